@@ -45,6 +45,7 @@ type InstanceWait struct {
 	Place      string `json:"place,omitempty"`
 	Count      uint32 `json:"count,omitempty"`
 	Until      int64  `json:"until,omitempty"`
+	Text       string `json:"text,omitempty"` // for people, instead of the words of the reason; "" if the source has none
 }
 
 // instance answers a request for one instance.

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int6
 				until += now - found.At
 			}
 			h.Waits = append(h.Waits, api.Wait{Transition: wait.Transition, Place: wait.Place, Reason: reason.String(), Count: wait.Count,
-				Until: api.Time(until), Text: reason.Words(nameOf(def, wait.Place), wait.Count)})
+				Until: api.Time(until), Text: cmp.Or(wait.Text, reason.Words(nameOf(def, wait.Place), wait.Count))})
 		}
 		held = append(held, h)
 	}

@@ -19,6 +19,7 @@ type attachCmd struct {
 	Lines  attachLinesCmd  `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
 	Scrape attachScrapeCmd `cmd:"" help:"Scrape the Prometheus metrics of an engine, and publish the state of its nets."`
 	Dipen  attachDipenCmd  `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
+	SQL    attachSQLCmd    `cmd:"" name:"sql" help:"Read the tables of a workflow engine, without writing, and publish where its instances are, since when and why."`
 }
 
 // ownWebFlags say where an adapter serves its own metrics.

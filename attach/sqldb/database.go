@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	_ "modernc.org/sqlite" // registers the driver
+)
+
+// dialect is how databases of one kind differ.
+type dialect struct {
+	name    string
+	numbers bool   // parameters are $1, $2 …; otherwise each is ?
+	clock   string // returns the present time in UTC
+	indexes string // returns a row for an index of a table whose first column is given
+}
+
+var (
+	postgres = dialect{name: "postgres", numbers: true, clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
+		indexes: `SELECT 1 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
+JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
+WHERE t.oid = to_regclass($1) AND lower(a.attname) = lower($2) AND i.indisvalid LIMIT 1`}
+	mariadb = dialect{name: "mysql", clock: "SELECT UTC_TIMESTAMP(6)",
+		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = lower(?)
+AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
+	sqlite = dialect{name: "sqlite", clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
+		indexes: `SELECT 1 FROM pragma_index_list(?) l, pragma_index_info(l.name) c WHERE c.seqno = 0 AND lower(c.name) = lower(?) LIMIT 1`}
+)
+
+// Database is the engine's database, opened for reading.
+type Database struct {
+	db *sql.DB
+	dialect
+}
+
+// ErrConfig is wrapped by errors about a Config or an address.
+var ErrConfig = errors.New("configuration")
+
+// Open returns the database of an address, without connecting to it:
+// postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME (also for
+// MariaDB) or sqlite:FILE. A statement may take as long as limit. The error
+// wraps ErrConfig and does not contain the password.
+func Open(address string, limit time.Duration) (*Database, error) {
+	scheme, rest, _ := strings.Cut(address, ":")
+	var d *Database
+	var err error
+	switch scheme {
+	case "postgres", "postgresql":
+		d, err = openPostgres(address, limit)
+	case "mysql", "mariadb":
+		d, err = openMySQL(address, limit)
+	case "sqlite":
+		d, err = openSQLite(rest)
+	default:
+		err = errors.New("expected postgres://, mysql:// or sqlite:")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: address of the database: %w", ErrConfig, err)
+	}
+	d.db.SetMaxOpenConns(1)
+	return d, nil
+}
+
+// Close closes the connection.
+func (d *Database) Close() error { return d.db.Close() }
+
+func openPostgres(address string, limit time.Duration) (*Database, error) {
+	cfg, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, errors.New("expected postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…") // the cause may contain the password
+	}
+	set := cfg.RuntimeParams
+	set["default_transaction_read_only"] = "on"
+	set["default_transaction_isolation"] = "read committed"
+	set["statement_timeout"] = strconv.FormatInt(limit.Milliseconds(), 10)
+	if set["application_name"] == "" {
+		set["application_name"] = "pnagent"
+	}
+	return &Database{stdlib.OpenDB(*cfg), postgres}, nil
+}
+
+func openMySQL(address string, limit time.Duration) (*Database, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || strings.Trim(u.Path, "/") == "" {
+		return nil, errors.New("expected mysql://USER:PASSWORD@HOST:PORT/NAME")
+	}
+	cfg := mysql.NewConfig()
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName = u.User.Username(), "tcp", u.Host, strings.Trim(u.Path, "/")
+	cfg.Passwd, _ = u.User.Password()
+	if u.Port() == "" {
+		cfg.Addr = u.Hostname() + ":3306"
+	}
+	if mode := u.Query().Get("tls"); mode != "" {
+		cfg.TLSConfig = mode
+	}
+	cfg.ParseTime, cfg.Loc, cfg.Timeout = true, time.UTC, limit
+	cfg.Params = map[string]string{"transaction_read_only": "1", "time_zone": "'+00:00'"}
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, errors.New("expected mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true|skip-verify|preferred")
+	}
+	return &Database{sql.OpenDB(connector), mariadb}, nil
+}
+
+func openSQLite(path string) (*Database, error) {
+	path = strings.TrimPrefix(path, "//")
+	full, err := filepath.Abs(path)
+	if path == "" || err != nil {
+		return nil, errors.New("expected sqlite:FILE")
+	}
+	u := url.URL{Scheme: "file", Path: full, RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(2000)"}
+	db, err := sql.Open("sqlite", u.String())
+	return &Database{db, sqlite}, err
+}
+
+// text returns a query in the dialect, and its arguments in their order.
+func (d *Database) text(q *query, with map[string]any) (string, []any) {
+	var b strings.Builder
+	var args []any
+	for i, part := range q.parts {
+		b.WriteString(part)
+		if i == len(q.params) {
+			break
+		}
+		args = append(args, with[q.params[i]])
+		if d.numbers {
+			b.WriteString("$" + strconv.Itoa(len(args)))
+		} else {
+			b.WriteByte('?')
+		}
+	}
+	return b.String(), args
+}
+
+// each runs a query of the mapping and calls take for every row, whose columns
+// are in the order of the query's shape. take must not keep what the values point
+// to.
+func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[string]any, take func(row []any) error) error {
+	text, args := d.text(m.queries[name], with)
+	rows, err := d.db.QueryContext(ctx, text, args...)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", name, err)
+	}
+	defer rows.Close()
+	order, err := columnOrder(rows, shapes[name].columns)
+	if err != nil {
+		return fmt.Errorf("query %s: %w", name, err)
+	}
+	values, row := make([]any, len(order)), make([]any, len(order))
+	pointers := make([]any, len(order))
+	for i := range values {
+		pointers[i] = &values[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(pointers...); err != nil {
+			return fmt.Errorf("query %s: %w", name, err)
+		}
+		for i, at := range order {
+			row[i] = values[at]
+		}
+		if err := take(row); err != nil {
+			return fmt.Errorf("query %s: %w", name, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("query %s: %w", name, err)
+	}
+	return nil
+}
+
+// columnOrder returns, for each column that is expected, where the result has it.
+func columnOrder(rows *sql.Rows, want []string) ([]int, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	at := map[string]int{}
+	for i, n := range names {
+		at[strings.ToLower(n)] = i
+	}
+	order := make([]int, len(want))
+	for i, w := range want {
+		j, ok := at[w]
+		if !ok || len(names) != len(want) {
+			return nil, fmt.Errorf("columns %s; expected %s", strings.Join(names, ", "), strings.Join(want, ", "))
+		}
+		order[i] = j
+	}
+	return order, nil
+}
+
+// now returns the database's clock in microseconds, and by how much it may be wrong.
+func (d *Database) now(ctx context.Context) (ahead, error) {
+	before := time.Now()
+	var v any
+	if err := d.db.QueryRowContext(ctx, d.clock).Scan(&v); err != nil {
+		return ahead{}, fmt.Errorf("asking for the time: %w", err)
+	}
+	took := time.Since(before)
+	t, ok := asTime(v, time.UTC)
+	if !ok {
+		return ahead{}, fmt.Errorf("asking for the time: %v; expected a time", v)
+	}
+	return ahead{by: t - before.Add(took/2).UnixMicro(), within: took.Microseconds()/2 + 1}, nil
+}
+
+// ahead is by how many microseconds the database's clock is ahead of the host's.
+type ahead struct{ by, within int64 }
+
+// asTime returns a time without a zone in a zone, or one with a zone, in
+// microseconds since the Unix epoch.
+func asTime(v any, zone *time.Location) (int64, bool) {
+	var t time.Time
+	switch v := v.(type) {
+	case time.Time:
+		t = v
+	case []byte:
+		return asTime(string(v), zone)
+	case string:
+		var err error
+		if t, err = time.Parse("2006-01-02 15:04:05.999999", v); err != nil {
+			if t, err = time.Parse(time.RFC3339Nano, v); err != nil {
+				return 0, false
+			}
+		}
+	default:
+		return 0, false
+	}
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), zone).UnixMicro(), true
+}
+
+// param returns a time as the parameter of a query: without a zone.
+func param(micros int64, zone *time.Location) time.Time {
+	t := time.UnixMicro(micros).In(zone)
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// asText returns text, or "" for NULL.
+func asText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(v)
+}
+
+// asNumber returns a whole number, or 0 for NULL and what is none.
+func asNumber(v any) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case int32:
+		return int64(v)
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
+	}
+	n, _ := strconv.ParseInt(asText(v), 10, 64)
+	return n
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sqldb is a telemetry source for workflow engines that keep their state
+// in an SQL database. It reads the engine's tables and never writes, so the
+// engine needs no change. A [Mapping] is the SQL for one engine.
+//
+//	database ──► poll ──► ledger ──► rows ──► telemetry.Publisher, one for each net
+//	          by the Mapping   pure
+//
+// [Run] polls until its context ends. A poll has two halves:
+//
+//   - Presence. The query open returns every place where an instance is now, and
+//     why returns what each of these waits for. The result replaces the tokens
+//     as a whole, so nothing has to be repaired. Its cost follows the number of
+//     open rows. If it takes longer than a tenth of the interval, it runs in
+//     fewer polls.
+//   - Flow. The queries started and ended return new rows of the history, in pages
+//     by (time, id). They give arrivals, departures, dwell times and firings.
+//     Transactions commit late and clocks differ, so each poll reads an overlap
+//     again, and rows that were read before are skipped by their id.
+//
+// # The net
+//
+// A net is a process definition's key; its versions are merged. The model is the
+// BPMN that the database holds. The rows of an engine name elements of that
+// BPMN, so each flow node becomes one transition with the node's id, and one
+// place, "id/in", with its tokens. See model.go for the elements that have no
+// place of their own. This net is a picture of the diagram: package petri/bpmn
+// makes nets that can be played, whose branches and joins have transitions that
+// no row of a database counts, and those would be shown as never fired.
+//
+// # Time
+//
+// Ages are by the database's clock: each poll measures how far it differs from
+// that of this host, by the middle of the request. Engines that store local
+// times without a zone need [Config].Zone.
+//
+// # Restarts
+//
+// The state file holds the cursors and the ids in the overlap. It is written when
+// the rows of a poll are first published, so a restart neither repeats a firing
+// nor loses one, except those of the last snapshot if the process is killed
+// between the two.
+package sqldb

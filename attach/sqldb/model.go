@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// bpmnSpace is the namespace of BPMN 2.0's elements.
+const bpmnSpace = "http://www.omg.org/spec/BPMN/20100524/MODEL"
+
+// modelLimits bound a model.
+var modelLimits = xmlscan.Limits{Bytes: 16 << 20, Token: 4 << 20, Depth: 1000}
+
+// maxNodes bounds the flow nodes of a net, and those that are only in rows.
+const maxNodes = 10_000
+
+// layout is the net of one process definition, and which row is which node's.
+// Rows are only added.
+//
+// Every flow node is a transition with its id. Its place has that id and "/in",
+// and holds the tokens of instances that are at the node. These have none:
+//
+//   - A boundary event, whose token is that of its activity.
+//   - An event after an event gateway: the token is that of the gateway, which has
+//     no transition.
+//   - A sub-process, whose tokens are at the nodes inside. A flow that leads to it
+//     leads to its start events. Its place gets tokens from its end events, and
+//     holds one only before the sub-process begins, if it begins asynchronously.
+type layout struct {
+	net        *petri.Net
+	place      map[string]int  // by the id of a node
+	transition map[string]int  // by the id of a node
+	scope      map[string]bool // sub-processes
+	arcs       map[string]bool // by id
+}
+
+// flowNode is a flow node of the diagram.
+type flowNode struct {
+	id, name, kind string
+	host           string // of a boundary event
+	scope          *flowNode
+	incoming       int
+	at             *petri.Point
+	byGateway      bool // it follows an event gateway
+}
+
+// sequence is a sequence flow.
+type sequence struct{ id, from, to string }
+
+// diagram is what is read of a process.
+type diagram struct {
+	nodes []*flowNode
+	byID  map[string]*flowNode
+	flows []sequence
+	name  string
+}
+
+// newLayout returns the net of a process in a BPMN file. If the file has none
+// with that key, the net has no nodes, and the error says why; nodes are then
+// added as rows name them.
+func newLayout(key, name string, model []byte) (*layout, error) {
+	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, arcs: map[string]bool{}}
+	d, err := readDiagram(key, model)
+	if err != nil {
+		return l, err
+	}
+	l.net.Name = cmp.Or(d.name, name)
+	l.add(d)
+	return l, nil
+}
+
+// isNode reports whether a BPMN element is a flow node.
+func isNode(name string) bool {
+	return strings.HasSuffix(name, "Task") || strings.HasSuffix(name, "Event") && name != "Event" || strings.HasSuffix(name, "Gateway") ||
+		name == "task" || name == "callActivity" || isScope(name)
+}
+
+func isScope(name string) bool {
+	return name == "subProcess" || name == "transaction" || name == "adHocSubProcess"
+}
+
+// diagramReader reads a BPMN file.
+type diagramReader struct {
+	s     *xmlscan.Scanner
+	d     *diagram
+	key   string
+	found bool
+	in    bool // inside of the process
+	stack []*flowNode
+	depth []int // of the elements in stack
+	level int
+	shape *flowNode // the shape that is being read
+}
+
+func readDiagram(key string, model []byte) (*diagram, error) {
+	r := diagramReader{s: xmlscan.New(bytes.NewReader(model), key, modelLimits), d: &diagram{byID: map[string]*flowNode{}}, key: key}
+	for {
+		token, err := r.s.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch t := token.(type) {
+		case xml.StartElement:
+			r.level++
+			if err := r.start(t); err != nil {
+				return nil, err
+			}
+		case xml.EndElement:
+			r.end(t)
+			r.level--
+		}
+	}
+	if !r.found {
+		return nil, fmt.Errorf("the model has no process %q", key)
+	}
+	r.d.link()
+	return r.d, nil
+}
+
+func attr(t xml.StartElement, name string) string {
+	for _, a := range t.Attr {
+		if a.Name.Local == name && a.Name.Space == "" {
+			return strings.Trim(a.Value, xmlscan.Space)
+		}
+	}
+	return ""
+}
+
+func (r *diagramReader) start(t xml.StartElement) error {
+	name := t.Name.Local
+	if t.Name.Space != bpmnSpace {
+		r.draw(t)
+		return nil
+	}
+	switch {
+	case name == "process":
+		if r.in = attr(t, "id") == r.key; r.in {
+			r.found, r.d.name = true, attr(t, "name")
+		}
+	case !r.in:
+	case name == "sequenceFlow":
+		r.d.flows = append(r.d.flows, sequence{attr(t, "id"), attr(t, "sourceRef"), attr(t, "targetRef")})
+	case isNode(name) && attr(t, "id") != "":
+		n := &flowNode{id: attr(t, "id"), name: attr(t, "name"), kind: name, host: attr(t, "attachedToRef")}
+		if k := len(r.stack); k > 0 {
+			n.scope = r.stack[k-1]
+		}
+		if r.d.byID[n.id] == nil {
+			r.d.nodes, r.d.byID[n.id] = append(r.d.nodes, n), n
+		}
+		if len(r.d.nodes) > maxNodes || len(r.d.flows) > 10*maxNodes {
+			return r.s.Limit("flow nodes", maxNodes)
+		}
+		if isScope(name) {
+			r.stack, r.depth = append(r.stack, n), append(r.depth, r.level)
+		}
+	}
+	return nil
+}
+
+// draw reads the position of a shape.
+func (r *diagramReader) draw(t xml.StartElement) {
+	switch t.Name.Local {
+	case "BPMNShape":
+		r.shape = r.d.byID[attr(t, "bpmnElement")]
+	case "Bounds":
+		number := func(name string) float64 {
+			x, _ := strconv.ParseFloat(attr(t, name), 64)
+			return min(max(x, -1e6), 1e6)
+		}
+		if r.shape != nil && r.shape.at == nil {
+			r.shape.at = &petri.Point{X: number("x") + number("width")/2, Y: number("y") + number("height")/2}
+		}
+	}
+}
+
+func (r *diagramReader) end(t xml.EndElement) {
+	if k := len(r.stack); k > 0 && r.depth[k-1] == r.level {
+		r.stack, r.depth = r.stack[:k-1], r.depth[:k-1]
+	}
+	if t.Name.Local == "process" && t.Name.Space == bpmnSpace {
+		r.in = false
+	}
+	if t.Name.Local == "BPMNShape" {
+		r.shape = nil
+	}
+}
+
+// link counts incoming flows, and marks the nodes after event gateways.
+func (d *diagram) link() {
+	known := d.flows[:0]
+	for _, f := range d.flows {
+		from, to := d.byID[f.from], d.byID[f.to]
+		if from == nil || to == nil {
+			continue
+		}
+		known = append(known, f)
+		to.incoming++
+		to.byGateway = to.byGateway || from.kind == "eventBasedGateway"
+	}
+	d.flows = known
+}
+
+// placeless reports whether a node has no place of its own, because a token
+// that waits for it is at another node.
+func (n *flowNode) placeless() bool { return n.host != "" || n.byGateway }
+
+// add adds the nodes and arcs of a diagram that the net does not have.
+func (l *layout) add(d *diagram) {
+	fresh := map[string]bool{}
+	for _, n := range d.nodes {
+		if l.knows(n.id) {
+			continue
+		}
+		fresh[n.id] = true
+		if isScope(n.kind) {
+			l.scope[n.id] = true
+		}
+		if !n.placeless() {
+			l.addPlace(n.id, n.name, n.at)
+		}
+		if n.kind != "eventBasedGateway" {
+			l.transition[n.id] = len(l.net.Transitions)
+			l.net.Transitions = append(l.net.Transitions, petri.Transition{ID: n.id, Name: n.name, At: n.at})
+		}
+	}
+	for _, n := range d.nodes {
+		if fresh[n.id] {
+			l.connect(d, n)
+		}
+	}
+	for _, f := range d.flows {
+		if fresh[f.from] || fresh[f.to] {
+			for _, to := range d.entries(d.byID[f.to]) {
+				l.puts(f.from, to.id)
+			}
+		}
+	}
+}
+
+// connect adds the arcs of a node that are not sequence flows.
+func (l *layout) connect(d *diagram, n *flowNode) {
+	switch {
+	case n.host != "":
+		l.takes(n.host, n.id)
+	case n.byGateway:
+		for _, f := range d.flows {
+			if f.to == n.id {
+				l.takes(f.from, n.id)
+			}
+		}
+	default:
+		l.takes(n.id, n.id)
+	}
+	if n.kind == "endEvent" && n.scope != nil {
+		l.puts(n.id, n.scope.id)
+	}
+}
+
+// entries returns the nodes to which a flow into a node leads: those that begin it,
+// if it is a sub-process.
+func (d *diagram) entries(n *flowNode) []*flowNode {
+	if !isScope(n.kind) {
+		return []*flowNode{n}
+	}
+	var out []*flowNode
+	for _, k := range d.nodes {
+		if k.scope == n && k.incoming == 0 && k.host == "" {
+			out = append(out, d.entries(k)...)
+		}
+	}
+	return out
+}
+
+func (l *layout) addPlace(id, name string, at *petri.Point) {
+	l.place[id] = len(l.net.Places)
+	p := petri.Place{ID: id + "/in", Name: cmp.Or(name, id)}
+	if at != nil {
+		p.At = &petri.Point{X: at.X - 70, Y: at.Y}
+	}
+	l.net.Places = append(l.net.Places, p)
+}
+
+// takes adds an arc from a node's place to a transition, if there are both.
+func (l *layout) takes(place, transition string) {
+	i, has := l.place[place]
+	j, fires := l.transition[transition]
+	if has && fires {
+		l.arc(l.net.Places[i].ID, l.net.Transitions[j].ID)
+	}
+}
+
+// puts adds an arc from a transition to a node's place, if there are both.
+func (l *layout) puts(transition, place string) {
+	i, fires := l.transition[transition]
+	j, has := l.place[place]
+	if has && fires {
+		l.arc(l.net.Transitions[i].ID, l.net.Places[j].ID)
+	}
+}
+
+func (l *layout) arc(from, to string) {
+	if id := from + ">" + to; !l.arcs[id] {
+		l.arcs[id] = true
+		l.net.Arcs = append(l.net.Arcs, petri.Arc{ID: id, Source: from, Target: to, Kind: petri.Normal, Weight: 1})
+	}
+}
+
+func (l *layout) knows(node string) bool {
+	_, place := l.place[node]
+	_, transition := l.transition[node]
+	return place || transition
+}
+
+// at returns the place of a node, and adds one for a node that has none. It
+// returns -1 if there is no room.
+func (l *layout) at(node string) int {
+	if i, ok := l.place[node]; ok {
+		return i
+	}
+	if len(l.net.Places) >= maxNodes {
+		return -1
+	}
+	name := ""
+	if t, ok := l.transition[node]; ok {
+		name = l.net.Transitions[t].Name
+	}
+	l.addPlace(node, name, nil)
+	return l.place[node]
+}
+
+// fires returns the transition of a node, and adds one for a node that is not in
+// the diagram. It returns -1 if there is none.
+func (l *layout) fires(node string) int {
+	if i, ok := l.transition[node]; ok {
+		return i
+	}
+	if l.knows(node) || len(l.net.Transitions) >= maxNodes {
+		return -1
+	}
+	l.transition[node] = len(l.net.Transitions)
+	l.net.Transitions = append(l.net.Transitions, petri.Transition{ID: node})
+	return l.transition[node]
+}

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Bounds of one database.
+const (
+	// MaxTokens is the largest number of tokens, and of what they wait for; further
+	// ones are counted as dropped.
+	MaxTokens = 1_000_000
+
+	maxNets  = 1000
+	page     = 5000
+	maxPages = 200 // of one query in one poll; the next poll continues
+	maxText  = 500 // bytes of a text about a wait
+)
+
+// multiBody is what Camunda appends to the id of an activity that runs several
+// times, for the body around the runs.
+const multiBody = "#multiInstanceBody"
+
+// definition is one version of a process.
+type definition struct {
+	id, net, name string
+	version       int64
+	loaded        bool
+}
+
+// reading is the result of the first half of a poll.
+type reading struct {
+	now    int64 // by the database's clock
+	ahead  int64
+	tokens map[string][]token // by net; nil if presence was not due
+}
+
+// poll reads the database once and changes the ledgers. An error leaves what was
+// read before it.
+func (s *source) poll(ctx context.Context) error {
+	clock, err := s.cfg.Database.now(ctx)
+	if err != nil {
+		return err
+	}
+	host := time.Now().UnixMicro()
+	s.settle(clock)
+	now := host + s.ahead
+	if s.state.Started.seen == nil {
+		s.state.begin(now)
+	}
+	if len(s.definitions) == 0 {
+		if err := s.readDefinitions(ctx); err != nil {
+			return err
+		}
+	}
+	if s.presenceDue(host) {
+		begin := time.Now()
+		if err := s.readPresence(ctx, now); err != nil {
+			return err
+		}
+		s.presenceAt, s.presenceTook = host, time.Since(begin)
+	}
+	if err := s.readFlow(ctx, "started", &s.state.Started, now); err != nil {
+		return err
+	}
+	if err := s.readFlow(ctx, "ended", &s.state.Ended, now); err != nil {
+		return err
+	}
+	s.commit(host)
+	return nil
+}
+
+// settle takes over how far the database's clock is ahead. It keeps the last value
+// if the new one differs by less than it may be wrong, so that ages do not jitter.
+func (s *source) settle(clock ahead) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	differ := clock.by - s.ahead
+	if s.polls == 0 || max(differ, -differ) > max(2*clock.within, 50_000) {
+		s.ahead = clock.by
+	}
+}
+
+// presenceDue reports whether to read the tokens: if that took less than a tenth of
+// the time since.
+func (s *source) presenceDue(now int64) bool {
+	return s.presenceAt == 0 || now-s.presenceAt >= 10*s.presenceTook.Microseconds()
+}
+
+// readDefinitions reads the list of definitions.
+func (s *source) readDefinitions(ctx context.Context) error {
+	return s.each(ctx, "definitions", nil, func(row []any) error {
+		id := asText(row[0])
+		if s.definitions[id] == nil {
+			s.definitions[id] = &definition{id: id, net: asText(row[1]), version: asNumber(row[2]), name: asText(row[3])}
+		}
+		return nil
+	})
+}
+
+func (s *source) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
+	begin := time.Now()
+	err := s.cfg.Database.each(ctx, s.cfg.Mapping, name, with, take)
+	s.mu.Lock()
+	s.status.Seconds[name] = time.Since(begin).Seconds()
+	s.mu.Unlock()
+	return err
+}
+
+// net returns the ledger of a definition. It reads the list of definitions if the
+// definition is new, and the model of a version that names a node which the net
+// lacks. It returns nil for a definition that is not listed, or if there is no room.
+func (s *source) net(ctx context.Context, id, node string) (*netLedger, error) {
+	if s.definitions[id] == nil {
+		if err := s.readDefinitions(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d := s.definitions[id]
+	if d == nil {
+		s.drop("definition")
+		return nil, nil
+	}
+	n := s.nets[d.net]
+	if n == nil {
+		if len(s.nets) >= maxNets || telemetry.CheckName(d.net) != nil {
+			s.drop("net")
+			return nil, nil
+		}
+		newest := s.newest(d.net)
+		l, err := s.readModel(ctx, newest)
+		if err != nil {
+			return nil, err
+		}
+		n = &netLedger{layout: l}
+		s.mu.Lock()
+		s.nets[d.net] = n
+		s.mu.Unlock()
+	}
+	if !n.knows(node) && !d.loaded {
+		l, err := s.readModel(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		n.merge(l)
+		s.mu.Unlock()
+	}
+	return n, nil
+}
+
+// newest returns the newest version of a net.
+func (s *source) newest(net string) *definition {
+	var out *definition
+	for _, d := range s.definitions {
+		if d.net == net && (out == nil || d.version > out.version || d.version == out.version && d.id > out.id) {
+			out = d
+		}
+	}
+	return out
+}
+
+// readModel reads the model of a definition. A model that cannot be used is
+// logged; its nodes are added as rows name them.
+func (s *source) readModel(ctx context.Context, d *definition) (*layout, error) {
+	var model []byte
+	err := s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
+		model = []byte(asText(row[0]))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.loaded = true
+	l, err := newLayout(d.net, d.name, model)
+	if err != nil {
+		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", err)
+	}
+	return l, nil
+}
+
+func (s *source) drop(reason string) {
+	s.mu.Lock()
+	s.status.Dropped[reason]++
+	s.mu.Unlock()
+}
+
+// errMany ends a query that has too many rows.
+var errMany = errors.New("too many rows")
+
+// openRow is a row of open.
+type openRow struct {
+	definition, node string
+	token
+}
+
+// readPresence reads where instances are and what they wait for.
+func (s *source) readPresence(ctx context.Context, now int64) error {
+	var open []openRow
+	limit := map[string]any{"limit": MaxTokens + 1, "now": param(now, s.zone())}
+	err := s.each(ctx, "open", limit, func(row []any) error {
+		if len(open) == MaxTokens {
+			s.drop("token")
+			return nil
+		}
+		r := openRow{definition: asText(row[1]), node: strings.TrimSuffix(asText(row[2]), multiBody),
+			token: token{id: asText(row[0]), instance: asText(row[3]), since: s.time(row[4])}}
+		if s.cfg.Show.Label {
+			r.label = clip(asText(row[5]), 100)
+		}
+		open = append(open, r)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	whys, err := s.readWhy(ctx, limit, now)
+	if err != nil {
+		return err
+	}
+	tokens, first := map[string][]token{}, map[string]int64{}
+	for i := range open {
+		r := &open[i]
+		n, err := s.net(ctx, r.definition, r.node)
+		if err != nil {
+			return err
+		}
+		if n == nil {
+			continue
+		}
+		s.mu.Lock()
+		if r.place = n.at(r.node); r.place >= 0 {
+			s.age(r, now, first)
+			r.waits = n.waits(r.node, whys[r.id], now)
+			tokens[n.net.ID] = append(tokens[n.net.ID], r.token)
+		}
+		s.mu.Unlock()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.first = first
+	for id, n := range s.nets {
+		n.present(tokens[id])
+	}
+	return nil
+}
+
+// age sets the time of a token without one to that when it was first seen.
+func (s *source) age(r *openRow, now int64, first map[string]int64) {
+	if r.since > now+futureAfter && !s.future {
+		s.future = true
+		s.cfg.Log.Warn("the engine's times are later than the database's clock; is the time zone right?", "zone", s.zone().String(), "ahead", time.Duration(r.since-now)*time.Microsecond)
+	}
+	if r.since > 0 {
+		return
+	}
+	if r.since = s.first[r.id]; r.since == 0 {
+		r.since = now
+	}
+	first[r.id] = r.since
+	s.status.Ageless++
+}
+
+// futureAfter is how much later than now a time may be, because of clocks that differ.
+const futureAfter = 60_000_000
+
+// whyRow is a row of why.
+type whyRow struct {
+	node, text string
+	reason     stats.Reason
+	until      int64
+}
+
+func (s *source) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]whyRow, error) {
+	whys, count := map[string][]whyRow{}, 0
+	err := s.each(ctx, "why", with, func(row []any) error {
+		if count++; count > MaxTokens {
+			s.drop("why")
+			return nil
+		}
+		w := whyRow{node: strings.TrimSuffix(asText(row[1]), multiBody), text: strings.TrimSpace(asText(row[4])), reason: stats.ReasonNamed(asText(row[2])), until: s.time(row[3])}
+		switch {
+		case w.reason != stats.ReasonDelayed:
+			w.until = 0
+		case w.until == 0:
+			w.reason = stats.ReasonEnabled
+		case w.until <= now:
+			w.reason, w.until, w.text = stats.ReasonEnabled, 0, w.text+", due since "+time.UnixMicro(w.until).UTC().Format(time.RFC3339)
+		}
+		if detail := asText(row[5]); detail != "" && s.cfg.Show.Detail {
+			w.text += ": " + detail
+		}
+		w.text = clip(w.text, maxText)
+		whys[asText(row[0])] = append(whys[asText(row[0])], w)
+		return nil
+	})
+	return whys, err
+}
+
+// waits returns what a token at a node waits for, strongest reason first. Of a
+// transition that does not take from the token's place nothing is said.
+func (n *netLedger) waits(node string, whys []whyRow, _ int64) []wait {
+	var out []wait
+	for _, w := range whys {
+		i, ok := n.transition[w.node]
+		if w.node == "" {
+			i, ok = n.transition[node]
+		}
+		if !ok || w.node != node && w.node != "" && !n.arcs[node+"/in>"+w.node] {
+			continue
+		}
+		at := slices.IndexFunc(out, func(o wait) bool { return o.Transition == int32(i) })
+		one := wait{stats.Wait{Transition: int32(i), Reason: w.reason, Place: stats.NoPlace, Until: w.until}, w.text}
+		switch {
+		case at < 0:
+			out = append(out, one)
+		case strength(w.reason) > strength(out[at].Reason):
+			one.text = clip(one.text+"; "+out[at].text, maxText)
+			out[at] = one
+		default:
+			out[at].text = clip(out[at].text+"; "+w.text, maxText)
+		}
+	}
+	if i, ok := n.transition[node]; ok && len(out) == 0 {
+		out = append(out, wait{stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}, ""})
+	}
+	return out
+}
+
+// strength orders the reasons of which one row names the strongest.
+func strength(r stats.Reason) int {
+	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
+}
+
+// clip shortens a text, at a character.
+func clip(text string, most int) string {
+	text = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text), "�")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "…"
+}
+
+// readFlow reads the new rows of started or ended, in pages.
+func (s *source) readFlow(ctx context.Context, name string, c *cursor, now int64) error {
+	since, after := c.from(s.cfg.Overlap.Microseconds()), ""
+	for range maxPages {
+		var rows []flowRow
+		var defs []string
+		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page}, func(row []any) error {
+			r := flowRow{id: asText(row[0]), at: s.time(row[1]), node: strings.TrimSuffix(asText(row[3]), multiBody)}
+			if name == "ended" {
+				r.micros, r.canceled = max(asNumber(row[4]), 0)*1000, asNumber(row[5]) != 0
+			}
+			rows, defs = append(rows, r), append(defs, asText(row[2]))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.count(ctx, name, c, rows, defs, now); err != nil {
+			return err
+		}
+		if len(rows) < page {
+			break
+		}
+		since, after = rows[len(rows)-1].at, rows[len(rows)-1].id
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.forget(s.cfg.Overlap.Microseconds())
+	return nil
+}
+
+// count counts the rows of a page that were not counted before.
+func (s *source) count(ctx context.Context, name string, c *cursor, rows []flowRow, defs []string, now int64) error {
+	for i := range rows {
+		r := &rows[i]
+		n, err := s.net(ctx, defs[i], r.node)
+		if err != nil {
+			return err
+		}
+		s.mu.Lock()
+		if c.take(r, now) && n != nil {
+			if name == "started" {
+				n.started(r)
+			} else {
+				n.ended(r)
+			}
+			s.status.Rows[name]++
+		}
+		s.mu.Unlock()
+	}
+	return nil
+}
+
+// time returns a time of the database in microseconds, 0 for NULL.
+func (s *source) time(v any) int64 {
+	if v == nil {
+		return 0
+	}
+	t, ok := asTime(v, s.zone())
+	if !ok || t < 0 || t > telemetry.MaxTime {
+		s.drop("time")
+		return 0
+	}
+	return t
+}
+
+func (s *source) zone() *time.Location {
+	if s.cfg.Zone == nil {
+		return time.UTC
+	}
+	return s.cfg.Zone
+}
+
+// commit makes the rows of this poll.
+func (s *source) commit(host int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, n := range s.nets {
+		n.ready = n.rows(host, s.ahead)
+	}
+	s.polls++
+	s.good, s.unsaved = time.Now(), true
+	s.status.Polls, s.status.At, s.status.Ahead = s.polls, host, s.ahead
+}
+
+// merge adds what another version of the net has beyond it.
+func (l *layout) merge(o *layout) {
+	for _, p := range o.net.Places {
+		node := strings.TrimSuffix(p.ID, "/in")
+		if _, has := l.place[node]; !has && len(l.net.Places) < maxNodes {
+			l.addPlace(node, p.Name, nil)
+		}
+	}
+	for _, t := range o.net.Transitions {
+		if _, has := l.transition[t.ID]; !has && len(l.net.Transitions) < maxNodes {
+			l.transition[t.ID] = len(l.net.Transitions)
+			l.net.Transitions = append(l.net.Transitions, t)
+		}
+	}
+	for _, a := range o.net.Arcs {
+		l.arc(a.Source, a.Target)
+	}
+	for s := range o.scope {
+		l.scope[s] = true
+	}
+}

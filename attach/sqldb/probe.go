@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrProbe is wrapped by the error of Probe if the database lacks something.
+var ErrProbe = errors.New("the database does not fit the mapping")
+
+// Probe checks that the database has what the mapping needs, and that its user
+// may read it. It returns the version of the engine's tables. The error names each
+// table, column or index that is missing, with the database's own words.
+func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err error) {
+	if err := d.db.PingContext(ctx); err != nil {
+		return "", fmt.Errorf("connecting to the database: %w", err)
+	}
+	var faults []error
+	for _, n := range m.needs {
+		if n.index {
+			err = d.probeIndex(ctx, n)
+		} else {
+			err = d.probeTable(ctx, n)
+		}
+		if err != nil {
+			faults = append(faults, err)
+		}
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+	}
+	if len(faults) > 0 {
+		return "", fmt.Errorf("%w %s: %w", ErrProbe, m.Name, errors.Join(faults...))
+	}
+	err = d.each(ctx, m, "probe", nil, func(row []any) error {
+		version = asText(row[0])
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w %s: %w", ErrProbe, m.Name, err)
+	}
+	return version, nil
+}
+
+// probeTable reads no row of a table. If that fails, it does so for each column.
+func (d *Database) probeTable(ctx context.Context, n need) error {
+	read := func(columns string) error {
+		rows, err := d.db.QueryContext(ctx, "SELECT "+columns+" FROM "+n.table+" WHERE 1 = 0")
+		if err != nil {
+			return err
+		}
+		err = rows.Err()
+		return errors.Join(err, rows.Close())
+	}
+	if read(strings.Join(n.columns, ", ")) == nil {
+		return nil
+	}
+	if err := read("1"); err != nil {
+		return fmt.Errorf("table %s: %w", n.table, err)
+	}
+	var faults []error
+	for _, c := range n.columns {
+		if err := read(c); err != nil {
+			faults = append(faults, fmt.Errorf("column %s of table %s: %w", c, n.table, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func (d *Database) probeIndex(ctx context.Context, n need) error {
+	var one int
+	err := d.db.QueryRowContext(ctx, d.indexes, n.table, n.columns[0]).Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("table %s has no index that begins with %s; a poll would read the whole table", n.table, n.columns[0])
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.file.Path;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.camunda.bpm.engine.ProcessEngine;
+import org.camunda.bpm.engine.ProcessEngineConfiguration;
+import org.camunda.bpm.engine.history.HistoricActivityInstance;
+import org.camunda.bpm.engine.repository.DeploymentBuilder;
+import org.camunda.bpm.engine.runtime.ActivityInstance;
+import org.camunda.bpm.engine.runtime.Incident;
+import org.camunda.bpm.engine.runtime.Job;
+import org.camunda.bpm.engine.runtime.ProcessInstance;
+import org.camunda.bpm.engine.task.Task;
+
+/**
+ * A Camunda 7 engine for tests. Its arguments are a JDBC address, a user and a
+ * directory with BPMN files. It reads commands, one a line, and answers each with
+ * lines that end with "ok" or "error …".
+ */
+public class Engine {
+  private static ProcessEngine engine;
+
+  public static void main(String[] args) throws Exception {
+    engine = ProcessEngineConfiguration.createStandaloneProcessEngineConfiguration()
+        .setJdbcUrl(args[0]).setJdbcUsername(args[1]).setJdbcPassword("")
+        .setJdbcDriver(args[0].startsWith("jdbc:postgresql") ? "org.postgresql.Driver" : "org.mariadb.jdbc.Driver")
+        .setDatabaseSchemaUpdate(ProcessEngineConfiguration.DB_SCHEMA_UPDATE_TRUE)
+        .setEnforceHistoryTimeToLive(false).setTelemetryReporterActivate(false)
+        .setJobExecutorActivate(true).buildProcessEngine();
+    System.out.println("ok");
+    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+    for (String line; (line = in.readLine()) != null; ) {
+      try {
+        run(line.split(" "), Path.of(args[2]));
+        System.out.println("ok");
+      } catch (Exception e) {
+        System.out.println("error " + e.toString().replace('\n', ' '));
+      }
+      System.out.flush();
+    }
+    engine.close();
+    System.exit(0);
+  }
+
+  private static void run(String[] c, Path dir) throws Exception {
+    switch (c[0]) {
+      case "deploy": { // FILE…
+        DeploymentBuilder d = engine.getRepositoryService().createDeployment();
+        for (int i = 1; i < c.length; i++) {
+          d.addInputStream(c[i], Files.newInputStream(dir.resolve(c[i])));
+        }
+        d.deploy();
+        break;
+      }
+      case "start": { // KEY BUSINESS-KEY
+        ProcessInstance p = engine.getRuntimeService().startProcessInstanceByKey(c[1], c[2]);
+        System.out.println(p.getId());
+        break;
+      }
+      case "complete": // TASK-DEFINITION
+        for (Task t : engine.getTaskService().createTaskQuery().taskDefinitionKey(c[1]).list()) {
+          engine.getTaskService().complete(t.getId());
+        }
+        break;
+      case "suspend": // KEY
+        engine.getRuntimeService().updateProcessInstanceSuspensionState().byProcessDefinitionKey(c[1]).suspend();
+        break;
+      case "cancel": // INSTANCE
+        engine.getRuntimeService().deleteProcessInstance(c[1], "test");
+        break;
+      case "migrate": { // KEY: all instances to the newest version
+        String to = engine.getRepositoryService().createProcessDefinitionQuery().processDefinitionKey(c[1]).latestVersion().singleResult().getId();
+        for (ProcessInstance p : engine.getRuntimeService().createProcessInstanceQuery().processDefinitionKey(c[1]).list()) {
+          if (!p.getProcessDefinitionId().equals(to)) {
+            engine.getRuntimeService().newMigration(engine.getRuntimeService()
+                .createMigrationPlan(p.getProcessDefinitionId(), to).mapEqualActivities().build())
+                .processInstanceIds(p.getId()).execute();
+          }
+        }
+        break;
+      }
+      case "report":
+        report();
+        break;
+      default:
+        throw new IllegalArgumentException("unknown command " + c[0]);
+    }
+  }
+
+  /** Prints what the engine's API says about where every instance is. */
+  private static void report() {
+    for (ProcessInstance p : engine.getRuntimeService().createProcessInstanceQuery().list()) {
+      String key = engine.getRepositoryService().getProcessDefinition(p.getProcessDefinitionId()).getKey();
+      List<ActivityInstance> leaves = new ArrayList<>();
+      leaves(engine.getRuntimeService().getActivityInstance(p.getId()), leaves);
+      for (ActivityInstance a : leaves) {
+        HistoricActivityInstance h = engine.getHistoryService().createHistoricActivityInstanceQuery().activityInstanceId(a.getId()).singleResult();
+        System.out.printf("at %s %s %s %d%n", key, p.getId(), a.getActivityId(), h.getStartTime().getTime());
+      }
+      for (Job j : engine.getManagementService().createJobQuery().processInstanceId(p.getId()).list()) {
+        String activity = engine.getManagementService().createJobDefinitionQuery().jobDefinitionId(j.getJobDefinitionId()).singleResult().getActivityId();
+        Date due = j.getDuedate();
+        System.out.printf("job %s %s %s %d %d%n", key, p.getId(), activity, j.getRetries(), due == null ? 0 : due.getTime());
+      }
+      for (Incident i : engine.getRuntimeService().createIncidentQuery().processInstanceId(p.getId()).list()) {
+        System.out.printf("incident %s %s %s %s%n", key, p.getId(), i.getActivityId(), i.getIncidentType());
+      }
+    }
+    Map<String, long[]> counts = new TreeMap<>();
+    for (HistoricActivityInstance h : engine.getHistoryService().createHistoricActivityInstanceQuery().list()) {
+      long[] n = counts.computeIfAbsent(h.getProcessDefinitionKey() + " " + h.getActivityId(), k -> new long[3]);
+      n[0]++;
+      n[1] += h.getEndTime() == null ? 0 : 1;
+      n[2] += h.getEndTime() == null || h.isCanceled() ? 0 : 1;
+    }
+    counts.forEach((k, n) -> System.out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
+  }
+
+  private static void leaves(ActivityInstance a, List<ActivityInstance> out) {
+    if (a.getChildActivityInstances().length == 0 && a.getChildTransitionInstances().length == 0) {
+      out.add(a);
+    }
+    for (ActivityInstance k : a.getChildActivityInstances()) {
+      leaves(k, out);
+    }
+  }
+}

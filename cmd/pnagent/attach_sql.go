@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pnagent/pnagent/attach/sqldb"
+	"github.com/pnagent/pnagent/telemetry/natsmetrics"
+)
+
+type attachSQLCmd struct {
+	NATS     natsFlags     `embed:"" group:"NATS"`
+	Source   string        `help:"Name of this source, unique among all publishers; keep it over restarts. Default: the host's name and -sql."`
+	Interval time.Duration `default:"5s" help:"Time between two polls of the database, and two snapshots."`
+	Timeout  time.Duration `default:"30s" help:"How long a poll may take."`
+	Overlap  time.Duration `default:"2m" help:"How late a transaction of the engine may commit; each poll reads history rows of this time again."`
+
+	Mapping string      `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
+	DSN     string      `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
+	Zone    string      `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
+	Show    []string    `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
+	State   string      `type:"path" placeholder:"FILE" help:"File that keeps what was counted, so that after a restart no firing is lost or counted twice."`
+	Web     ownWebFlags `embed:""`
+
+	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
+	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
+	Check bool   `group:"Mappings" help:"Check that the database has what the mapping needs, and end."`
+}
+
+// Run polls until ctx ends, or does what is asked of mappings.
+func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	switch {
+	case c.List:
+		return listSQLMappings(s.out)
+	case c.Print != "":
+		text, err := sqldb.Source(c.Print)
+		if errors.Is(err, fs.ErrNotExist) {
+			return usageError{fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", c.Print)}
+		}
+		if err == nil {
+			_, err = s.out.Write(text)
+		}
+		return err
+	case c.Mapping == "" || c.DSN == "" || c.NATS.URL == "" && !c.Check:
+		return usageError{errors.New("attach sql: expected --nats, --mapping and --dsn-file; or --list, --print or --check")}
+	}
+	cfg, err := c.config(log)
+	if err != nil {
+		return err
+	}
+	defer cfg.Database.Close()
+	if c.Check {
+		ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+		version, err := sqldb.Probe(ctx, cfg.Database, cfg.Mapping)
+		if err == nil {
+			_, err = fmt.Fprintf(s.out, "The database has what the mapping %s needs; version of its tables: %s\n", cfg.Mapping.Name, version)
+		}
+		return err
+	}
+	return c.attach(ctx, cfg, log)
+}
+
+func listSQLMappings(w io.Writer) error {
+	all, err := sqldb.Shipped()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range all {
+		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.About)
+	}
+	return t.Flush()
+}
+
+func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
+	cfg := sqldb.Config{State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
+	for _, what := range c.Show {
+		cfg.Show.Label = cfg.Show.Label || what == "business-key"
+		cfg.Show.Detail = cfg.Show.Detail || what == "detail"
+	}
+	var err error
+	if cfg.Source, err = sourceName("source", c.Source, "-sql"); err != nil {
+		return cfg, err
+	}
+	if cfg.Zone, err = time.LoadLocation(c.Zone); err != nil {
+		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}
+	}
+	if cfg.Mapping, err = sqldb.Load(c.Mapping); err != nil {
+		return cfg, err
+	}
+	address, err := os.ReadFile(c.DSN)
+	if err != nil {
+		return cfg, fmt.Errorf("reading the address of the database: %w", err)
+	}
+	if cfg.Database, err = sqldb.Open(strings.TrimSpace(string(address)), c.Timeout); errors.Is(err, sqldb.ErrConfig) {
+		err = usageError{fmt.Errorf("--dsn-file: %w", err)}
+	}
+	return cfg, err
+}
+
+func (c *attachSQLCmd) attach(ctx context.Context, cfg sqldb.Config, log *slog.Logger) error {
+	link, subjects, err := c.NATS.connect("pnagent attach sql "+cfg.Source, log, withoutBuffer)
+	if err != nil {
+		return err
+	}
+	defer link.Close()
+	cfg.Conn, cfg.Subjects = link.Conn, subjects
+	running, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served, serving := make(chan error, 1), false
+	cfg.Status = func(status func() sqldb.Status) {
+		serving = true
+		go func() {
+			served <- c.Web.serve(running, cancel, log, registryOf(sqldb.Metrics(status), natsmetrics.Of(link)))
+		}()
+	}
+	notify(log, notifyReady)
+	err = sqldb.Run(running, cfg)
+	notify(log, notifyStopping)
+	cancel()
+	if serving {
+		err = errors.Join(err, <-served)
+	}
+	if errors.Is(err, sqldb.ErrConfig) {
+		return usageError{err}
+	}
+	return err
+}

@@ -32,7 +32,6 @@ public class Engine {
         .setJdbcUrl(args[0]).setJdbcUsername(args[1]).setJdbcPassword("")
         .setJdbcDriver(args[0].startsWith("jdbc:postgresql") ? "org.postgresql.Driver" : "org.mariadb.jdbc.Driver")
         .setDatabaseSchemaUpdate(ProcessEngineConfiguration.DB_SCHEMA_UPDATE_TRUE)
-        .setEnforceHistoryTimeToLive(false).setTelemetryReporterActivate(false)
         .setJobExecutorActivate(true).buildProcessEngine();
     System.out.println("ok");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));

@@ -120,8 +120,28 @@ func (n *netLedger) present(tokens []token) {
 	slices.SortFunc(tokens, func(a, b token) int {
 		return cmp.Or(cmp.Compare(a.instance, b.instance), cmp.Compare(a.place, b.place), cmp.Compare(a.id, b.id))
 	})
+	for i := 0; i < len(tokens); {
+		k := i + 1
+		for k < len(tokens) && tokens[k].instance == tokens[i].instance && tokens[k].place == tokens[i].place {
+			k++
+		}
+		n.missing(tokens[i:k])
+		i = k
+	}
 	n.tokens = tokens
 	n.grow()
+}
+
+// missing sets how many tokens a gateway lacks that waits for several flows.
+// together are the tokens of an instance in its place.
+func (n *netLedger) missing(together []token) {
+	for i := range together {
+		for k := range together[i].waits {
+			if w := &together[i].waits[k]; w.Reason == stats.ReasonMissing {
+				w.Count = uint32(max(n.joins[n.net.Transitions[w.Transition].ID]-len(together), 0))
+			}
+		}
+	}
 }
 
 // name returns what the token's instance is called.

@@ -42,7 +42,9 @@ type layout struct {
 	place      map[string]int  // by the id of a node
 	transition map[string]int  // by the id of a node
 	scope      map[string]bool // sub-processes
+	choice     map[string]bool // event gateways
 	arcs       map[string]bool // by id
+	joins      map[string]int  // gateways that wait for several flows: how many, 0 if that depends on the instance
 }
 
 // flowNode is a flow node of the diagram.
@@ -70,7 +72,7 @@ type diagram struct {
 // with that key, the net has no nodes, and the error says why; nodes are then
 // added as rows name them.
 func newLayout(key, name string, model []byte) (*layout, error) {
-	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, arcs: map[string]bool{}}
+	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, arcs: map[string]bool{}, joins: map[string]int{}}
 	d, err := readDiagram(key, model)
 	if err != nil {
 		return l, err
@@ -233,7 +235,13 @@ func (l *layout) add(d *diagram) {
 		if !n.placeless() {
 			l.addPlace(n.id, n.name, n.at)
 		}
-		if n.kind != "eventBasedGateway" {
+		switch {
+		case n.incoming > 1 && n.kind == "parallelGateway":
+			l.joins[n.id] = n.incoming
+		case n.incoming > 1 && (n.kind == "inclusiveGateway" || n.kind == "complexGateway"):
+			l.joins[n.id] = 0
+		}
+		if l.choice[n.id] = n.kind == "eventBasedGateway"; !l.choice[n.id] {
 			l.transition[n.id] = len(l.net.Transitions)
 			l.net.Transitions = append(l.net.Transitions, petri.Transition{ID: n.id, Name: n.name, At: n.at})
 		}
@@ -320,6 +328,38 @@ func (l *layout) arc(from, to string) {
 	}
 }
 
+// merge adds what another version of the net has beyond it.
+func (l *layout) merge(o *layout) {
+	for _, p := range o.net.Places {
+		node := strings.TrimSuffix(p.ID, "/in")
+		if _, has := l.place[node]; !has && len(l.net.Places) < maxNodes {
+			l.addPlace(node, p.Name, nil)
+		}
+	}
+	for _, t := range o.net.Transitions {
+		if _, has := l.transition[t.ID]; !has && len(l.net.Transitions) < maxNodes {
+			l.transition[t.ID] = len(l.net.Transitions)
+			l.net.Transitions = append(l.net.Transitions, t)
+		}
+	}
+	for _, a := range o.net.Arcs {
+		l.arc(a.Source, a.Target)
+	}
+	for id := range o.scope {
+		l.scope[id] = true
+	}
+	for id, is := range o.choice {
+		if _, has := l.transition[id]; is && !has {
+			l.choice[id] = true
+		}
+	}
+	for id, n := range o.joins {
+		if _, has := l.joins[id]; !has {
+			l.joins[id] = n
+		}
+	}
+}
+
 func (l *layout) knows(node string) bool {
 	_, place := l.place[node]
 	_, transition := l.transition[node]
@@ -343,13 +383,13 @@ func (l *layout) at(node string) int {
 	return l.place[node]
 }
 
-// fires returns the transition of a node, and adds one for a node that is not in
-// the diagram. It returns -1 if there is none.
+// fires returns the transition of a node, and adds one for a node that has none. It
+// returns -1 for an event gateway, or if there is no room.
 func (l *layout) fires(node string) int {
 	if i, ok := l.transition[node]; ok {
 		return i
 	}
-	if l.knows(node) || len(l.net.Transitions) >= maxNodes {
+	if l.choice[node] || len(l.net.Transitions) >= maxNodes {
 		return -1
 	}
 	l.transition[node] = len(l.net.Transitions)

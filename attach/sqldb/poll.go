@@ -4,7 +4,7 @@ package sqldb
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +19,15 @@ const (
 	// ones are counted as dropped.
 	MaxTokens = 1_000_000
 
-	maxNets  = 1000
+	maxNets  = 10_000 // unwanted ones count, too
 	page     = 5000
 	maxPages = 200 // of one query in one poll; the next poll continues
 	maxText  = 500 // bytes of a text about a wait
 )
+
+// listEvery is the time between two readings of the list of definitions, in
+// microseconds. A definition that a row names is looked up at once.
+const listEvery = 60_000_000
 
 // multiBody is what Camunda appends to the id of an activity that runs several
 // times, for the body around the runs.
@@ -56,10 +60,11 @@ func (s *source) poll(ctx context.Context) error {
 	if s.state.Started.seen == nil {
 		s.state.begin(now)
 	}
-	if len(s.definitions) == 0 {
-		if err := s.readDefinitions(ctx); err != nil {
+	if host-s.listedAt >= listEvery {
+		if err := s.list(ctx); err != nil {
 			return err
 		}
+		s.listedAt = host
 	}
 	if s.presenceDue(host) {
 		begin := time.Now()
@@ -115,6 +120,48 @@ func (s *source) each(ctx context.Context, name string, with map[string]any, tak
 	return err
 }
 
+// list reads the list of definitions, and makes a net of each key.
+func (s *source) list(ctx context.Context) error {
+	if err := s.readDefinitions(ctx); err != nil {
+		return err
+	}
+	keys := map[string]bool{}
+	for _, d := range s.definitions {
+		keys[d.net] = true
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if _, err := s.ledger(ctx, key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ledger returns the ledger of a net, and makes it. It returns nil for one that is
+// not wanted, or cannot have one; a refusal is counted once.
+func (s *source) ledger(ctx context.Context, key string) (*netLedger, error) {
+	if n, known := s.nets[key]; known {
+		return n, nil
+	}
+	var n *netLedger
+	switch {
+	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, key):
+	case len(s.nets) >= maxNets || telemetry.CheckName(key) != nil:
+		s.drop("net")
+	default:
+		l, err := s.readModel(ctx, s.newest(key))
+		if err != nil {
+			return nil, err
+		}
+		n = &netLedger{layout: l}
+		n.grow()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nets[key] = n
+	return n, nil
+}
+
 // net returns the ledger of a definition. It reads the list of definitions if the
 // definition is new, and the model of a version that names a node which the net
 // lacks. It returns nil for a definition that is not listed, or if there is no room.
@@ -129,21 +176,9 @@ func (s *source) net(ctx context.Context, id, node string) (*netLedger, error) {
 		s.drop("definition")
 		return nil, nil
 	}
-	n := s.nets[d.net]
-	if n == nil {
-		if len(s.nets) >= maxNets || telemetry.CheckName(d.net) != nil {
-			s.drop("net")
-			return nil, nil
-		}
-		newest := s.newest(d.net)
-		l, err := s.readModel(ctx, newest)
-		if err != nil {
-			return nil, err
-		}
-		n = &netLedger{layout: l}
-		s.mu.Lock()
-		s.nets[d.net] = n
-		s.mu.Unlock()
+	n, err := s.ledger(ctx, d.net)
+	if n == nil || err != nil {
+		return nil, err
 	}
 	if !n.knows(node) && !d.loaded {
 		l, err := s.readModel(ctx, d)
@@ -193,9 +228,6 @@ func (s *source) drop(reason string) {
 	s.mu.Unlock()
 }
 
-// errMany ends a query that has too many rows.
-var errMany = errors.New("too many rows")
-
 // openRow is a row of open.
 type openRow struct {
 	definition, node string
@@ -239,7 +271,7 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 		s.mu.Lock()
 		if r.place = n.at(r.node); r.place >= 0 {
 			s.age(r, now, first)
-			r.waits = n.waits(r.node, whys[r.id], now)
+			r.waits = n.waits(r.node, whys[r.id])
 			tokens[n.net.ID] = append(tokens[n.net.ID], r.token)
 		}
 		s.mu.Unlock()
@@ -248,7 +280,9 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 	defer s.mu.Unlock()
 	s.first = first
 	for id, n := range s.nets {
-		n.present(tokens[id])
+		if n != nil {
+			n.present(tokens[id])
+		}
 	}
 	return nil
 }
@@ -307,7 +341,7 @@ func (s *source) readWhy(ctx context.Context, with map[string]any, now int64) (m
 
 // waits returns what a token at a node waits for, strongest reason first. Of a
 // transition that does not take from the token's place nothing is said.
-func (n *netLedger) waits(node string, whys []whyRow, _ int64) []wait {
+func (n *netLedger) waits(node string, whys []whyRow) []wait {
 	var out []wait
 	for _, w := range whys {
 		i, ok := n.transition[w.node]
@@ -330,7 +364,11 @@ func (n *netLedger) waits(node string, whys []whyRow, _ int64) []wait {
 		}
 	}
 	if i, ok := n.transition[node]; ok && len(out) == 0 {
-		out = append(out, wait{stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}, ""})
+		one := wait{Wait: stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}}
+		if _, join := n.joins[node]; join {
+			one.Reason, one.Place = stats.ReasonMissing, int32(n.place[node])
+		}
+		out = append(out, one)
 	}
 	return out
 }
@@ -432,31 +470,11 @@ func (s *source) commit(host int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, n := range s.nets {
-		n.ready = n.rows(host, s.ahead)
+		if n != nil {
+			n.ready = n.rows(host, s.ahead)
+		}
 	}
 	s.polls++
 	s.good, s.unsaved = time.Now(), true
 	s.status.Polls, s.status.At, s.status.Ahead = s.polls, host, s.ahead
-}
-
-// merge adds what another version of the net has beyond it.
-func (l *layout) merge(o *layout) {
-	for _, p := range o.net.Places {
-		node := strings.TrimSuffix(p.ID, "/in")
-		if _, has := l.place[node]; !has && len(l.net.Places) < maxNodes {
-			l.addPlace(node, p.Name, nil)
-		}
-	}
-	for _, t := range o.net.Transitions {
-		if _, has := l.transition[t.ID]; !has && len(l.net.Transitions) < maxNodes {
-			l.transition[t.ID] = len(l.net.Transitions)
-			l.net.Transitions = append(l.net.Transitions, t)
-		}
-	}
-	for _, a := range o.net.Arcs {
-		l.arc(a.Source, a.Target)
-	}
-	for s := range o.scope {
-		l.scope[s] = true
-	}
 }

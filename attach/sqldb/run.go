@@ -26,6 +26,7 @@ type Config struct {
 	Database *Database // not closed
 	Mapping  *Mapping
 	Zone     *time.Location // of times without a zone; nil is UTC
+	Nets     []string       // keys of definitions; empty for all
 	Show     Show
 	State    string        // path of the state file; "" for none
 	Interval time.Duration // between two polls, and two snapshots
@@ -58,9 +59,9 @@ const lastWait = time.Minute
 type source struct {
 	cfg Config
 
-	mu      sync.Mutex // guards what follows; the publishers' goroutines read it
-	nets    map[string]*netLedger
-	ahead   int64 // of the database's clock
+	mu      sync.Mutex            // guards what follows; the publishers' goroutines read it
+	nets    map[string]*netLedger // by key; nil for one that is not wanted
+	ahead   int64                 // of the database's clock
 	good    time.Time
 	polls   uint64
 	state   state
@@ -70,6 +71,7 @@ type source struct {
 
 	// Of the goroutine that polls.
 	definitions  map[string]*definition // by id
+	listedAt     int64                  // when these were read
 	first        map[string]int64       // tokens without a time, by id: when they were first seen
 	future       bool                   // times in the future were logged
 	presenceAt   int64
@@ -198,6 +200,10 @@ func (s *source) once(ctx context.Context, probed *bool) error {
 func (s *source) define(id string) error {
 	s.mu.Lock()
 	n := s.nets[id]
+	if n == nil {
+		s.mu.Unlock()
+		return nil
+	}
 	places, transitions := len(n.net.Places), len(n.net.Transitions)
 	var text bytes.Buffer
 	var err error

@@ -28,6 +28,7 @@ type attachSQLCmd struct {
 	Mapping string      `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
 	DSN     string      `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
 	Zone    string      `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
+	Nets    []string    `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
 	Show    []string    `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
 	State   string      `type:"path" placeholder:"FILE" help:"File that keeps what was counted, so that after a restart no firing is lost or counted twice."`
 	Web     ownWebFlags `embed:""`
@@ -84,7 +85,7 @@ func listSQLMappings(w io.Writer) error {
 }
 
 func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
-	cfg := sqldb.Config{State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
+	cfg := sqldb.Config{Nets: c.Nets, State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
 	for _, what := range c.Show {
 		cfg.Show.Label = cfg.Show.Label || what == "business-key"
 		cfg.Show.Detail = cfg.Show.Detail || what == "detail"

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParametersAreReplacedOutsideOfQuotesAndComments(t *testing.T) {
+	for _, c := range []struct{ text, postgres, other string }{
+		{"SELECT 1", "SELECT 1", "SELECT 1"},
+		{"a = :since AND b > :since", "a = $1 AND b > $2", "a = ? AND b > ?"},
+		{"':since' \":since\" `:since`", "':since' \":since\" `:since`", "':since' \":since\" `:since`"},
+		{"a::text = :limit", "a::text = $1", "a::text = ?"},
+		{"1 -- it's :since\n, :limit", "1 -- it's :since\n, $1", "1 -- it's :since\n, ?"},
+	} {
+		q, err := parseQuery(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		with := map[string]any{"since": 1, "limit": 2}
+		for _, d := range []struct {
+			dialect
+			want string
+		}{{postgres, c.postgres}, {mariadb, c.other}} {
+			got, args := (&Database{dialect: d.dialect}).text(q, with)
+			if got != d.want || len(args) != len(q.params) {
+				t.Errorf("%s in %s: %s with %v; expected %s", c.text, d.name, got, args, d.want)
+			}
+		}
+	}
+}
+
+// wrong is a mapping with a line replaced.
+func wrong(t *testing.T, old, new string) string {
+	t.Helper()
+	text, err := Source("camunda7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := strings.Replace(string(text), old, new, 1)
+	if out == string(text) {
+		t.Fatalf("the mapping does not contain %q", old)
+	}
+	return out
+}
+
+func TestAFaultInAMappingHasItsPlace(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"-- mapping: camunda7\n", "", `m.sql:1:1: no line "-- mapping: NAME"`},
+		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, needs, index or query`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:8:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:8:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
+		{"-- query: probe\nSELECT", "SELECT", `m.sql:18:1: SQL before the first line "-- query: NAME"`},
+		{"-- query: probe", "-- query: prone", `m.sql:18:1: query "prone"; expected one of definitions, ended, model, open, probe, started, why`},
+		{"-- query: definitions", "-- query: probe", `m.sql:21:1: a second query "probe"`},
+		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:18:1: query probe: parameter :limit; expected none`},
+		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:18:1: query probe: more than one statement; expected one`},
+		{"'timer'", "'timer", `m.sql:45:1: query why: a quote ' without its end`},
+	} {
+		_, err := ReadMapping(strings.NewReader(wrong(t, c.old, c.new)), "m.sql")
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v; expected %s", c.new, err, c.want)
+		}
+	}
+	if _, err := ReadMapping(strings.NewReader("-- mapping: x\n"), "m.sql"); err == nil || err.Error() != `m.sql:1:1: no query "definitions"` {
+		t.Errorf("a mapping without queries: %v", err)
+	}
+}
+
+func TestEveryShippedMappingCanBeReadAndSaysWhatItIs(t *testing.T) {
+	all, err := Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		if m.About == "" || len(m.needs) == 0 {
+			t.Errorf("mapping %s has no about or needs nothing", m.Name)
+		}
+	}
+	if len(all) == 0 {
+		t.Error("no mapping is shipped")
+	}
+}
+
+func TestAnAddressThatIsNoneIsRefusedWithoutItsPassword(t *testing.T) {
+	for _, address := range []string{"", "secret", "oracle://u:secret@h/d", "postgres://u:secret@h:port/d", "mysql://u:secret@h", "mysql://u:sec%ret@h/d", "sqlite:"} {
+		_, err := Open(address, 1e9)
+		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec%") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+func FuzzReadMapping(f *testing.F) {
+	text, err := Source("camunda7")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Add("-- mapping: x\n-- query: probe\nSELECT ':a', :a -- :b\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := ReadMapping(strings.NewReader(text), "m.sql")
+		if (m == nil) != (err != nil) {
+			t.Fatal("neither a mapping nor an error")
+		}
+		if m == nil {
+			return
+		}
+		for name, q := range m.queries {
+			for _, p := range q.params {
+				if !slices.Contains(shapes[name].params, p) {
+					t.Errorf("query %s has the parameter %s", name, p)
+				}
+			}
+			if diff := cmp.Diff(len(q.params)+1, len(q.parts)); diff != "" {
+				t.Error(diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func layoutOf(t *testing.T, process string) *layout {
+	t.Helper()
+	l, err := newLayout("p", "", []byte(`<definitions xmlns="`+bpmnSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.net.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func arcs(l *layout) string {
+	var out []string
+	for _, a := range l.net.Arcs {
+		out = append(out, a.ID)
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+func flow(from, to string) string {
+	return `<sequenceFlow id="` + from + `-` + to + `" sourceRef="` + from + `" targetRef="` + to + `"/>`
+}
+
+func TestANodeIsATransitionWithAPlaceBeforeIt(t *testing.T) {
+	for _, c := range []struct{ rule, process, want string }{
+		{"a flow", `<startEvent id="s"/><userTask id="a"/>` + flow("s", "a"), "a/in>a s/in>s s>a/in"},
+		{"a boundary event takes the token of its activity", `<task id="a"/><boundaryEvent id="b" attachedToRef="a"/><endEvent id="e"/>` + flow("b", "e"),
+			"a/in>a a/in>b b>e/in e/in>e"},
+		{"an event after an event gateway takes the token of the gateway", `<eventBasedGateway id="g"/><intermediateCatchEvent id="m"/><receiveTask id="r"/>` + flow("g", "m") + flow("g", "r"),
+			"g/in>m g/in>r"},
+		{"a flow into a sub-process leads to its start, and its end to its place",
+			`<task id="a"/><subProcess id="u"><startEvent id="s"/><endEvent id="e"/>` + flow("s", "e") + `</subProcess><task id="z"/>` + flow("a", "u") + flow("u", "z"),
+			"a/in>a a>s/in e/in>e e>u/in s/in>s s>e/in u/in>u u>z/in z/in>z"},
+		{"a sub-process inside of another", `<task id="a"/><subProcess id="u"><transaction id="v"><task id="b"/></transaction></subProcess>` + flow("a", "u"),
+			"a/in>a a>b/in b/in>b u/in>u v/in>v"},
+		{"a flow without an end is left out", `<task id="a"/>` + flow("a", "nowhere"), "a/in>a"},
+	} {
+		if got := arcs(layoutOf(t, c.process)); got != c.want {
+			t.Errorf("%s: %s; expected %s", c.rule, got, c.want)
+		}
+	}
+}
+
+func TestAModelThatCannotBeReadGivesANetToWhichRowsAdd(t *testing.T) {
+	for _, model := range []string{"", "<", "<a/>", `<definitions xmlns="` + bpmnSpace + `"><process id="q"/></definitions>`} {
+		l, err := newLayout("p", "name", []byte(model))
+		if err == nil || l == nil {
+			t.Errorf("%q: %v", model, err)
+			continue
+		}
+		if i, j := l.at("a"), l.fires("b"); i != 0 || j != 0 || l.net.Places[0].ID != "a/in" || l.net.Transitions[0].ID != "b" {
+			t.Errorf("%q: place %d and transition %d", model, i, j)
+		}
+	}
+}
+
+func TestAnotherVersionAddsRowsAndMovesNone(t *testing.T) {
+	l := layoutOf(t, `<task id="a"/><task id="b"/>`+flow("a", "b"))
+	l.merge(layoutOf(t, `<task id="c"/><task id="b"/>`+flow("c", "b")))
+	var ids []string
+	for _, p := range l.net.Places {
+		ids = append(ids, p.ID)
+	}
+	for _, p := range l.net.Transitions {
+		ids = append(ids, p.ID)
+	}
+	if diff := cmp.Diff([]string{"a/in", "b/in", "c/in", "a", "b", "c"}, ids); diff != "" {
+		t.Error(diff)
+	}
+	if got, want := arcs(l), "a/in>a a>b/in b/in>b c/in>c c>b/in"; got != want {
+		t.Errorf("arcs %s; expected %s", got, want)
+	}
+}
+
+func FuzzNewLayout(f *testing.F) {
+	text, err := os.ReadFile("testdata/camunda7/stuck.bpmn")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(strings.Replace(string(text), `id="stuck"`, `id="p"`, 1))
+	f.Fuzz(func(t *testing.T, model string) {
+		l, err := newLayout("p", "", []byte(model))
+		if err != nil {
+			return
+		}
+		if err := l.net.Validate(); err != nil {
+			t.Error(err)
+		}
+	})
+}

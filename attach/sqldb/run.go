@@ -281,8 +281,12 @@ func (s *source) instance(n *netLedger, name string) (*telemetry.Instance, error
 		}
 		one := telemetry.InstanceToken{Place: n.net.Places[t.place].ID, Tokens: 1, Injected: t.since - s.ahead}
 		for _, w := range t.waits {
-			one.Waits = append(one.Waits, telemetry.InstanceWait{Transition: n.net.Transitions[w.Transition].ID, Reason: w.Reason.String(),
-				Until: shifted(w.Until, s.ahead), Text: w.text})
+			x := telemetry.InstanceWait{Transition: n.net.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count,
+				Until: shifted(w.Until, s.ahead), Text: w.text}
+			if w.Place != stats.NoPlace {
+				x.Place = n.net.Places[w.Place].ID
+			}
+			one.Waits = append(one.Waits, x)
 		}
 		out.Tokens = append(out.Tokens, one)
 	}

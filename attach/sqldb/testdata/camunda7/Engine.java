@@ -11,12 +11,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.camunda.bpm.engine.ProcessEngine;
 import org.camunda.bpm.engine.ProcessEngineConfiguration;
+import org.camunda.bpm.engine.ProcessEnginePersistenceException;
 import org.camunda.bpm.engine.history.HistoricActivityInstance;
 import org.camunda.bpm.engine.repository.DeploymentBuilder;
 import org.camunda.bpm.engine.runtime.ActivityInstance;
 import org.camunda.bpm.engine.runtime.Incident;
 import org.camunda.bpm.engine.runtime.Job;
 import org.camunda.bpm.engine.runtime.ProcessInstance;
+import org.camunda.bpm.engine.runtime.TransitionInstance;
 import org.camunda.bpm.engine.task.Task;
 
 /**
@@ -36,11 +38,22 @@ public class Engine {
     System.out.println("ok");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line; (line = in.readLine()) != null; ) {
-      try {
-        run(line.split(" "), Path.of(args[2]));
-        System.out.println("ok");
-      } catch (Exception e) {
-        System.out.println("error " + e.toString().replace('\n', ' '));
+      // A database that was killed leaves connections in the pool that fail once.
+      for (int tries = 1; ; tries++) {
+        try {
+          run(line.split(" "), Path.of(args[2]));
+          System.out.println("ok");
+          break;
+        } catch (ProcessEnginePersistenceException e) {
+          if (tries == 20) {
+            System.out.println("error " + e.toString().replace('\n', ' '));
+            break;
+          }
+          Thread.sleep(100);
+        } catch (Exception e) {
+          System.out.println("error " + e.toString().replace('\n', ' '));
+          break;
+        }
       }
       System.out.flush();
     }
@@ -68,11 +81,16 @@ public class Engine {
           engine.getTaskService().complete(t.getId());
         }
         break;
+      case "message": // NAME BUSINESS-KEY
+        engine.getRuntimeService().createMessageCorrelation(c[1]).processInstanceBusinessKey(c[2]).correlate();
+        break;
       case "suspend": // KEY
         engine.getRuntimeService().updateProcessInstanceSuspensionState().byProcessDefinitionKey(c[1]).suspend();
         break;
-      case "cancel": // INSTANCE
-        engine.getRuntimeService().deleteProcessInstance(c[1], "test");
+      case "cancel": // KEY
+        for (ProcessInstance p : engine.getRuntimeService().createProcessInstanceQuery().processDefinitionKey(c[1]).list()) {
+          engine.getRuntimeService().deleteProcessInstance(p.getId(), "test");
+        }
         break;
       case "migrate": { // KEY: all instances to the newest version
         String to = engine.getRepositoryService().createProcessDefinitionQuery().processDefinitionKey(c[1]).latestVersion().singleResult().getId();
@@ -103,6 +121,12 @@ public class Engine {
         HistoricActivityInstance h = engine.getHistoryService().createHistoricActivityInstanceQuery().activityInstanceId(a.getId()).singleResult();
         System.out.printf("at %s %s %s %d%n", key, p.getId(), a.getActivityId(), h.getStartTime().getTime());
       }
+      List<TransitionInstance> between = new ArrayList<>();
+      transitions(engine.getRuntimeService().getActivityInstance(p.getId()), between);
+      for (TransitionInstance t : between) {
+        Job j = engine.getManagementService().createJobQuery().executionId(t.getExecutionId()).singleResult();
+        System.out.printf("at %s %s %s %d%n", key, p.getId(), t.getActivityId(), j.getCreateTime().getTime());
+      }
       for (Job j : engine.getManagementService().createJobQuery().processInstanceId(p.getId()).list()) {
         String activity = engine.getManagementService().createJobDefinitionQuery().jobDefinitionId(j.getJobDefinitionId()).singleResult().getActivityId();
         Date due = j.getDuedate();
@@ -114,6 +138,9 @@ public class Engine {
     }
     Map<String, long[]> counts = new TreeMap<>();
     for (HistoricActivityInstance h : engine.getHistoryService().createHistoricActivityInstanceQuery().list()) {
+      if (h.getActivityType().equals("multiInstanceBody")) {
+        continue;
+      }
       long[] n = counts.computeIfAbsent(h.getProcessDefinitionKey() + " " + h.getActivityId(), k -> new long[3]);
       n[0]++;
       n[1] += h.getEndTime() == null ? 0 : 1;
@@ -122,8 +149,15 @@ public class Engine {
     counts.forEach((k, n) -> System.out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
   }
 
+  private static void transitions(ActivityInstance a, List<TransitionInstance> out) {
+    out.addAll(List.of(a.getChildTransitionInstances()));
+    for (ActivityInstance k : a.getChildActivityInstances()) {
+      transitions(k, out);
+    }
+  }
+
   private static void leaves(ActivityInstance a, List<ActivityInstance> out) {
-    if (a.getChildActivityInstances().length == 0 && a.getChildTransitionInstances().length == 0) {
+    if (!a.getActivityId().equals(a.getProcessDefinitionId()) && a.getChildActivityInstances().length == 0 && a.getChildTransitionInstances().length == 0) {
       out.add(a);
     }
     for (ActivityInstance k : a.getChildActivityInstances()) {

@@ -80,6 +80,7 @@ var rooms = map[string]room{
 	"attach/scrape":                        {imports: []string{"petri", "petri/pnml", "petri/yamlfile", "stats", "telemetry"}},
 	"attach/dipen":                         {imports: []string{"attach/dipen/replica", "internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry"}},
 	"attach/dipen/replica":                 {imports: []string{"petri", "stats"}, pure: true},
+	"attach/sqldb":                         {imports: []string{"internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "petri/xmlscan", "stats", "telemetry"}},
 	"telemetry/wirecheck":                  {imports: []string{"petri", "petri/pnml", "stats", "telemetry"}},
 	"examples/attach/go":                   {imports: []string{"telemetry"}},
 	"examples":                             {},

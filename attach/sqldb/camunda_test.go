@@ -111,7 +111,7 @@ func (w *watch) run(cfg Config) (end func()) {
 // until waits until check returns "", which otherwise says what is missing.
 func (w *watch) until(check func() string) {
 	w.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		w.mu.Lock()
 		missing := check()
@@ -298,17 +298,20 @@ func (w *watch) waits(net, instance string) map[string]string {
 	return out
 }
 
-// TestCamunda7 holds the adapter against the engine's own API, on PostgreSQL.
+// TestCamunda7 holds the adapter against the engine's own API.
 func TestCamunda7(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts PostgreSQL and Java")
+	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": newPostgres, "MariaDB": newMariaDB} {
+		t.Run(name, func(t *testing.T) {
+			if testing.Short() {
+				t.Skip("starts a database and Java")
+			}
+			s := start(t)
+			camunda7(t, newEngine(t, "camunda7", s.driver), s.address, func() {
+				s.kill()
+				s.start()
+			})
+		})
 	}
-	c := newCluster(t)
-	e := newEngine(t, "camunda7", c.driver)
-	camunda7(t, e, c.address, func() {
-		c.stop("immediate")
-		c.start()
-	})
 }
 
 func camunda7(t *testing.T, e *engine, address string, restart func()) {

@@ -23,6 +23,7 @@ import (
 type dialect struct {
 	name    string
 	numbers bool   // parameters are $1, $2 …; otherwise each is ?
+	begin   bool   // only a transaction can be read-only, not a session
 	clock   string // returns the present time in UTC
 	indexes string // returns a row for an index of a table whose first column is given
 }
@@ -32,7 +33,7 @@ var (
 		indexes: `SELECT 1 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
 JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
 WHERE t.oid = to_regclass($1) AND lower(a.attname) = lower($2) AND i.indisvalid LIMIT 1`}
-	mariadb = dialect{name: "mysql", clock: "SELECT UTC_TIMESTAMP(6)",
+	mariadb = dialect{name: "mysql", begin: true, clock: "SELECT UTC_TIMESTAMP(6)",
 		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = lower(?)
 AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
 	sqlite = dialect{name: "sqlite", clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
@@ -105,8 +106,8 @@ func openMySQL(address string, limit time.Duration) (*Database, error) {
 	if mode := u.Query().Get("tls"); mode != "" {
 		cfg.TLSConfig = mode
 	}
-	cfg.ParseTime, cfg.Loc, cfg.Timeout = true, time.UTC, limit
-	cfg.Params = map[string]string{"transaction_read_only": "1", "time_zone": "'+00:00'"}
+	cfg.ParseTime, cfg.Loc, cfg.Timeout, cfg.Logger = true, time.UTC, limit, &mysql.NopLogger{} // errors are returned, too
+	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, errors.New("expected mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true|skip-verify|preferred")
@@ -149,7 +150,16 @@ func (d *Database) text(q *query, with map[string]any) (string, []any) {
 // to.
 func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[string]any, take func(row []any) error) error {
 	text, args := d.text(m.queries[name], with)
-	rows, err := d.db.QueryContext(ctx, text, args...)
+	query := d.db.QueryContext
+	if d.begin {
+		tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelReadCommitted})
+		if err != nil {
+			return fmt.Errorf("query %s: %w", name, err)
+		}
+		defer tx.Rollback() //nolint:errcheck // it only read
+		query = tx.QueryContext
+	}
+	rows, err := query(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)
 	}

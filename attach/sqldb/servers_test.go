@@ -46,60 +46,107 @@ func freePort(t *testing.T) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-// cluster is a PostgreSQL server in a temporary directory.
-type cluster struct {
+// server is a database server in a temporary directory.
+type server struct {
 	t               *testing.T
-	dir, port, ctl  string
+	dir, port       string
 	as              *syscall.SysProcAttr // who runs it: it refuses root
 	address, driver string               // for pnagent, and for Java
+	start, kill     func()
 }
 
-// newCluster starts a server, or skips the test.
-func newCluster(t *testing.T) *cluster {
+// newServer makes the directory, or skips the test. Root runs the server as
+// another user.
+func newServer(t *testing.T, owner string) *server {
 	t.Helper()
-	initdb := program(t, "initdb")
-	c := &cluster{t: t, port: freePort(t), ctl: program(t, "pg_ctl")}
+	s := &server{t: t, port: freePort(t)}
 	var err error
-	if c.dir, err = os.MkdirTemp("", "pnagent-pg-"); err != nil {
+	if s.dir, err = os.MkdirTemp("", "pnagent-sql-"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(c.dir) })
-	if os.Getuid() == 0 {
-		u, err := user.Lookup("postgres")
-		if err != nil {
-			t.Skip("there is no user postgres to run PostgreSQL, which refuses root")
-		}
-		uid, _ := strconv.Atoi(u.Uid)
-		gid, _ := strconv.Atoi(u.Gid)
-		if err := os.Chown(c.dir, uid, gid); err != nil {
-			t.Skip("PostgreSQL refuses root, and its directory cannot be given to another user")
-		}
-		c.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	t.Cleanup(func() { os.RemoveAll(s.dir) })
+	if os.Getuid() != 0 {
+		return s
 	}
-	c.run(initdb, "-D", c.dir+"/data", "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
-	c.start()
-	t.Cleanup(func() { c.stop("immediate") })
-	c.address = "postgres://pn@127.0.0.1:" + c.port + "/postgres?sslmode=disable"
-	c.driver = "jdbc:postgresql://127.0.0.1:" + c.port + "/postgres"
-	return c
+	u, err := user.Lookup(owner)
+	if err != nil {
+		t.Skipf("there is no user %s to run the server, which refuses root", owner)
+	}
+	uid, _ := strconv.Atoi(u.Uid)
+	gid, _ := strconv.Atoi(u.Gid)
+	if err := os.Chown(s.dir, uid, gid); err != nil {
+		t.Skipf("the server refuses root, and its directory cannot be given to another user: %v", err)
+	}
+	s.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	return s
 }
 
-func (c *cluster) run(name string, args ...string) {
-	c.t.Helper()
+// newPostgres starts PostgreSQL, or skips the test.
+func newPostgres(t *testing.T) *server {
+	t.Helper()
+	initdb, ctl := program(t, "initdb"), program(t, "pg_ctl")
+	s := newServer(t, "postgres")
+	data := s.dir + "/data"
+	s.run(initdb, "-D", data, "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
+	s.start = func() {
+		s.run(ctl, "-D", data, "-w", "-l", s.dir+"/log", "start", "-o",
+			"-p "+s.port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+s.dir+" -c fsync=off -c shared_buffers=32MB")
+	}
+	s.kill = func() { s.run(ctl, "-D", data, "-w", "-m", "immediate", "stop") }
+	s.address = "postgres://pn@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
+	s.driver = "jdbc:postgresql://127.0.0.1:" + s.port + "/postgres"
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+// newMariaDB starts MariaDB, or skips the test.
+func newMariaDB(t *testing.T) *server {
+	t.Helper()
+	install, daemon, client := program(t, "mariadb-install-db"), program(t, "mariadbd"), program(t, "mariadb")
+	s := newServer(t, "mysql")
+	data, socket := "--datadir="+s.dir+"/data", "--socket="+s.dir+"/s"
+	s.run(install, "--no-defaults", data, "--auth-root-authentication-method=normal", "--skip-test-db")
+	var running *exec.Cmd
+	s.start = func() {
+		running = exec.Command(daemon, "--no-defaults", data, socket, "--port="+s.port, "--bind-address=127.0.0.1",
+			"--transaction-isolation=READ-COMMITTED", "--skip-name-resolve")
+		running.SysProcAttr, running.Dir = s.as, s.dir
+		if err := running.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for tries := 0; ; tries++ {
+			err := exec.Command(client, "--no-defaults", socket, "-u", "root", "-e", "SELECT 1").Run()
+			if err == nil {
+				return
+			}
+			if tries == 300 {
+				t.Fatal("MariaDB does not start: ", err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	s.kill = func() {
+		if err := running.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		running.Wait()
+	}
+	s.start()
+	t.Cleanup(s.kill)
+	s.run(client, "--no-defaults", socket, "-u", "root", "-e", "CREATE DATABASE camunda CHARACTER SET utf8mb4; CREATE USER pn@'127.0.0.1'; GRANT ALL ON camunda.* TO pn@'127.0.0.1'")
+	s.address = "mysql://pn@127.0.0.1:" + s.port + "/camunda"
+	s.driver = "jdbc:mariadb://127.0.0.1:" + s.port + "/camunda"
+	return s
+}
+
+func (s *server) run(name string, args ...string) {
+	s.t.Helper()
 	cmd := exec.Command(name, args...)
-	cmd.SysProcAttr, cmd.Dir = c.as, c.dir
+	cmd.SysProcAttr, cmd.Dir = s.as, s.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
-		c.t.Fatalf("%s: %v\n%s", name, err, out)
+		s.t.Fatalf("%s: %v\n%s", name, err, out)
 	}
-}
-
-func (c *cluster) start() {
-	c.run(c.ctl, "-D", c.dir+"/data", "-w", "-l", c.dir+"/log", "start", "-o",
-		"-p "+c.port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+c.dir+" -c fsync=off -c shared_buffers=32MB")
-}
-
-func (c *cluster) stop(mode string) {
-	c.run(c.ctl, "-D", c.dir+"/data", "-w", "-m", mode, "stop")
 }
 
 // engine is the Java program of testdata.

@@ -33,18 +33,19 @@ const maxNodes = 10_000
 //
 //   - A boundary event, whose token is that of its activity.
 //   - An event after an event gateway: the token is that of the gateway, which has
-//     no transition.
+//     no transition. Some engines have a row for each of these events.
 //   - A sub-process, whose tokens are at the nodes inside. A flow that leads to it
 //     leads to its start events. Its place gets tokens from its end events, and
 //     holds one only before the sub-process begins, if it begins asynchronously.
 type layout struct {
 	net        *petri.Net
-	place      map[string]int  // by the id of a node
-	transition map[string]int  // by the id of a node
-	scope      map[string]bool // sub-processes
-	choice     map[string]bool // event gateways
-	arcs       map[string]bool // by id
-	joins      map[string]int  // gateways that wait for several flows: how many, 0 if that depends on the instance
+	place      map[string]int    // by the id of a node
+	transition map[string]int    // by the id of a node
+	scope      map[string]bool   // sub-processes
+	choice     map[string]bool   // event gateways
+	chosen     map[string]string // the event gateway before an event
+	arcs       map[string]bool   // by id
+	joins      map[string]int    // gateways that wait for several flows: how many, 0 if that depends on the instance
 }
 
 // flowNode is a flow node of the diagram.
@@ -72,7 +73,7 @@ type diagram struct {
 // with that key, the net has no nodes, and the error says why; nodes are then
 // added as rows name them.
 func newLayout(key, name string, model []byte) (*layout, error) {
-	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, arcs: map[string]bool{}, joins: map[string]int{}}
+	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, chosen: map[string]string{}, arcs: map[string]bool{}, joins: map[string]int{}}
 	d, err := readDiagram(key, model)
 	if err != nil {
 		return l, err
@@ -268,6 +269,7 @@ func (l *layout) connect(d *diagram, n *flowNode) {
 	case n.byGateway:
 		for _, f := range d.flows {
 			if f.to == n.id {
+				l.chosen[n.id] = f.from
 				l.takes(f.from, n.id)
 			}
 		}
@@ -347,6 +349,11 @@ func (l *layout) merge(o *layout) {
 	}
 	for id := range o.scope {
 		l.scope[id] = true
+	}
+	for id, gateway := range o.chosen {
+		if _, has := l.place[id]; !has {
+			l.chosen[id] = gateway
+		}
 	}
 	for id, is := range o.choice {
 		if _, has := l.transition[id]; is && !has {

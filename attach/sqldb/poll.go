@@ -259,6 +259,7 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 		return err
 	}
 	tokens, first := map[string][]token{}, map[string]int64{}
+	groups := gateways{seen: map[[3]string]int{}, at: map[gatewayKey]int{}}
 	for i := range open {
 		r := &open[i]
 		n, err := s.net(ctx, r.definition, r.node)
@@ -269,11 +270,7 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 			continue
 		}
 		s.mu.Lock()
-		if r.place = n.at(r.node); r.place >= 0 {
-			s.age(r, now, first)
-			r.waits = n.waits(r.node, whys[r.id])
-			tokens[n.net.ID] = append(tokens[n.net.ID], r.token)
-		}
+		s.addToken(n, r, whys[r.id], now, tokens, first, &groups)
 		s.mu.Unlock()
 	}
 	s.mu.Lock()
@@ -285,6 +282,42 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 		}
 	}
 	return nil
+}
+
+// gateways finds the rows of events after an event gateway that are one token: those
+// of an instance, one of each event.
+type gateways struct {
+	seen map[[3]string]int // by net, instance and event: rows
+	at   map[gatewayKey]int
+}
+
+// gatewayKey is the count-th token of an instance at an event gateway.
+type gatewayKey struct {
+	net, instance, gateway string
+	count                  int
+}
+
+// addToken adds the token of a row to those of its net.
+func (s *source) addToken(n *netLedger, r *openRow, whys []whyRow, now int64, tokens map[string][]token, first map[string]int64, groups *gateways) {
+	node, of := r.node, tokens[n.net.ID]
+	waits := n.waits(r.node, whys)
+	if gateway, chosen := n.chosen[r.node]; chosen {
+		row := [3]string{n.net.ID, r.instance, r.node}
+		key := gatewayKey{n.net.ID, r.instance, gateway, groups.seen[row]}
+		groups.seen[row]++
+		if i, again := groups.at[key]; again {
+			of[i].waits = append(of[i].waits, waits...)
+			return
+		}
+		groups.at[key], node = len(of), gateway
+	}
+	if r.place = n.at(node); r.place < 0 {
+		s.status.Dropped["place"]++
+		return
+	}
+	s.age(r, now, first)
+	r.waits = waits
+	tokens[n.net.ID] = append(of, r.token)
 }
 
 // age sets the time of a token without one to that when it was first seen.

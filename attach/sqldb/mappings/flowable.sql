@@ -1,0 +1,99 @@
+-- mapping: flowable
+-- about: Flowable 6.6 and later, and 7, on PostgreSQL, MySQL or MariaDB
+-- needs: ACT_GE_PROPERTY(NAME_, VALUE_)
+-- needs: ACT_GE_BYTEARRAY(NAME_, DEPLOYMENT_ID_, BYTES_)
+-- needs: ACT_RE_PROCDEF(ID_, KEY_, VERSION_, NAME_, DEPLOYMENT_ID_, RESOURCE_NAME_)
+-- needs: ACT_RU_EXECUTION(ID_, PROC_DEF_ID_, PROC_INST_ID_, PARENT_ID_, SUPER_EXEC_, ACT_ID_, IS_SCOPE_, IS_EVENT_SCOPE_, IS_MI_ROOT_, SUSPENSION_STATE_, START_TIME_, BUSINESS_KEY_)
+-- needs: ACT_RU_ACTINST(EXECUTION_ID_, ACT_ID_, ACT_TYPE_, START_TIME_)
+-- needs: ACT_RU_JOB(EXECUTION_ID_, ELEMENT_ID_, LOCK_EXP_TIME_, CREATE_TIME_, EXCEPTION_MSG_)
+-- needs: ACT_RU_TIMER_JOB(EXECUTION_ID_, ELEMENT_ID_, HANDLER_TYPE_, RETRIES_, DUEDATE_, CREATE_TIME_, EXCEPTION_MSG_)
+-- needs: ACT_RU_SUSPENDED_JOB(EXECUTION_ID_, ELEMENT_ID_, CREATE_TIME_, EXCEPTION_MSG_)
+-- needs: ACT_RU_DEADLETTER_JOB(EXECUTION_ID_, ELEMENT_ID_, CREATE_TIME_, EXCEPTION_MSG_)
+-- needs: ACT_RU_EXTERNAL_JOB(EXECUTION_ID_, ELEMENT_ID_, HANDLER_CFG_, LOCK_OWNER_, LOCK_EXP_TIME_, RETRIES_, EXCEPTION_MSG_)
+-- needs: ACT_RU_EVENT_SUBSCR(EXECUTION_ID_, ACTIVITY_ID_, EVENT_TYPE_, EVENT_NAME_)
+-- needs: ACT_RU_TASK(EXECUTION_ID_, TASK_DEF_KEY_, ASSIGNEE_)
+-- needs: ACT_HI_ACTINST(ID_, PROC_DEF_ID_, ACT_ID_, ACT_TYPE_, START_TIME_, END_TIME_, DURATION_, DELETE_REASON_)
+-- index: ACT_HI_ACTINST(START_TIME_)
+-- index: ACT_HI_ACTINST(END_TIME_)
+-- index: ACT_RU_ACTINST(EXECUTION_ID_)
+
+-- query: probe
+SELECT VALUE_ AS version FROM ACT_GE_PROPERTY WHERE NAME_ = 'schema.version'
+
+-- query: definitions
+SELECT ID_ AS definition, KEY_ AS net, VERSION_ AS version, NAME_ AS name FROM ACT_RE_PROCDEF
+
+-- query: model
+SELECT b.BYTES_ AS model
+FROM ACT_RE_PROCDEF d JOIN ACT_GE_BYTEARRAY b ON b.DEPLOYMENT_ID_ = d.DEPLOYMENT_ID_ AND b.NAME_ = d.RESOURCE_NAME_
+WHERE d.ID_ = :definition
+
+-- query: open
+-- Boundary events have executions of their own: their token is that of the activity. An
+-- execution at a parallel join has an activity instance that has ended. Before an
+-- asynchronous activity there is a job, and no activity instance.
+SELECT e.ID_ AS token, e.PROC_DEF_ID_ AS definition, e.ACT_ID_ AS activity, e.PROC_INST_ID_ AS instance,
+  COALESCE((SELECT MAX(a.START_TIME_) FROM ACT_RU_ACTINST a WHERE a.EXECUTION_ID_ = e.ID_ AND a.ACT_ID_ = e.ACT_ID_),
+    (SELECT MIN(j.CREATE_TIME_) FROM ACT_RU_JOB j WHERE j.EXECUTION_ID_ = e.ID_),
+    (SELECT MIN(j.CREATE_TIME_) FROM ACT_RU_TIMER_JOB j WHERE j.EXECUTION_ID_ = e.ID_),
+    (SELECT MIN(j.CREATE_TIME_) FROM ACT_RU_DEADLETTER_JOB j WHERE j.EXECUTION_ID_ = e.ID_),
+    (SELECT MIN(j.CREATE_TIME_) FROM ACT_RU_SUSPENDED_JOB j WHERE j.EXECUTION_ID_ = e.ID_), e.START_TIME_) AS since,
+  p.BUSINESS_KEY_ AS label
+FROM ACT_RU_EXECUTION e LEFT JOIN ACT_RU_EXECUTION p ON p.ID_ = e.PROC_INST_ID_
+WHERE e.ACT_ID_ IS NOT NULL AND e.IS_SCOPE_ = FALSE AND e.IS_EVENT_SCOPE_ = FALSE AND e.IS_MI_ROOT_ = FALSE
+  AND NOT EXISTS (SELECT 1 FROM ACT_RU_ACTINST b WHERE b.EXECUTION_ID_ = e.ID_ AND b.ACT_ID_ = e.ACT_ID_ AND b.ACT_TYPE_ = 'boundaryEvent')
+LIMIT :limit
+
+-- query: why
+-- What a boundary event waits for is said of its parent, the activity.
+WITH w AS (
+  SELECT EXECUTION_ID_ AS token, ELEMENT_ID_ AS activity, 'incident' AS reason, NULL AS until,
+    'job in the dead-letter table' AS what, EXCEPTION_MSG_ AS detail
+  FROM ACT_RU_DEADLETTER_JOB
+  UNION ALL
+  SELECT EXECUTION_ID_, ELEMENT_ID_, 'delayed', DUEDATE_,
+    CASE WHEN HANDLER_TYPE_ = 'async-continuation' THEN CONCAT('job, failed, ', RETRIES_, ' retries left') ELSE 'timer' END, EXCEPTION_MSG_
+  FROM ACT_RU_TIMER_JOB
+  UNION ALL
+  SELECT EXECUTION_ID_, ELEMENT_ID_, CASE WHEN LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL, 'job', EXCEPTION_MSG_
+  FROM ACT_RU_JOB
+  UNION ALL
+  SELECT EXECUTION_ID_, ELEMENT_ID_, 'manual', NULL, 'job, suspended', EXCEPTION_MSG_ FROM ACT_RU_SUSPENDED_JOB
+  UNION ALL
+  SELECT EXECUTION_ID_, ELEMENT_ID_,
+    CASE WHEN RETRIES_ = 0 THEN 'incident' WHEN LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL,
+    CONCAT('external task ', HANDLER_CFG_,
+      CASE WHEN RETRIES_ = 0 THEN ', out of retries' WHEN LOCK_EXP_TIME_ > :now THEN CONCAT(', worker ', LOCK_OWNER_) ELSE ', no worker' END),
+    EXCEPTION_MSG_
+  FROM ACT_RU_EXTERNAL_JOB
+  UNION ALL
+  SELECT EXECUTION_ID_, ACTIVITY_ID_, 'manual', NULL, CONCAT(EVENT_TYPE_, ' ', COALESCE(EVENT_NAME_, '')), NULL
+  FROM ACT_RU_EVENT_SUBSCR WHERE EVENT_TYPE_ <> 'compensate'
+  UNION ALL
+  SELECT EXECUTION_ID_, TASK_DEF_KEY_, 'manual', NULL, 'user task', ASSIGNEE_ FROM ACT_RU_TASK
+  UNION ALL
+  SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL
+  FROM ACT_RU_EXECUTION c JOIN ACT_RU_EXECUTION e ON e.ID_ = c.SUPER_EXEC_ JOIN ACT_RE_PROCDEF d ON d.ID_ = c.PROC_DEF_ID_
+  UNION ALL
+  SELECT e.ID_, e.ACT_ID_, 'manual', NULL, 'suspended', NULL FROM ACT_RU_EXECUTION e WHERE e.SUSPENSION_STATE_ = 2
+)
+SELECT token, activity, reason, until, what, detail FROM w
+WHERE token IS NOT NULL
+UNION ALL
+SELECT e.PARENT_ID_, w.activity, w.reason, w.until, w.what, w.detail
+FROM w JOIN ACT_RU_EXECUTION e ON e.ID_ = w.token JOIN ACT_RU_ACTINST b ON b.EXECUTION_ID_ = e.ID_ AND b.ACT_ID_ = e.ACT_ID_ AND b.ACT_TYPE_ = 'boundaryEvent'
+WHERE e.PARENT_ID_ IS NOT NULL
+LIMIT :limit
+
+-- query: started
+SELECT ID_ AS id, START_TIME_ AS at, PROC_DEF_ID_ AS definition, ACT_ID_ AS activity
+FROM ACT_HI_ACTINST
+WHERE START_TIME_ >= :since AND (START_TIME_ > :since OR ID_ > :after) AND ACT_TYPE_ <> 'sequenceFlow'
+ORDER BY START_TIME_, ID_ LIMIT :limit
+
+-- query: ended
+SELECT ID_ AS id, END_TIME_ AS at, PROC_DEF_ID_ AS definition, ACT_ID_ AS activity,
+  DURATION_ AS millis, CASE WHEN DELETE_REASON_ IS NOT NULL THEN 1 ELSE 0 END AS canceled
+FROM ACT_HI_ACTINST
+WHERE END_TIME_ >= :since AND (END_TIME_ > :since OR ID_ > :after) AND ACT_TYPE_ <> 'sequenceFlow'
+ORDER BY END_TIME_, ID_ LIMIT :limit

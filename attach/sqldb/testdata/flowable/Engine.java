@@ -11,11 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.ibatis.exceptions.PersistenceException;
 import org.flowable.bpmn.model.EventGateway;
 import org.flowable.bpmn.model.FlowElement;
 import org.flowable.bpmn.model.FlowNode;
 import org.flowable.bpmn.model.ParallelGateway;
 import org.flowable.bpmn.model.SequenceFlow;
+import org.flowable.common.engine.api.FlowableOptimisticLockingException;
 import org.flowable.engine.ProcessEngine;
 import org.flowable.engine.history.HistoricActivityInstance;
 import org.flowable.engine.impl.cfg.StandaloneProcessEngineConfiguration;
@@ -53,7 +55,7 @@ public class Engine {
           run(line.split(" "), Path.of(args[2]));
           System.out.println("ok");
           break;
-        } catch (org.apache.ibatis.exceptions.PersistenceException e) {
+        } catch (PersistenceException | FlowableOptimisticLockingException e) {
           if (tries == 20) {
             System.out.println("error " + e.toString().replace('\n', ' '));
             break;

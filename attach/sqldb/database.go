@@ -24,6 +24,7 @@ type dialect struct {
 	name    string
 	numbers bool   // parameters are $1, $2 …; otherwise each is ?
 	begin   bool   // only a transaction can be read-only, not a session
+	texts   bool   // times are text
 	clock   string // returns the present time in UTC
 	indexes string // returns a row for an index of a table whose first column is given
 }
@@ -36,7 +37,7 @@ WHERE t.oid = to_regclass($1) AND lower(a.attname) = lower($2) AND i.indisvalid 
 	mariadb = dialect{name: "mysql", begin: true, clock: "SELECT UTC_TIMESTAMP(6)",
 		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = lower(?)
 AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
-	sqlite = dialect{name: "sqlite", clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
+	sqlite = dialect{name: "sqlite", texts: true, clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
 		indexes: `SELECT 1 FROM pragma_index_list(?) l, pragma_index_info(l.name) c WHERE c.seqno = 0 AND lower(c.name) = lower(?) LIMIT 1`}
 )
 
@@ -135,7 +136,11 @@ func (d *Database) text(q *query, with map[string]any) (string, []any) {
 		if i == len(q.params) {
 			break
 		}
-		args = append(args, with[q.params[i]])
+		arg := with[q.params[i]]
+		if t, is := arg.(time.Time); is && d.texts {
+			arg = t.Format("2006-01-02 15:04:05.000000")
+		}
+		args = append(args, arg)
 		if d.numbers {
 			b.WriteString("$" + strconv.Itoa(len(args)))
 		} else {

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// own is a mapping for an engine with two tables, whose model is a BPMN file.
+const own = `-- mapping: own
+-- about: an engine with two tables
+-- needs: work(id, node, came, gone)
+-- index: work(came)
+-- index: work(gone)
+
+-- query: probe
+SELECT '1' AS version
+
+-- query: definitions
+SELECT 'd' AS definition, 'p' AS net, 1 AS version, NULL AS name
+
+-- query: model
+SELECT text AS model FROM model WHERE :definition = 'd'
+
+-- query: open
+SELECT id AS token, 'd' AS definition, node AS activity, id AS instance, came AS since, NULL AS label FROM work WHERE gone IS NULL LIMIT :limit
+
+-- query: why
+SELECT id AS token, node AS activity, CASE WHEN came > :now THEN 'unknown' ELSE 'manual' END AS reason, NULL AS until, 'a clerk' AS what, 'Ann' AS detail
+FROM work WHERE gone IS NULL LIMIT :limit
+
+-- query: started
+SELECT id, came AS at, 'd' AS definition, node AS activity FROM work
+WHERE came >= :since AND (came > :since OR id > :after) ORDER BY came, id LIMIT :limit
+
+-- query: ended
+SELECT id, gone AS at, 'd' AS definition, node AS activity, 1 AS millis, 0 AS canceled FROM work
+WHERE gone >= :since AND (gone > :since OR id > :after) ORDER BY gone, id LIMIT :limit
+`
+
+// ownDatabase returns a SQLite file with the tables of own, to write to, and its address.
+func ownDatabase(t *testing.T) (*sql.DB, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "own.db")
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	change(t, db, "PRAGMA journal_mode = WAL", "CREATE TABLE work (id TEXT PRIMARY KEY, node TEXT, came TEXT, gone TEXT)", "CREATE INDEX a ON work(came)",
+		"CREATE INDEX b ON work(gone)", "CREATE TABLE model (text TEXT)",
+		`INSERT INTO model VALUES ('<definitions xmlns="`+bpmnSpace+`"><process id="p"><userTask id="desk"/></process></definitions>')`)
+	return db, "sqlite:" + file
+}
+
+func change(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+func ownConfig(t *testing.T, address string) Config {
+	t.Helper()
+	m, err := ReadMapping(strings.NewReader(own), "own.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := Open(address, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return Config{Database: d, Mapping: m}
+}
+
+func at(ago time.Duration) string {
+	return time.Now().UTC().Add(-ago).Format("2006-01-02 15:04:05.000000")
+}
+
+func TestAMappingOfOnesOwnOnSQLite(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "INSERT INTO work VALUES ('old', 'desk', '"+at(time.Hour)+"', NULL)")
+	w := newWatch(t)
+	cfg := ownConfig(t, address)
+	cfg.State = filepath.Join(t.TempDir(), "state")
+	end := w.run(cfg)
+	shows := func(tokens int, c count) {
+		t.Helper()
+		w.until(func() string {
+			got := w.counts("p")["desk"]
+			if n := len(w.held()); n != tokens || got != c {
+				return fmt.Sprintf("%d tokens and %+v; expected %d and %+v", n, got, tokens, c)
+			}
+			return ""
+		})
+	}
+	shows(1, count{})
+	w.mu.Lock()
+	if ago := time.Now().UnixMilli() - w.held()[0].since; ago < 3_600_000 || ago > 3_660_000 {
+		t.Errorf("the token is %d ms old; expected an hour", ago)
+	}
+	w.mu.Unlock()
+	if diff := cmp.Diff(map[string]string{"desk desk manual": "a clerk"}, w.waits("p", "old")); diff != "" {
+		t.Errorf("without Show, no detail is published: %s", diff)
+	}
+	change(t, db, "INSERT INTO work VALUES ('new', 'desk', '"+at(0)+"', NULL)", "UPDATE work SET gone = '"+at(0)+"' WHERE id = 'old'")
+	shows(1, count{1, 1, 1})
+
+	// What happens while the adapter does not run is counted after its restart, once.
+	end()
+	change(t, db, "UPDATE work SET gone = '"+at(0)+"' WHERE id = 'new'", "INSERT INTO work VALUES ('newer', 'desk', '"+at(0)+"', NULL)")
+	cfg.Database = ownConfig(t, address).Database
+	w.run(cfg)
+	shows(1, count{2, 2, 2})
+}
+
+// TestAKilledAdapterCountsOnce uses the state file of a running adapter, as it was at
+// any time, for another one.
+func TestAKilledAdapterCountsOnce(t *testing.T) {
+	db, address := ownDatabase(t)
+	w := newWatch(t)
+	cfg := ownConfig(t, address)
+	cfg.State = filepath.Join(t.TempDir(), "state")
+	end := w.run(cfg)
+	w.until(func() string {
+		if w.net("p") == nil {
+			return "no net"
+		}
+		return ""
+	})
+	change(t, db, "INSERT INTO work VALUES ('a', 'desk', '"+at(0)+"', NULL)")
+	w.until(func() string {
+		if c := w.counts("p")["desk"]; c != (count{Started: 1}) {
+			return fmt.Sprintf("%+v", c)
+		}
+		return ""
+	})
+	text, err := os.ReadFile(cfg.State)
+	if err != nil {
+		t.Fatal(err)
+	}
+	end()
+	if err := os.WriteFile(cfg.State, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	change(t, db, "INSERT INTO work VALUES ('b', 'desk', '"+at(0)+"', NULL)")
+	cfg.Database = ownConfig(t, address).Database
+	w.run(cfg)
+	w.until(func() string {
+		if c := w.counts("p")["desk"]; c != (count{Started: 2}) {
+			return fmt.Sprintf("%+v; expected 2 arrivals", c)
+		}
+		return ""
+	})
+}
+
+func TestProbeNamesWhatIsMissing(t *testing.T) {
+	for _, c := range []struct{ rule, change, want string }{
+		{"a table", "DROP TABLE work", "table work: "},
+		{"a column", "ALTER TABLE work RENAME COLUMN node TO place", "column node of table work: "},
+		{"an index", "DROP INDEX b", "table work has no index that begins with gone; a poll would read the whole table"},
+	} {
+		db, address := ownDatabase(t)
+		change(t, db, c.change)
+		cfg := ownConfig(t, address)
+		_, err := Probe(t.Context(), cfg.Database, cfg.Mapping)
+		if !errors.Is(err, ErrProbe) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v; expected %s", c.rule, err, c.want)
+		}
+	}
+	_, address := ownDatabase(t)
+	cfg := ownConfig(t, address)
+	if version, err := Probe(t.Context(), cfg.Database, cfg.Mapping); err != nil || version != "1" {
+		t.Errorf("a database that has everything: %q, %v", version, err)
+	}
+}
+
+func TestAMappingCannotWrite(t *testing.T) {
+	_, address := ownDatabase(t)
+	cfg := ownConfig(t, address)
+	for _, statement := range []string{"DELETE FROM work RETURNING '1' AS version", "INSERT INTO model VALUES ('x') RETURNING '1' AS version"} {
+		m, err := ReadMapping(strings.NewReader(strings.Replace(own, "SELECT '1' AS version", statement, 1)), "own.sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Probe(t.Context(), cfg.Database, m); err == nil {
+			t.Errorf("%s was run", statement)
+		}
+	}
+}
+
+func TestAResultWithOtherColumnsIsRefusedByName(t *testing.T) {
+	_, address := ownDatabase(t)
+	cfg := ownConfig(t, address)
+	m, err := ReadMapping(strings.NewReader(strings.Replace(own, "SELECT '1' AS version", "SELECT '1' AS v", 1)), "own.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = cfg.Database.each(context.Background(), m, "probe", nil, func([]any) error { return nil })
+	if want := "query probe: columns v; expected version"; err == nil || err.Error() != want {
+		t.Errorf("%v; expected %s", err, want)
+	}
+}

@@ -202,8 +202,9 @@ func (p *mappingParser) end() (*Mapping, error) {
 // has none.
 func parseQuery(text string) (*query, error) {
 	q := &query{}
-	if text == "" {
-		return nil, errors.New("it is empty")
+	first, _, _ := strings.Cut(strings.TrimSpace(withoutComments(text)), " ")
+	if first, _, _ = strings.Cut(first, "\n"); !strings.EqualFold(first, "SELECT") && !strings.EqualFold(first, "WITH") {
+		return nil, fmt.Errorf("it begins with %q; expected SELECT or WITH", first)
 	}
 	begin := 0
 	for i := 0; i < len(text); i++ {
@@ -236,6 +237,15 @@ func parseQuery(text string) (*query, error) {
 	}
 	q.parts = append(q.parts, text[begin:])
 	return q, nil
+}
+
+// withoutComments returns a statement without the comments that it begins with.
+func withoutComments(text string) string {
+	for strings.HasPrefix(text, "--") {
+		_, text, _ = strings.Cut(text, "\n")
+		text = strings.TrimSpace(text)
+	}
+	return text
 }
 
 //go:embed mappings/*.sql

@@ -13,10 +13,10 @@ import (
 func TestParametersAreReplacedOutsideOfQuotesAndComments(t *testing.T) {
 	for _, c := range []struct{ text, postgres, other string }{
 		{"SELECT 1", "SELECT 1", "SELECT 1"},
-		{"a = :since AND b > :since", "a = $1 AND b > $2", "a = ? AND b > ?"},
-		{"':since' \":since\" `:since`", "':since' \":since\" `:since`", "':since' \":since\" `:since`"},
-		{"a::text = :limit", "a::text = $1", "a::text = ?"},
-		{"1 -- it's :since\n, :limit", "1 -- it's :since\n, $1", "1 -- it's :since\n, ?"},
+		{"SELECT a = :since AND b > :since", "SELECT a = $1 AND b > $2", "SELECT a = ? AND b > ?"},
+		{"SELECT ':since' \":since\" `:since`", "SELECT ':since' \":since\" `:since`", "SELECT ':since' \":since\" `:since`"},
+		{"with x as (select a::text = :limit)", "with x as (select a::text = $1)", "with x as (select a::text = ?)"},
+		{"-- why\nSELECT\n1 -- it's :since\n, :limit", "-- why\nSELECT\n1 -- it's :since\n, $1", "-- why\nSELECT\n1 -- it's :since\n, ?"},
 	} {
 		q, err := parseQuery(c.text)
 		if err != nil {
@@ -61,6 +61,8 @@ func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 		{"-- query: definitions", "-- query: probe", `m.sql:21:1: a second query "probe"`},
 		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:18:1: query probe: parameter :limit; expected none`},
 		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:18:1: query probe: more than one statement; expected one`},
+		{"SELECT VERSION_", "DROP TABLE VERSION_", `m.sql:18:1: query probe: it begins with "DROP"; expected SELECT or WITH`},
+		{"SELECT VERSION_ AS version FROM ACT_GE_SCHEMA_LOG ORDER BY TIMESTAMP_ DESC LIMIT 1", "", `m.sql:18:1: query probe: it begins with ""; expected SELECT or WITH`},
 		{"'timer'", "'timer", `m.sql:45:1: query why: a quote ' without its end`},
 	} {
 		_, err := ReadMapping(strings.NewReader(wrong(t, c.old, c.new)), "m.sql")

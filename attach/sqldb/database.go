@@ -66,7 +66,7 @@ func Open(address string, limit time.Duration) (*Database, error) {
 	case "sqlite":
 		d, err = openSQLite(rest)
 	default:
-		err = errors.New("expected postgres://, mysql:// or sqlite:")
+		err = errors.New("expected postgres://…, mysql://… or sqlite:FILE")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: address of the database: %w", ErrConfig, err)
@@ -168,7 +168,7 @@ func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[s
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)
 	}
-	defer rows.Close()
+	defer rows.Close() //nolint:errcheck // Err has the error
 	order, err := columnOrder(rows, shapes[name].columns)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)

@@ -23,7 +23,6 @@ type netLedger struct {
 	tokens      []token // by instance
 	places      []placeCount
 	transitions []transitionCount
-	ageless     uint64 // tokens whose age is not known
 
 	ready *stats.Rows // of the last poll, by the host's clock
 }
@@ -48,7 +47,6 @@ type placeCount struct {
 	arrivals, departures uint64
 	last                 int64 // arrival
 	dwell                stats.Histogram
-	slowest              stats.Slowest
 }
 
 type transitionCount struct {

@@ -200,3 +200,19 @@ func TestAResultWithOtherColumnsIsRefusedByName(t *testing.T) {
 		t.Errorf("%v; expected %s", err, want)
 	}
 }
+
+func TestANodeThatIsNotInTheModelHasItsReason(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "INSERT INTO work VALUES ('a', 'elsewhere', '"+at(time.Minute)+"', NULL)")
+	w := newWatch(t)
+	w.run(ownConfig(t, address))
+	w.until(func() string {
+		if held := w.held(); len(held) != 1 || held[0].node != "elsewhere" {
+			return fmt.Sprintf("tokens %v; expected one at elsewhere", held)
+		}
+		return ""
+	})
+	if diff := cmp.Diff(map[string]string{"elsewhere elsewhere manual": "a clerk"}, w.waits("p", "a")); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -40,13 +40,6 @@ type definition struct {
 	loaded        bool
 }
 
-// reading is the result of the first half of a poll.
-type reading struct {
-	now    int64 // by the database's clock
-	ahead  int64
-	tokens map[string][]token // by net; nil if presence was not due
-}
-
 // poll reads the database once and changes the ledgers. An error leaves what was
 // read before it.
 func (s *source) poll(ctx context.Context) error {
@@ -300,6 +293,9 @@ type gatewayKey struct {
 // addToken adds the token of a row to those of its net.
 func (s *source) addToken(n *netLedger, r *openRow, whys []whyRow, now int64, tokens map[string][]token, first map[string]int64, groups *gateways) {
 	node, of := r.node, tokens[n.net.ID]
+	if !n.knows(r.node) && n.at(r.node) >= 0 && n.fires(r.node) >= 0 { // no version of the model has it
+		n.takes(r.node, r.node)
+	}
 	waits := n.waits(r.node, whys)
 	if gateway, chosen := n.chosen[r.node]; chosen {
 		row := [3]string{n.net.ID, r.instance, r.node}

@@ -35,6 +35,9 @@ func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err er
 		}
 	}
 	if len(faults) > 0 {
+		if err := d.db.PingContext(ctx); err != nil {
+			return "", fmt.Errorf("connecting to the database: %w", err)
+		}
 		return "", fmt.Errorf("%w %s: %w", ErrProbe, m.Name, errors.Join(faults...))
 	}
 	err = d.each(ctx, m, "probe", nil, func(row []any) error {

@@ -134,13 +134,12 @@ func (s *source) run(ctx context.Context) error {
 	wait := time.Duration(0)
 	for probed := false; ; {
 		err := s.once(ctx, &probed)
-		if ctx.Err() != nil {
-			return nil
-		}
-		if errors.Is(err, ErrProbe) && s.polls == 0 {
+		if errors.Is(err, ErrProbe) && ctx.Err() == nil && s.polls == 0 {
 			return err
 		}
-		wait = s.next(wait, err)
+		if ctx.Err() == nil {
+			wait = s.next(wait, err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil

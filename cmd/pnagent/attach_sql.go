@@ -59,7 +59,7 @@ func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 	if err != nil {
 		return err
 	}
-	defer cfg.Database.Close()
+	defer cfg.Database.Close() //nolint:errcheck // it only read
 	if c.Check {
 		ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 		defer cancel()

@@ -60,7 +60,7 @@ func (d *document) waitsFor(n *node) petri.Trigger {
 }
 
 // pass builds a node that is one transition.
-func (b *builder) pass(l *level, n *node, trigger petri.Trigger) string {
+func (b *builder) pass(l *level, n *node, trigger petri.Trigger) {
 	from := b.input(l, n)
 	t := b.transition(l, n, trigger).ID
 	b.begin(from, n, t)
@@ -69,7 +69,6 @@ func (b *builder) pass(l *level, n *node, trigger petri.Trigger) string {
 	if n.handles != nil { // in the order in which the handlers begin
 		b.net.Transitions[len(b.net.Transitions)-1].Priority = l.rank[n.handles]
 	}
-	return t
 }
 
 func (b *builder) activity(l *level, n *node) string {

@@ -226,7 +226,7 @@ func (b *builder) throwCompensation(l *level, n *node) string {
 		b.output(l, n, t)
 	}
 	for _, r := range all {
-		b.compensate(r, l, n, compensating)
+		b.compensate(r, n, compensating)
 	}
 	last := b.step(l, n, "compensated").ID
 	b.take(compensating, last, n.pos)
@@ -253,7 +253,7 @@ func (b *builder) throwCompensation(l *level, n *node) string {
 }
 
 // compensate builds the begin of a handler. Those of later activities begin first.
-func (b *builder) compensate(r reversible, l *level, n *node, compensating string) {
+func (b *builder) compensate(r reversible, n *node, compensating string) {
 	t := b.extra(r.at, r.x, "/"+n.id, r.x.label()+" ("+n.label()+")")
 	t.Priority = r.rank
 	id := t.ID

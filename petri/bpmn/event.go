@@ -80,14 +80,14 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	}
 }
 
-// named returns the first of an attribute, the name and the id of a root element.
-func (d *document) named(ref, attr string) string {
+// named returns the name of a root element, or its id if it has none.
+func (d *document) named(ref string) string {
 	ref = local(ref)
 	e := d.defs[ref]
 	if e == nil {
 		return ref
 	}
-	return cmp.Or(oneLine(e.attr(attr)), oneLine(e.attr("name")), ref)
+	return cmp.Or(oneLine(e.attr("name")), ref)
 }
 
 // code returns the code of an error or escalation, or "" if it has none. A reference

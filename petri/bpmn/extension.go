@@ -45,9 +45,9 @@ func (d *document) taskTrigger(n *node) petri.Trigger {
 	case "userTask", "manualTask":
 		return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
 	case "receiveTask":
-		return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(d.named(n.el.attr("messageRef"), "name"), n.label()), Event: n.message}
+		return petri.Trigger{Kind: petri.TriggerEvent, Name: cmp.Or(d.named(n.el.attr("messageRef")), n.label()), Event: n.message}
 	case "sendTask":
-		return petri.Trigger{Kind: petri.TriggerWork, Name: cmp.Or(workName(n.el), d.named(n.el.attr("messageRef"), "name"))}
+		return petri.Trigger{Kind: petri.TriggerWork, Name: cmp.Or(workName(n.el), d.named(n.el.attr("messageRef")))}
 	case "callActivity":
 		return d.callTrigger(n)
 	}

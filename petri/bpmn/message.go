@@ -13,7 +13,7 @@ import (
 // readMessage reads the reference of a node to a message or a signal, and returns its
 // name, or "" if it has none.
 func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string {
-	name := d.named(ref, "name")
+	name := d.named(ref)
 	if name == "" {
 		return ""
 	}
@@ -85,7 +85,7 @@ func (d *document) connectMessage(f *elem, src, dst *node) {
 	case src == nil || dst == nil || !dst.catches() || !src.sends():
 		return
 	case src.message.Name == "" && dst.message.Name == "":
-		src.message = petri.Event{Kind: petri.EventMessage, Name: cmp.Or(d.named(f.attr("messageRef"), "name"), f.attr("id"))}
+		src.message = petri.Event{Kind: petri.EventMessage, Name: cmp.Or(d.named(f.attr("messageRef")), f.attr("id"))}
 		fallthrough
 	case dst.message.Name == "":
 		dst.message = petri.Event{Kind: petri.EventMessage, Name: src.message.Name}

@@ -72,12 +72,12 @@ func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 		for _, step := range steps {
 			synctest.Wait()
 			if err := p.step(ctx, step); err != nil {
-				t.Errorf("%s: %v at %s", step, err, p.marking(t, ctx))
+				t.Errorf("%s: %v at %s", step, err, p.marking(ctx, t))
 				break
 			}
 		}
 		synctest.Wait()
-		marking = p.marking(t, ctx)
+		marking = p.marking(ctx, t)
 		stop()
 		if err := <-done; err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func (p *player) step(ctx context.Context, step string) error {
 	return p.Fire(ctx, p.nets[0], 0, step)
 }
 
-func (p *player) marking(t *testing.T, ctx context.Context) string {
+func (p *player) marking(ctx context.Context, t *testing.T) string {
 	count := map[string]int{}
 	for _, net := range p.nets {
 		in, err := p.Instance(ctx, net, p.InstanceName(0))

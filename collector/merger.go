@@ -42,9 +42,10 @@ type Merger struct {
 	begun      int64
 	keptAt     int64 // when the restored state was made; 0 without one
 	nets       map[string]*net
-	sources    int // in all nets
-	rows       int // of all sources as of the last tick, and those added since
-	asked      int // definitions being requested, in all nets
+	ordered    []*net // nets by name; nil if they changed
+	sources    int    // in all nets
+	rows       int    // of all sources as of the last tick, and those added since
+	asked      int    // definitions being requested, in all nets
 	forgotten  []tombstone
 	tombstones uint64 // made so far
 	traffic    Traffic
@@ -215,7 +216,7 @@ func (m *Merger) admitNet(n *net) error {
 	if len(m.nets) >= m.limits.Nets {
 		return reject(TooManyNets, "%d are known", len(m.nets))
 	}
-	m.nets[n.name] = n
+	m.nets[n.name], m.ordered = n, nil
 	return nil
 }
 

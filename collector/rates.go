@@ -238,6 +238,8 @@ func (m *Merger) messageRate(now int64) float64 {
 	if len(m.recent) > 0 {
 		rate = RateBetween(m.recent[0].n, m.traffic.Messages, now-m.recent[0].at)
 	}
-	m.recent = append(m.recent, sample{now, m.traffic.Messages})
+	if k := len(m.recent); k == 0 || m.recent[k-1].at < now {
+		m.recent = append(m.recent, sample{now, m.traffic.Messages})
+	}
 	return rate
 }

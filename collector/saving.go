@@ -81,14 +81,13 @@ func (k *saver) begin(m *Merger) *saving {
 // beginShown starts a state of what the last tick shows, without the sources.
 func (k *saver) beginShown(m *Merger) *saving {
 	v := &saving{k: k, at: m.view.At}
-	for _, name := range m.names() {
-		n := m.nets[name]
+	for _, n := range m.inOrder() {
 		if n.shown == nil {
 			continue
 		}
 		d, err := k.define(n)
 		if err != nil {
-			v.errs = append(v.errs, fmt.Errorf("net %q: %w", name, err))
+			v.errs = append(v.errs, fmt.Errorf("net %q: %w", n.name, err))
 			continue
 		}
 		v.nets = append(v.nets, &savingNet{n: n, d: d, head: savedNet{ID: n.name, Since: n.since}, shown: n.shown.Rows})

@@ -31,8 +31,7 @@ func (m *Merger) Silent(now int64) ([]byte, error) {
 	var out []byte
 	var errs []error
 	e, k := m.silenceClock(now), &saver{}
-	for _, name := range m.names() {
-		n := m.nets[name]
+	for _, n := range m.inOrder() {
 		if n.shown == nil {
 			continue
 		}
@@ -41,7 +40,7 @@ func (m *Merger) Silent(now int64) ([]byte, error) {
 			out, err = k.silent(out, n, d, e, now)
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("net %q: %w", name, err))
+			errs = append(errs, fmt.Errorf("net %q: %w", n.name, err))
 		}
 	}
 	return out, errors.Join(errs...)

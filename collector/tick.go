@@ -14,7 +14,7 @@ import (
 func (m *Merger) Tick(now int64) (*View, []Ask) {
 	var asks []Ask
 	e := m.silenceClock(now)
-	for _, n := range m.nets {
+	for _, n := range m.inOrder() {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
 	asks = append(asks, m.tickRefused(now)...)
@@ -29,8 +29,8 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 		view.Sources = m.shownSources()
 		view.States = StatesOf(view.Sources)
 	}
-	for _, name := range m.names() {
-		if n := m.nets[name]; n.union.def != nil {
+	for _, n := range m.inOrder() {
+		if n.union.def != nil {
 			view.Nets = append(view.Nets, n.show(now))
 		}
 	}
@@ -78,6 +78,7 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 	}
 	if n.union.def == nil && len(n.order) == 0 {
 		delete(m.nets, n.name)
+		m.ordered = nil
 	}
 	return asks
 }
@@ -109,13 +110,19 @@ func (m *Merger) judgeUnread(s *source, state SourceState, now int64) {
 // wasShown reports whether rows of the source were ever shown.
 func (s *source) wasShown() bool { return s.known || s.rowsAt != 0 }
 
-func (m *Merger) names() []string { return slices.Sorted(maps.Keys(m.nets)) }
+// inOrder returns the nets by name. The slice is never changed.
+func (m *Merger) inOrder() []*net {
+	if m.ordered == nil {
+		m.ordered = slices.SortedFunc(maps.Values(m.nets), func(a, b *net) int { return strings.Compare(a.name, b.name) })
+	}
+	return m.ordered
+}
 
 func (m *Merger) shownSources() []Source {
 	shown := make([]Source, 0, m.sources)
-	for _, name := range m.names() {
-		for _, s := range m.nets[name].order {
-			shown = append(shown, s.shown(name))
+	for _, n := range m.inOrder() {
+		for _, s := range n.order {
+			shown = append(shown, s.shown(n.name))
 		}
 	}
 	for k, s := range m.refusedSources {

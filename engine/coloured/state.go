@@ -221,6 +221,12 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	own := in
 	if i < 0 {
 		own = nil
+	} else if s.frames != nil {
+		defer func(before frames) {
+			if r.Err != nil { // the instance stays as it was
+				s.frames[i] = before
+			}
+		}(s.frames[i])
 	}
 	s.loadFrames(r, own)
 	var clocks []note
@@ -250,7 +256,8 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	copy(s.Order(i), order)
 	in = &s.instances[i]
 	for k := len(clocks) - 1; k >= 0; k-- { // so that the latest is the first again
-		if s.clock(in, s.frame(in, clocks[k].frame), int(clocks[k].transition)) == none {
+		f := s.frame(in, clocks[k].frame)
+		if f.id() == clocks[k].frame && s.clock(in, f, int(clocks[k].transition)) == none { // a run that held nothing is gone
 			s.notes.add(&in.notes, clocks[k])
 		}
 	}

@@ -239,7 +239,7 @@ func TestActivitiesThatRunSeveralTimes(t *testing.T) {
 		{"it knows how many are active", task(multi("", three+`<completionCondition>${nrOfActiveInstances == 1 and nrOfInstances == 3}</completionCondition>`)), `{}`, "n n", "e/end"},
 		{"and what the last run knew", task(multi("", three+`<completionCondition>${ok}</completionCondition>`)), `{"ok": false}`, `n n,{"ok":true}`, "e/end"},
 		{"a boundary event ends all runs", guarded(multi("", three)), `{}`, "n +2h", "late/end"},
-		{"its timer does not begin anew with each run", guarded(multi(`isSequential="true"`, three)), `{}`, "+40m n +30m", "late/end"},
+		{"one timer runs over all runs", guarded(multi(`isSequential="true"`, three)), `{}`, "+40m n +30m", "late/end"},
 		{"runs of a sub-process are apart", content(multi("", three)), `{}`, "u", running + "n/run×2 n/vars ns-u×2"},
 		{"and all are awaited, too", content(multi("", three)), `{}`, "u u u", "e/end"},
 		{"a run has its element and its number", gate(multi(`isSequential="true" c:collection="list" c:elementVariable="x"`, ""), "${x == 8 and loopCounter == 1}"),

@@ -7,11 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -249,43 +248,16 @@ func withoutComments(text string) string {
 }
 
 //go:embed mappings/*.sql
-var shipped embed.FS
+var files embed.FS
+
+var mappings = shipped.Mappings[*Mapping]{Files: files, Ext: ".sql", Adapter: "sql", Read: ReadMapping}
 
 // Shipped returns the mappings that come with pnagent, by name.
-func Shipped() ([]*Mapping, error) {
-	files, err := fs.ReadDir(shipped, "mappings")
-	if err != nil {
-		return nil, err
-	}
-	var all []*Mapping
-	for _, f := range files {
-		m, err := Load(strings.TrimSuffix(f.Name(), ".sql"))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, m)
-	}
-	return all, nil
-}
+func Shipped() ([]*Mapping, error) { return mappings.All() }
 
 // Source returns the text of a shipped mapping. The error wraps fs.ErrNotExist
 // if there is none of the name.
-func Source(name string) ([]byte, error) {
-	return shipped.ReadFile("mappings/" + name + ".sql")
-}
+func Source(name string) ([]byte, error) { return mappings.Source(name) }
 
 // Load reads a shipped mapping by its name, or else a file.
-func Load(name string) (*Mapping, error) {
-	if text, err := Source(name); err == nil {
-		return ReadMapping(strings.NewReader(string(text)), name)
-	}
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("mapping %s: no such file, and no mapping of that name comes with pnagent; see pnagent attach sql --list", name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("mapping: %w", err)
-	}
-	defer f.Close()
-	return ReadMapping(f, name)
-}
+func Load(name string) (*Mapping, error) { return mappings.Load(name) }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package shipped has the mapping files that come with an adapter.
+package shipped
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// Mappings are the files of one adapter, and how one becomes an M.
+type Mappings[M any] struct {
+	Files   embed.FS // with the folder mappings
+	Ext     string   // of the files, such as ".yaml"
+	Adapter string   // its command, for messages
+	Read    func(r io.Reader, name string) (M, error)
+}
+
+// All returns the mappings that come with pnagent, by name.
+func (s *Mappings[M]) All() ([]M, error) {
+	files, err := fs.ReadDir(s.Files, "mappings")
+	if err != nil {
+		return nil, err
+	}
+	var all []M
+	for _, f := range files {
+		m, err := s.Load(strings.TrimSuffix(f.Name(), s.Ext))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return all, nil
+}
+
+// Source returns the text of a shipped mapping. The error wraps fs.ErrNotExist
+// if there is none of the name.
+func (s *Mappings[M]) Source(name string) ([]byte, error) {
+	return s.Files.ReadFile("mappings/" + name + s.Ext)
+}
+
+// Load reads a shipped mapping by its name, or else a file.
+func (s *Mappings[M]) Load(name string) (m M, err error) {
+	if text, err := s.Source(name); err == nil {
+		return s.Read(bytes.NewReader(text), name)
+	}
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return m, fmt.Errorf("mapping %s: no such file, and no mapping of that name comes with pnagent; see pnagent attach %s --list", name, s.Adapter)
+	}
+	if err != nil {
+		return m, fmt.Errorf("mapping: %w", err)
+	}
+	defer f.Close()
+	return s.Read(f, name)
+}

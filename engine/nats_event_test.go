@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,12 +29,15 @@ func onNATS(t *testing.T, nc *nats.Conn, source string, instances int, nets ...*
 		t.Fatal(err)
 	}
 	halt := start(t, e)
-	return e, func() {
+	stop = sync.OnceFunc(func() {
 		halt()
 		if err := end(context.Background()); err != nil {
 			t.Error(err)
 		}
-	}
+	})
+	t.Cleanup(stop)
+	flush(t, nc) // the server has its subscriptions
+	return e, stop
 }
 
 func TestServeTakesMessagesAndSignals(t *testing.T) {
@@ -86,7 +90,6 @@ func TestASignalReachesOtherEngines(t *testing.T) {
 		catcher := eventNet("b", "armed=1", "c: armed > armed seen catches signal all.clear")
 		_, stopOne := onNATS(t, one, "one", 1, thrower)
 		_, stopTwo := onNATS(t, two, "two", 2, catcher)
-		flush(t, two)
 		for range 3 {
 			if got := ask(t, watch, "petrinet.v1.inject.a.one", `{"place":"p"}`); got != `{"ok":true}` {
 				t.Fatal(got)

@@ -13,8 +13,7 @@ import (
 	"github.com/expr-lang/expr/file"
 
 	"github.com/pnagent/pnagent/engine/coloured"
-	"github.com/pnagent/pnagent/engine/guard/feel"
-	"github.com/pnagent/pnagent/engine/guard/uel"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // The bounds of guards.
@@ -58,15 +57,12 @@ func (e *Error) Error() string {
 func errorOf(err error) *Error {
 	e := &Error{Msg: err.Error()}
 	var own *file.Error
-	var in *feel.Error
-	var el *uel.Error
+	var in *scan.Error
 	switch {
 	case errors.As(err, &own):
 		e = &Error{Line: own.Line, Column: own.Column + 1, Msg: own.Message}
 	case errors.As(err, &in):
 		e = &Error{Line: in.Line, Column: in.Column, Msg: in.Msg}
-	case errors.As(err, &el):
-		e = &Error{Line: el.Line, Column: el.Column, Msg: el.Msg}
 	}
 	e.Msg, _, _ = strings.Cut(e.Msg, "\n")
 	if len(e.Msg) > maxMessage {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine/guard/feel"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 	"github.com/pnagent/pnagent/engine/guard/uel"
 )
 
@@ -75,7 +76,7 @@ func (e *feelExpression) value(in *input) (any, error) {
 		}
 		v, ok, err := in.variable(name, e.fields)
 		if err != nil {
-			panic(&feel.Error{Msg: err.Error()})
+			scan.Fail("%v", err)
 		}
 		if ok {
 			v = feel.Import(v)
@@ -115,7 +116,7 @@ func (e *uelExpression) value(in *input) (any, error) {
 			offers["now"] = in.time().Format(time.RFC3339)
 		}
 		if err != nil {
-			panic(&uel.Error{Msg: err.Error()})
+			scan.Fail("%v", err)
 		}
 		return uel.Import(v), ok
 	})

@@ -6,30 +6,32 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // context takes {name: value, …}. An entry sees those before it.
 func (p *parser) context() node {
-	p.expect("{")
+	p.Expect("{")
 	defer p.bind()()
 	var keys []string
 	var values []node
-	for !p.sign("}") {
+	for !p.Sign("}") {
 		if len(keys) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
-		p.space()
-		at := p.pos
+		p.Skip()
+		at := p.Pos
 		var key string
-		if p.is(`"`) {
+		if p.Is(`"`) {
 			key = p.str()
 		} else {
 			key = p.key()
 		}
 		if slices.Contains(keys, key) {
-			p.fail(at, "a second entry %q; expected each once", clip(key))
+			p.Fail(at, "a second entry %s; expected each once", scan.Quote(key))
 		}
-		p.expect(":")
+		p.Expect(":")
 		keys, values = append(keys, key), append(values, p.expression())
 		p.bound = append(p.bound, key)
 	}
@@ -46,14 +48,14 @@ func (p *parser) context() node {
 
 // key takes the name of an entry, which may have any signs but a colon.
 func (p *parser) key() string {
-	at := p.pos
-	first, _ := utf8.DecodeRuneInString(p.text[at:])
-	end := strings.IndexAny(p.text[at:], ":,{}()[]\"")
-	if !nameStart(first) || end < 0 || p.text[at+end] != ':' {
-		p.unexpected("the name of an entry")
+	at := p.Pos
+	first, _ := utf8.DecodeRuneInString(p.Text[at:])
+	end := strings.IndexAny(p.Text[at:], ":,{}()[]\"")
+	if !nameStart(first) || end < 0 || p.Text[at+end] != ':' {
+		p.Unexpected("the name of an entry")
 	}
-	p.pos += end
-	return strings.Join(strings.Fields(p.text[at:p.pos]), " ")
+	p.Pos += end
+	return strings.Join(strings.Fields(p.Text[at:p.Pos]), " ")
 }
 
 // sources takes what for, some and every iterate over. It returns a function that
@@ -64,11 +66,11 @@ func (p *parser) sources() func(r *run, body func() bool) bool {
 		from, to node
 	}
 	var all []source
-	for len(all) == 0 || p.sign(",") {
+	for len(all) == 0 || p.Sign(",") {
 		s := source{name: p.name()}
 		p.expectWord("in")
 		s.from = p.expression()
-		if p.sign("..") {
+		if p.Sign("..") {
 			s.to = p.expression()
 		}
 		all = append(all, s)
@@ -138,23 +140,23 @@ func (p *parser) quantified(w string) node {
 // function takes the definition of a function.
 func (p *parser) function() node {
 	p.expectWord("function")
-	p.expect("(")
+	p.Expect("(")
 	defer p.bind()()
 	f := Function{}
-	for !p.sign(")") {
+	for !p.Sign(")") {
 		if len(f.params) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
 		name := p.name()
 		var t *typ
-		if p.sign(":") {
+		if p.Sign(":") {
 			t = p.typeName()
 		}
 		f.params, f.types = append(f.params, name), append(f.types, t)
 	}
 	p.bound = append(p.bound, f.params...)
 	if p.keyword("external") {
-		p.fail(p.pos, "an external function; expected one in FEEL")
+		p.Fail(p.Pos, "an external function; expected one in FEEL")
 	}
 	body := p.expression()
 	return func(r *run) any {
@@ -179,25 +181,25 @@ func (a arguments) evaluate(r *run) []any {
 }
 
 func (p *parser) arguments() arguments {
-	p.expect("(")
+	p.Expect("(")
 	var a arguments
-	for !p.sign(")") {
+	for !p.Sign(")") {
 		if len(a.values) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
-		at := p.pos
-		p.space()
+		at := p.Pos
+		p.Skip()
 		if name, to := p.words(); name != "" {
-			p.pos = to
-			if p.sign(":") {
+			p.Pos = to
+			if p.Sign(":") {
 				a.names = append(a.names, name)
 			} else {
-				p.pos = at
+				p.Pos = at
 			}
 		}
 		a.values = append(a.values, p.expression())
 		if len(a.names) > 0 && len(a.names) < len(a.values) {
-			p.fail(at, "an argument without a name beside one with a name; expected one kind")
+			p.Fail(at, "an argument without a name beside one with a name; expected one kind")
 		}
 	}
 	return a
@@ -207,10 +209,10 @@ func (p *parser) arguments() arguments {
 func (p *parser) builtin(at int, name string) node {
 	f, ok := functions[name]
 	if !ok {
-		p.fail(at, "unknown function %q", clip(name))
+		p.Fail(at, "unknown function %s", scan.Quote(name))
 	}
 	if name == "now" || name == "today" {
-		p.paths = append(p.paths, "now()")
+		p.Reads("now()")
 	}
 	a := p.arguments()
 	if len(a.names) > 0 {
@@ -218,7 +220,7 @@ func (p *parser) builtin(at int, name string) node {
 	}
 	n := len(a.values)
 	if !f.takes(n) {
-		p.fail(at, "%d arguments of %s; expected %s", n, name, f.expected())
+		p.Fail(at, "%d arguments of %s; expected %s", n, name, f.expected())
 	}
 	return func(r *run) any {
 		args := a.evaluate(r)
@@ -247,6 +249,6 @@ func (p *parser) inOrder(at int, name string, f *builtin, a arguments) arguments
 			return out
 		}
 	}
-	p.fail(at, "the names %s of arguments of %s; expected %s", strings.Join(a.names, ", "), name, f.expected())
+	p.Fail(at, "the names %s of arguments of %s; expected %s", strings.Join(a.names, ", "), name, f.expected())
 	return a
 }

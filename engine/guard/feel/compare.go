@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // equal compares as = does: true, false, or nil for values of different kinds. Times
@@ -138,15 +139,7 @@ func compared(r *run, op string, a, b any) any {
 	if !ok {
 		return nil
 	}
-	switch op {
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
+	return scan.Holds(op, c)
 }
 
 func not(v any) any {

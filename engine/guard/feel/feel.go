@@ -3,31 +3,15 @@
 package feel
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // MaxSteps bounds the work of one evaluation: operations, elements of lists that are
 // made or visited, and each 16 bytes of texts that are made.
 const MaxSteps = 1 << 18
-
-// maxText bounds a text that an expression makes, in bytes.
-const maxText = 64 << 10
-
-// Error is a mistake in the text of an expression, or a reason for which an
-// evaluation has no result.
-type Error struct {
-	Line, Column int // in the text, from 1; 0 if the error has no position
-	Msg          string
-}
-
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Msg
-	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
-}
 
 // Program is a compiled expression. It is read-only, so any number of goroutines may
 // use it.
@@ -38,27 +22,15 @@ type Program struct {
 
 // Compile compiles an expression. names are names of variables with other signs than
 // letters, digits and spaces, and names of variables that are functions. The error is
-// an *Error.
+// an *scan.Error.
 func Compile(text string, names ...string) (p *Program, err error) {
-	defer func() { err = caught(recover(), err) }()
-	in := &parser{text: text, names: names}
+	defer func() { err = scan.Caught(recover(), err) }()
+	in := newParser(text, names)
 	root := in.expression()
-	if in.space(); in.pos < len(in.text) {
-		in.unexpected("an operator or the end")
+	if in.Skip(); in.Pos < len(in.Text) {
+		in.Unexpected("an operator or the end")
 	}
-	slices.Sort(in.paths)
-	return &Program{root: root, paths: slices.Compact(in.paths)}, nil
-}
-
-func caught(r any, err error) error {
-	switch r := r.(type) {
-	case nil:
-		return err
-	case *Error:
-		return r
-	default:
-		panic(r)
-	}
+	return &Program{root: root, paths: in.Paths()}, nil
 }
 
 // Paths returns the names of variables that the expression reads, sorted. A name has
@@ -68,9 +40,9 @@ func (p *Program) Paths() []string { return p.paths }
 
 // Eval returns the value of the expression; what FEEL defines as null is nil. See Import
 // for the types of values. now is the time that the expression sees, in UTC. variables
-// returns the value of a variable, and whether there is one. The error is an *Error: a bound, or what this package does not do.
+// returns the value of a variable, and whether there is one. The error is an *scan.Error: a bound, or what this package does not do.
 func (p *Program) Eval(now time.Time, variables func(name string) (any, bool)) (v any, err error) {
-	defer func() { err = caught(recover(), err) }()
+	defer func() { err = scan.Caught(recover(), err) }()
 	r := &run{left: MaxSteps, now: timeOn(now.UTC()), scope: &scope{get: variables}}
 	return p.root(r), nil
 }
@@ -97,7 +69,7 @@ func (r *run) spend(n int) {
 	}
 }
 
-func (r *run) fail(format string, args ...any) { panic(&Error{Msg: fmt.Sprintf(format, args...)}) }
+func (r *run) fail(format string, args ...any) { scan.Fail(format, args...) }
 
 // open adds variables until the function that it returns is called.
 func (r *run) open(get func(name string) (any, bool)) func() {
@@ -129,8 +101,8 @@ func (r *run) call(f any, args []any) any {
 			}
 		}
 	}
-	if r.depth++; r.depth > maxDepth {
-		r.fail("functions that call each other more than %d deep", maxDepth)
+	if r.depth++; r.depth > scan.MaxDepth {
+		r.fail("functions that call each other more than %d deep", scan.MaxDepth)
 	}
 	before := r.scope
 	r.scope = &scope{up: fn.scope, get: func(name string) (any, bool) {
@@ -147,8 +119,8 @@ func (r *run) call(f any, args []any) any {
 
 // str returns a text that an expression makes.
 func (r *run) str(s string) any {
-	if len(s) > maxText {
-		r.fail("a text of %d bytes; expected at most %d", len(s), maxText)
+	if len(s) > scan.MaxText {
+		r.fail("a text of %d bytes; expected at most %d", len(s), scan.MaxText)
 	}
 	r.spend(1 + len(s)/16)
 	return s

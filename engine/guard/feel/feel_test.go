@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // variables of the tests.
@@ -164,7 +166,7 @@ func TestMistakesInTheText(t *testing.T) {
 		`a.`:   `expected an expression`,
 	} {
 		p, err := Compile(text)
-		var e *Error
+		var e *scan.Error
 		if p != nil || !errors.As(err, &e) || e.Line == 0 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v; want %s", text, err, want)
 		}
@@ -206,7 +208,7 @@ func TestWorkIsBounded(t *testing.T) {
 		`for i in 1..200000 return concatenate(partial, partial)`,
 	} {
 		v, err := eval(t, text, variables)
-		var e *Error
+		var e *scan.Error
 		if !errors.As(err, &e) || !strings.Contains(err.Error(), "more than") && !strings.Contains(err.Error(), "at most") {
 			t.Errorf("%.80s: %.100s, %v", text, show(v), err)
 		}
@@ -279,7 +281,7 @@ func FuzzFEEL(f *testing.F) {
 			return
 		}
 		p, err := Compile(text)
-		var e *Error
+		var e *scan.Error
 		if err != nil {
 			if p != nil || !errors.As(err, &e) || e.Line == 0 {
 				t.Fatalf("%T: %v", err, err)

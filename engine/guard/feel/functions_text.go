@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // text2 returns a builtin of two texts.
@@ -163,8 +164,8 @@ func join(r *run, a []any) any {
 		if !ok {
 			return nil
 		}
-		if size += len(s) + len(around[0]); size > maxText {
-			r.fail("a text of more than %d bytes", maxText)
+		if size += len(s) + len(around[0]); size > scan.MaxText {
+			r.fail("a text of more than %d bytes", scan.MaxText)
 		}
 		out = append(out, s)
 	}
@@ -248,7 +249,7 @@ func (r *run) newPattern(pattern, flags string) *regexp.Regexp {
 	}
 	re, err := regexp.Compile(pattern)
 	if err != nil {
-		r.fail("the pattern %s: %v", strconv.Quote(clip(pattern)), err)
+		r.fail("the pattern %s: %v", scan.Quote(pattern), err)
 	}
 	return re
 }
@@ -275,7 +276,7 @@ func (r *run) translated(pattern string, free, dot bool) string {
 			continue
 		case c == '[' && depth > 0:
 			if pattern[i-1] == '-' {
-				r.fail("the pattern %s subtracts characters", strconv.Quote(clip(pattern)))
+				r.fail("the pattern %s subtracts characters", scan.Quote(pattern))
 			}
 			b.WriteByte('\\')
 		case c == '[':
@@ -310,8 +311,8 @@ func replace(r *run, a []any) any {
 	for _, m := range re.FindAllStringSubmatchIndex(in, -1) {
 		r.spend(1)
 		out = append(out, in[last:m[0]]...)
-		if out = re.ExpandString(out, template, in, m); len(out) > maxText {
-			r.fail("a text of more than %d bytes", maxText)
+		if out = re.ExpandString(out, template, in, m); len(out) > scan.MaxText {
+			r.fail("a text of more than %d bytes", scan.MaxText)
 		}
 		last = m[1]
 	}
@@ -354,8 +355,8 @@ func expansion(s string, groups int) (string, bool) {
 // appendText appends a value as string() writes it.
 func (r *run) appendText(to []byte, v any) []byte {
 	r.spend(1)
-	if len(to) > maxText {
-		r.fail("a text of more than %d bytes", maxText)
+	if len(to) > scan.MaxText {
+		r.fail("a text of more than %d bytes", scan.MaxText)
 	}
 	switch v := v.(type) {
 	case nil:

@@ -3,116 +3,63 @@
 package feel
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // node computes the value of a part of an expression.
 type node func(*run) any
 
-// maxDepth bounds how deep an expression nests, and calls of functions.
-const maxDepth = 100
-
 // parser reads the text of an expression and composes its node.
 type parser struct {
-	text  string
-	pos   int
-	depth int
+	scan.Reader
 	bound []string // names that are bound here, innermost last
 	names []string // names that the caller knows
-	paths []string // free names, with the field that is read of them: "a", "a.b"
+}
+
+func newParser(text string, names []string) *parser {
+	p := &parser{Reader: scan.Reader{Text: text}, names: names}
+	p.Skip, p.Word = p.skip, func() string { return p.word(p.Pos) }
+	return p
 }
 
 // keywords end a name of several words.
 var keywords = []string{"and", "between", "else", "every", "false", "for", "function", "if", "in", "instance", "null", "or", "return", "satisfies", "some", "then", "true"}
 
-// fail stops the parser.
-func (p *parser) fail(at int, format string, args ...any) {
-	line := 1 + strings.Count(p.text[:at], "\n")
-	column := 1 + utf8.RuneCountInString(p.text[1+strings.LastIndexByte(p.text[:at], '\n'):at])
-	panic(&Error{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)})
-}
-
-// found returns what is at the position, for messages.
-func (p *parser) found() string {
-	p.space()
-	if p.pos == len(p.text) {
-		return "the end"
-	}
-	if w := p.word(p.pos); w != "" {
-		return strconv.Quote(clip(w))
-	}
-	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
-	return strconv.Quote(string(r))
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
-}
-
-func (p *parser) unexpected(expected string) {
-	found := p.found()
-	p.fail(p.pos, "found %s; expected %s", found, expected)
-}
-
-// space skips white space and comments.
-func (p *parser) space() {
-	for p.pos < len(p.text) {
-		rest := p.text[p.pos:]
+// skip skips white space and comments.
+func (p *parser) skip() {
+	for p.Pos < len(p.Text) {
+		rest := p.Text[p.Pos:]
 		r, n := utf8.DecodeRuneInString(rest)
 		switch {
 		case unicode.IsSpace(r) || r == '\ufeff' || r == '\u180e' || r == '\u200b':
-			p.pos += n
+			p.Pos += n
 		case strings.HasPrefix(rest, "//"):
 			if n = strings.IndexByte(rest, '\n'); n < 0 {
 				n = len(rest)
 			}
-			p.pos += n
+			p.Pos += n
 		case strings.HasPrefix(rest, "/*"):
 			if n = strings.Index(rest[2:], "*/"); n < 0 {
-				p.fail(p.pos, "a comment without an end; expected */")
+				p.Fail(p.Pos, "a comment without an end; expected */")
 			}
-			p.pos += n + 4
+			p.Pos += n + 4
 		default:
 			return
 		}
 	}
 }
 
-// sign takes a sign.
-func (p *parser) sign(s string) bool {
-	p.space()
-	if strings.HasPrefix(p.text[p.pos:], s) {
-		p.pos += len(s)
-		return true
-	}
-	return false
-}
-
-// is reports whether a sign follows.
-func (p *parser) is(s string) bool {
-	p.space()
-	return strings.HasPrefix(p.text[p.pos:], s)
-}
-
-func (p *parser) expect(s string) {
-	if !p.sign(s) {
-		p.unexpected(strconv.Quote(s))
-	}
-}
-
 // keyword takes a word.
 func (p *parser) keyword(w string) bool {
-	p.space()
-	if p.word(p.pos) == w {
-		p.pos += len(w)
+	p.Skip()
+	if p.word(p.Pos) == w {
+		p.Pos += len(w)
 		return true
 	}
 	return false
@@ -120,7 +67,7 @@ func (p *parser) keyword(w string) bool {
 
 func (p *parser) expectWord(w string) {
 	if !p.keyword(w) {
-		p.unexpected(strconv.Quote(w))
+		p.Unexpected(strconv.Quote(w))
 	}
 }
 
@@ -134,28 +81,28 @@ func namePart(r rune) bool {
 
 // word returns the word at a position, or "".
 func (p *parser) word(at int) string {
-	for i, r := range p.text[at:] {
+	for i, r := range p.Text[at:] {
 		if i == 0 && !nameStart(r) || !namePart(r) {
-			return p.text[at : at+i]
+			return p.Text[at : at+i]
 		}
 	}
-	return p.text[at:]
+	return p.Text[at:]
 }
 
 // name takes a name. That is the longest one that is known, or else the words up to
 // the next sign or keyword.
 func (p *parser) name() string {
-	p.space()
-	if p.pos < len(p.text) && p.text[p.pos] == '`' {
-		end := strings.IndexByte(p.text[p.pos+1:], '`')
+	p.Skip()
+	if p.Pos < len(p.Text) && p.Text[p.Pos] == '`' {
+		end := strings.IndexByte(p.Text[p.Pos+1:], '`')
 		if end < 1 {
-			p.unexpected("a name in backquotes")
+			p.Unexpected("a name in backquotes")
 		}
-		at := p.pos + 1
-		p.pos += end + 2
-		return p.text[at : at+end]
+		at := p.Pos + 1
+		p.Pos += end + 2
+		return p.Text[at : at+end]
 	}
-	best, end := "", p.pos
+	best, end := "", p.Pos
 	for _, known := range [][]string{p.bound, p.names, wordy} {
 		for _, n := range known {
 			if to := p.spelt(n); to > end {
@@ -165,13 +112,13 @@ func (p *parser) name() string {
 	}
 	words, to := p.words()
 	if end >= to && best != "" {
-		p.pos = end
+		p.Pos = end
 		return best
 	}
 	if words == "" {
-		p.unexpected("an expression")
+		p.Unexpected("an expression")
 	}
-	p.pos = to
+	p.Pos = to
 	return words
 }
 
@@ -180,11 +127,11 @@ var wordy = []string{"date and time", "years and months duration", "days and tim
 
 // spelt returns where a name ends that begins here, or -1.
 func (p *parser) spelt(name string) int {
-	at := p.pos
+	at := p.Pos
 	for _, r := range name {
 		if r == ' ' {
 			before := at
-			for at < len(p.text) && (p.text[at] == ' ' || p.text[at] == '\n' || p.text[at] == '\t') {
+			for at < len(p.Text) && (p.Text[at] == ' ' || p.Text[at] == '\n' || p.Text[at] == '\t') {
 				at++
 			}
 			if at == before {
@@ -192,13 +139,13 @@ func (p *parser) spelt(name string) int {
 			}
 			continue
 		}
-		if !strings.HasPrefix(p.text[at:], string(r)) {
+		if !strings.HasPrefix(p.Text[at:], string(r)) {
 			return -1
 		}
 		at += utf8.RuneLen(r)
 	}
 	last, _ := utf8.DecodeLastRuneInString(name)
-	if next, _ := utf8.DecodeRuneInString(p.text[at:]); at < len(p.text) && namePart(last) && namePart(next) {
+	if next, _ := utf8.DecodeRuneInString(p.Text[at:]); at < len(p.Text) && namePart(last) && namePart(next) {
 		return -1
 	}
 	return at
@@ -206,20 +153,20 @@ func (p *parser) spelt(name string) int {
 
 // words returns the words that follow, with single spaces, and where they end.
 func (p *parser) words() (string, int) {
-	first := p.word(p.pos)
+	first := p.word(p.Pos)
 	if first == "" || slices.Contains(keywords, first) {
-		return "", p.pos
+		return "", p.Pos
 	}
-	all, end := []string{first}, p.pos+len(first)
-	defer func(at int) { p.pos = at }(p.pos)
+	all, end := []string{first}, p.Pos+len(first)
+	defer func(at int) { p.Pos = at }(p.Pos)
 	for {
-		p.pos = end
-		p.space()
-		w := p.word(p.pos)
-		if w == "" || p.pos == end || slices.Contains(keywords, w) {
+		p.Pos = end
+		p.Skip()
+		w := p.word(p.Pos)
+		if w == "" || p.Pos == end || slices.Contains(keywords, w) {
 			return strings.Join(all, " "), end
 		}
-		all, end = append(all, w), p.pos+len(w)
+		all, end = append(all, w), p.Pos+len(w)
 	}
 }
 
@@ -228,11 +175,4 @@ func (p *parser) bind(names ...string) func() {
 	n := len(p.bound)
 	p.bound = append(p.bound, names...)
 	return func() { p.bound = p.bound[:n] }
-}
-
-func (p *parser) enter() func() {
-	if p.depth++; p.depth > maxDepth {
-		p.fail(p.pos, "an expression nested more than %d deep", maxDepth)
-	}
-	return func() { p.depth-- }
 }

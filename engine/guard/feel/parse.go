@@ -3,9 +3,9 @@
 package feel
 
 func (p *parser) expression() node {
-	defer p.enter()()
-	p.space()
-	switch w := p.word(p.pos); w {
+	defer p.Enter()()
+	p.Skip()
+	switch w := p.word(p.Pos); w {
 	case "if":
 		return p.conditional()
 	case "for":
@@ -98,7 +98,7 @@ func (p *parser) comparison() node {
 
 func (p *parser) comparator() string {
 	for _, op := range []string{"!=", "<=", ">=", "=", "<", ">"} {
-		if p.sign(op) {
+		if p.Sign(op) {
 			return op
 		}
 	}
@@ -110,19 +110,19 @@ type test func(*run, any) any
 
 // tests takes what follows in: one test, or several in parentheses.
 func (p *parser) tests() test {
-	start := p.pos
-	if !p.sign("(") {
+	start := p.Pos
+	if !p.Sign("(") {
 		return p.test()
 	}
 	all := []test{p.test()}
-	for p.sign(",") {
+	for p.Sign(",") {
 		all = append(all, p.test())
 	}
-	if p.is("..") || len(all) == 1 && !p.closes() { // a range, or an expression that only begins with a parenthesis
-		p.pos = start
+	if p.Is("..") || len(all) == 1 && !p.closes() { // a range, or an expression that only begins with a parenthesis
+		p.Pos = start
 		return p.test()
 	}
-	p.expect(")")
+	p.Expect(")")
 	return func(r *run, v any) any {
 		var out any = false
 		for _, t := range all {
@@ -140,12 +140,12 @@ func (p *parser) tests() test {
 // closes reports whether a parenthesis closes here and nothing continues the
 // expression within.
 func (p *parser) closes() bool {
-	defer func(at int) { p.pos = at }(p.pos)
-	if !p.sign(")") {
+	defer func(at int) { p.Pos = at }(p.Pos)
+	if !p.Sign(")") {
 		return false
 	}
 	for _, s := range []string{".", "[", "*", "/", "+", "-", "("} {
-		if p.is(s) {
+		if p.Is(s) {
 			return false
 		}
 	}
@@ -166,10 +166,10 @@ func (p *parser) additive() node {
 	for {
 		l := left
 		switch {
-		case p.sign("+"):
+		case p.Sign("+"):
 			right := p.multiplicative()
 			left = func(r *run) any { return add(r, l(r), right(r)) }
-		case p.sign("-"):
+		case p.Sign("-"):
 			right := p.multiplicative()
 			left = func(r *run) any { return subtract(r, l(r), right(r)) }
 		default:
@@ -183,10 +183,10 @@ func (p *parser) multiplicative() node {
 	for {
 		l := left
 		switch {
-		case !p.is("**") && p.sign("*"):
+		case !p.Is("**") && p.Sign("*"):
 			right := p.power()
 			left = func(r *run) any { return multiply(r, l(r), right(r)) }
-		case p.sign("/"):
+		case p.Sign("/"):
 			right := p.power()
 			left = func(r *run) any { return divide(r, l(r), right(r)) }
 		default:
@@ -197,7 +197,7 @@ func (p *parser) multiplicative() node {
 
 func (p *parser) power() node {
 	left := p.unary()
-	for p.sign("**") {
+	for p.Sign("**") {
 		l, right := left, p.unary()
 		left = func(r *run) any { return power(r, l(r), right(r)) }
 	}
@@ -205,8 +205,8 @@ func (p *parser) power() node {
 }
 
 func (p *parser) unary() node {
-	if p.sign("-") {
-		defer p.enter()()
+	if p.Sign("-") {
+		defer p.Enter()()
 		of := p.unary()
 		return func(r *run) any { return negate(r, of(r)) }
 	}

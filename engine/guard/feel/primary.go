@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf16"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 func (p *parser) postfix() node {
@@ -15,24 +17,25 @@ func (p *parser) postfix() node {
 	for {
 		l := left
 		switch {
-		case !p.is("..") && p.sign("."):
+		case !p.Is("..") && p.Sign("."):
 			name := p.name()
 			if path != "" {
-				p.paths, path = append(p.paths, path+"."+name), ""
+				p.Reads(path + "." + name)
+				path = ""
 			}
 			left = func(r *run) any { r.spend(1); return member(r, l(r), name) }
-		case p.is("[") && !p.closesRange():
-			p.sign("[")
+		case p.Is("[") && !p.closesRange():
+			p.Sign("[")
 			done := p.bind("item")
 			by := p.expression()
 			done()
-			p.expect("]")
+			p.Expect("]")
 			left = func(r *run) any { return filter(r, l(r), by) }
-		case p.is("("):
-			at := p.pos
+		case p.Is("("):
+			at := p.Pos
 			args := p.arguments()
 			if len(args.names) > 0 {
-				p.fail(at, "names of arguments for a function that is a value; expected arguments in order")
+				p.Fail(at, "names of arguments for a function that is a value; expected arguments in order")
 			}
 			left = func(r *run) any { return r.call(l(r), args.evaluate(r)) }
 		case p.keyword("instance"):
@@ -41,12 +44,13 @@ func (p *parser) postfix() node {
 			left = func(r *run) any { return t.has(r, l(r)) }
 		default:
 			if path != "" {
-				p.paths = append(p.paths, path)
+				p.Reads(path)
 			}
 			return left
 		}
 		if path != "" {
-			p.paths, path = append(p.paths, path), ""
+			p.Reads(path)
+			path = ""
 		}
 	}
 }
@@ -54,7 +58,7 @@ func (p *parser) postfix() node {
 // closesRange reports whether a bracket that opens is the end of a range, as in
 // [1..10[: nothing that begins an expression follows.
 func (p *parser) closesRange() bool {
-	rest := strings.TrimLeftFunc(p.text[p.pos+1:], unicode.IsSpace)
+	rest := strings.TrimLeftFunc(p.Text[p.Pos+1:], unicode.IsSpace)
 	return rest == "" || strings.ContainsAny(rest[:1], ".),]}=<>!*/+") || slices.ContainsFunc(keywords, func(k string) bool {
 		return strings.HasPrefix(rest, k+" ") && !slices.Contains([]string{"if", "for", "some", "every", "true", "false", "null"}, k)
 	})
@@ -62,22 +66,22 @@ func (p *parser) closesRange() bool {
 
 // primary returns a node and, if it is a free name, the name.
 func (p *parser) primary() (node, string) {
-	p.space()
-	at := p.pos
-	if at == len(p.text) {
-		p.unexpected("an expression")
+	p.Skip()
+	at := p.Pos
+	if at == len(p.Text) {
+		p.Unexpected("an expression")
 	}
-	switch c := p.text[at]; {
-	case c >= '0' && c <= '9' || c == '.' && at+1 < len(p.text) && p.text[at+1] >= '0' && p.text[at+1] <= '9':
+	switch c := p.Text[at]; {
+	case c >= '0' && c <= '9' || c == '.' && at+1 < len(p.Text) && p.Text[at+1] >= '0' && p.Text[at+1] <= '9':
 		return p.number(), ""
 	case c == '"':
 		s := p.str()
 		return func(*run) any { return s }, ""
 	case c == '@':
-		p.pos++
-		p.space()
-		if p.pos == len(p.text) || p.text[p.pos] != '"' {
-			p.unexpected("a text")
+		p.Pos++
+		p.Skip()
+		if p.Pos == len(p.Text) || p.Text[p.Pos] != '"' {
+			p.Unexpected("a text")
 		}
 		v := temporal(p.str())
 		return func(r *run) any { return r.zoned(v) }, ""
@@ -91,10 +95,10 @@ func (p *parser) primary() (node, string) {
 	switch p.word(at) {
 	case "true", "false":
 		v := p.word(at) == "true"
-		p.pos += len(p.word(at))
+		p.Pos += len(p.word(at))
 		return func(*run) any { return v }, ""
 	case "null":
-		p.pos += len("null")
+		p.Pos += len("null")
 		return func(*run) any { return nil }, ""
 	case "function", "if", "for", "some", "every":
 		return p.expression(), ""
@@ -104,10 +108,10 @@ func (p *parser) primary() (node, string) {
 
 // variable takes a name, or a call of a function by its name.
 func (p *parser) variable() (node, string) {
-	at := p.pos
+	at := p.Pos
 	name := p.name()
 	local := slices.Contains(p.bound, name)
-	if p.is("(") && !local && !slices.Contains(p.names, name) {
+	if p.Is("(") && !local && !slices.Contains(p.names, name) {
 		return p.builtin(at, name), ""
 	}
 	n := func(r *run) any { r.spend(1); return r.lookup(name) }
@@ -118,53 +122,53 @@ func (p *parser) variable() (node, string) {
 }
 
 func (p *parser) number() node {
-	at := p.pos
+	at := p.Pos
 	digits := func() {
-		for p.pos < len(p.text) && p.text[p.pos] >= '0' && p.text[p.pos] <= '9' {
-			p.pos++
+		for p.Pos < len(p.Text) && p.Text[p.Pos] >= '0' && p.Text[p.Pos] <= '9' {
+			p.Pos++
 		}
 	}
 	digits()
-	if rest := p.text[p.pos:]; len(rest) > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9' {
-		p.pos++
+	if rest := p.Text[p.Pos:]; len(rest) > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9' {
+		p.Pos++
 		digits()
 	}
-	if rest := p.text[p.pos:]; len(rest) > 1 && (rest[0] == 'e' || rest[0] == 'E') {
+	if rest := p.Text[p.Pos:]; len(rest) > 1 && (rest[0] == 'e' || rest[0] == 'E') {
 		if after := strings.TrimLeft(rest[1:], "+-"); len(rest)-len(after) <= 2 && after != "" && after[0] >= '0' && after[0] <= '9' {
-			p.pos += len(rest) - len(after)
+			p.Pos += len(rest) - len(after)
 			digits()
 		}
 	}
-	v := parseNumber(p.text[at:p.pos])
+	v := parseNumber(p.Text[at:p.Pos])
 	if v == nil {
-		p.fail(at, "the number %s; expected one of at most 6144 digits", clip(p.text[at:p.pos]))
+		p.Fail(at, "the number %s; expected one of at most 6144 digits", scan.Quote(p.Text[at:p.Pos]))
 	}
 	return func(*run) any { return v }
 }
 
 // str takes a text in quotes.
 func (p *parser) str() string {
-	at := p.pos
+	at := p.Pos
 	var b strings.Builder
-	for p.pos++; p.pos < len(p.text); {
-		switch c := p.text[p.pos]; {
+	for p.Pos++; p.Pos < len(p.Text); {
+		switch c := p.Text[p.Pos]; {
 		case c == '"':
-			p.pos++
+			p.Pos++
 			return b.String()
-		case c == '\\' && p.pos+1 < len(p.text):
+		case c == '\\' && p.Pos+1 < len(p.Text):
 			p.escape(&b)
 		default:
 			b.WriteByte(c)
-			p.pos++
+			p.Pos++
 		}
 	}
-	p.fail(at, "a text without an end; expected \"")
+	p.Fail(at, "a text without an end; expected \"")
 	return ""
 }
 
 func (p *parser) escape(b *strings.Builder) {
-	p.pos += 2
-	switch c := p.text[p.pos-1]; c {
+	p.Pos += 2
+	switch c := p.Text[p.Pos-1]; c {
 	case 'n':
 		b.WriteByte('\n')
 	case 't':
@@ -175,8 +179,8 @@ func (p *parser) escape(b *strings.Builder) {
 		b.WriteByte(c)
 	case 'u':
 		r := p.hex(4)
-		if utf16.IsSurrogate(r) && strings.HasPrefix(p.text[p.pos:], `\u`) {
-			p.pos += 2
+		if utf16.IsSurrogate(r) && strings.HasPrefix(p.Text[p.Pos:], `\u`) {
+			p.Pos += 2
 			r = utf16.DecodeRune(r, p.hex(4))
 		}
 		b.WriteRune(r)
@@ -189,58 +193,58 @@ func (p *parser) escape(b *strings.Builder) {
 }
 
 func (p *parser) hex(n int) rune {
-	if len(p.text)-p.pos >= n {
-		if v, err := strconv.ParseUint(p.text[p.pos:p.pos+n], 16, 32); err == nil {
-			p.pos += n
+	if len(p.Text)-p.Pos >= n {
+		if v, err := strconv.ParseUint(p.Text[p.Pos:p.Pos+n], 16, 32); err == nil {
+			p.Pos += n
 			return rune(v)
 		}
 	}
-	p.fail(p.pos, "expected %d hexadecimal digits", n)
+	p.Fail(p.Pos, "expected %d hexadecimal digits", n)
 	return 0
 }
 
 // parenthesis takes an expression in parentheses, or a range.
 func (p *parser) parenthesis() node {
-	p.expect("(")
+	p.Expect("(")
 	if op := p.comparator(); op != "" {
 		of := p.additive()
-		p.expect(")")
+		p.Expect(")")
 		return func(r *run) any { return openRange(r, op, of(r)) }
 	}
-	if p.sign("..") {
+	if p.Sign("..") {
 		return p.rangeEnd(nil, false)
 	}
 	e := p.expression()
-	if p.sign("..") {
+	if p.Sign("..") {
 		return p.rangeEnd(e, false)
 	}
-	p.expect(")")
+	p.Expect(")")
 	return e
 }
 
 // bracket takes a list, or a range.
 func (p *parser) bracket() node {
-	included := p.sign("[")
+	included := p.Sign("[")
 	if !included {
-		p.expect("]")
+		p.Expect("]")
 	}
-	if p.sign("..") {
+	if p.Sign("..") {
 		return p.rangeEnd(nil, included)
 	}
-	if included && p.sign("]") {
+	if included && p.Sign("]") {
 		return func(*run) any { return []any{} }
 	}
 	items := []node{p.expression()}
-	if p.sign("..") {
+	if p.Sign("..") {
 		return p.rangeEnd(items[0], included)
 	}
 	if !included {
-		p.unexpected("..")
+		p.Unexpected("..")
 	}
-	for p.sign(",") {
+	for p.Sign(",") {
 		items = append(items, p.expression())
 	}
-	p.expect("]")
+	p.Expect("]")
 	return func(r *run) any {
 		r.spend(len(items))
 		out := make([]any, len(items))
@@ -253,15 +257,15 @@ func (p *parser) bracket() node {
 
 func (p *parser) rangeEnd(low node, included bool) node {
 	var high node
-	if !p.is(")") && !p.is("]") && !p.is("[") {
+	if !p.Is(")") && !p.Is("]") && !p.Is("[") {
 		high = p.expression()
 	}
-	closed := p.sign("]")
-	if !closed && !p.sign(")") && !p.sign("[") {
-		p.unexpected("the end of a range")
+	closed := p.Sign("]")
+	if !closed && !p.Sign(")") && !p.Sign("[") {
+		p.Unexpected("the end of a range")
 	}
 	if low == nil && high == nil {
-		p.unexpected("a range with an end")
+		p.Unexpected("a range with an end")
 	}
 	return func(r *run) any { return newRange(r, low, high, included, closed) }
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // xmlElement is any XML element.
@@ -171,12 +172,12 @@ func (m *model) typeOf(ref string) (*typ, error) {
 	if err != nil {
 		return nil, err
 	}
-	return (&parser{text: text}).typeName(), nil
+	return newParser(text, nil).typeName(), nil
 }
 
 func (m *model) typeText(ref string, depth int) (string, error) {
 	_, ref, _ = strings.Cut(":"+ref, ":")
-	in := &parser{text: ref}
+	in := newParser(ref, nil)
 	if slices.ContainsFunc(typeNames, func(n string) bool { return in.spelt(n) == len(ref) }) {
 		return ref, nil
 	}
@@ -361,7 +362,7 @@ func kitGroup(t *testing.T, dir string) (n [4]int) {
 					n[3]++
 					continue
 				}
-				var e *Error
+				var e *scan.Error
 				got, err := m.value(d, inputs)
 				expected := kitValue(want.kid("expected"))
 				switch {

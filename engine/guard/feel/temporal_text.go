@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // maxYear bounds the years of dates, before and after year 0.
@@ -63,7 +64,7 @@ func temporal(s string) any {
 // zoned returns a value. It fails for a zone by name.
 func (r *run) zoned(v any) any {
 	if z, ok := v.(namedZone); ok {
-		r.fail("the time zone of %q; expected Z or an offset such as +02:00", clip(string(z)))
+		r.fail("the time zone of %s; expected Z or an offset such as +02:00", scan.Quote(string(z)))
 	}
 	return v
 }

@@ -20,14 +20,14 @@ var typeNames = []string{"days and time duration", "years and months duration", 
 	"number", "string", "boolean", "date", "time", "list", "context", "range", "function", "Any", "Null", "any", "null"}
 
 func (p *parser) typeName() *typ {
-	defer p.enter()()
-	p.space()
+	defer p.Enter()()
+	p.Skip()
 	for _, n := range typeNames {
 		to := p.spelt(n)
 		if to < 0 {
 			continue
 		}
-		p.pos = to
+		p.Pos = to
 		t := &typ{name: n, params: -1}
 		switch n {
 		case "day time duration":
@@ -45,43 +45,43 @@ func (p *parser) typeName() *typ {
 		}
 		return t
 	}
-	p.unexpected("a type")
+	p.Unexpected("a type")
 	return nil
 }
 
 func (p *parser) typeArgument(t *typ) {
-	if p.sign("<") {
+	if p.Sign("<") {
 		t.of = p.typeName()
-		p.expect(">")
+		p.Expect(">")
 	}
 }
 
 func (p *parser) contextType(t *typ) {
-	if !p.sign("<") {
+	if !p.Sign("<") {
 		return
 	}
-	for !p.sign(">") {
+	for !p.Sign(">") {
 		if len(t.keys) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
-		p.space()
+		p.Skip()
 		t.keys = append(t.keys, p.key())
-		p.expect(":")
+		p.Expect(":")
 		t.fields = append(t.fields, p.typeName())
 	}
 }
 
 func (p *parser) functionType(t *typ) {
-	if !p.sign("<") {
+	if !p.Sign("<") {
 		return
 	}
-	for t.params = 0; !p.sign(">"); t.params++ {
+	for t.params = 0; !p.Sign(">"); t.params++ {
 		if t.params > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
 		p.typeName()
 	}
-	p.expect("->")
+	p.Expect("->")
 	t.of = p.typeName()
 }
 

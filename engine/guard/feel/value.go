@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // Context is FEEL's context: entries in order.
@@ -91,7 +92,7 @@ func Import(v any) any {
 		if n := parseNumber(string(v)); n != nil {
 			return n
 		}
-		panic(&Error{Msg: "the number " + clip(string(v)) + "; expected one of at most 6144 digits"})
+		scan.Fail("the number %s; expected one of at most 6144 digits", scan.Quote(string(v)))
 	}
 	return v
 }

@@ -3,12 +3,12 @@
 package uel
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // node computes the value of a part of an expression.
@@ -19,90 +19,44 @@ type run struct {
 	variable func(name string) (any, bool)
 }
 
-// maxDepth bounds how deep an expression nests.
-const maxDepth = 100
-
 // parser reads the text of an expression and composes its node.
-type parser struct {
-	text  string
-	pos   int
-	depth int
-	paths []string
+type parser struct{ scan.Reader }
+
+func newParser(text string) *parser {
+	p := &parser{scan.Reader{Text: text}}
+	p.Skip, p.Word = p.skip, p.word
+	return p
 }
 
 // reserved words are no names.
 var reserved = []string{"and", "or", "not", "eq", "ne", "lt", "le", "gt", "ge", "div", "mod", "empty", "true", "false", "null", "instanceof"}
 
-func (p *parser) fail(at int, format string, args ...any) {
-	line := 1 + strings.Count(p.text[:at], "\n")
-	column := 1 + utf8.RuneCountInString(p.text[1+strings.LastIndexByte(p.text[:at], '\n'):at])
-	panic(&Error{Line: line, Column: column, Msg: fmt.Sprintf(format, args...)})
-}
-
-func (p *parser) unexpected(expected string) {
-	p.space()
-	found := "the end"
-	if w := p.word(); w != "" {
-		found = strconv.Quote(clip(w))
-	} else if p.pos < len(p.text) {
-		r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
-		found = strconv.Quote(string(r))
-	}
-	p.fail(p.pos, "found %s; expected %s", found, expected)
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
-}
-
-func (p *parser) space() {
-	p.pos = len(p.text) - len(strings.TrimLeftFunc(p.text[p.pos:], unicode.IsSpace))
-}
-
-func (p *parser) is(sign string) bool {
-	p.space()
-	return strings.HasPrefix(p.text[p.pos:], sign)
-}
-
-func (p *parser) sign(s string) bool {
-	if p.is(s) {
-		p.pos += len(s)
-		return true
-	}
-	return false
-}
-
-func (p *parser) expect(s string) {
-	if !p.sign(s) {
-		p.unexpected(strconv.Quote(s))
-	}
+func (p *parser) skip() {
+	p.Pos = len(p.Text) - len(strings.TrimLeftFunc(p.Text[p.Pos:], unicode.IsSpace))
 }
 
 // word returns the Java identifier that follows, or "".
 func (p *parser) word() string {
-	for i, r := range p.text[p.pos:] {
+	for i, r := range p.Text[p.Pos:] {
 		if r != '_' && r != '$' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsDigit(r)) {
-			return p.text[p.pos : p.pos+i]
+			return p.Text[p.Pos : p.Pos+i]
 		}
 	}
-	return p.text[p.pos:]
+	return p.Text[p.Pos:]
 }
 
 // operator takes one of some operators and returns its sign, or "". signs are pairs of a
 // sign and a word.
 func (p *parser) operator(signs ...string) string {
-	p.space()
+	p.Skip()
 	w := p.word()
 	for i := 0; i < len(signs); i += 2 {
 		switch sign, word := signs[i], signs[i+1]; {
 		case word != "" && w == word:
-			p.pos += len(w)
+			p.Pos += len(w)
 			return sign
-		case sign == "+" && p.is("+="):
-		case p.sign(sign):
+		case sign == "+" && p.Is("+="):
+		case p.Sign(sign):
 			return sign
 		}
 	}
@@ -112,12 +66,12 @@ func (p *parser) operator(signs ...string) string {
 // template takes the whole text: expressions in ${…} or #{…}, and text between them.
 func (p *parser) template() node {
 	var parts []node
-	for p.pos < len(p.text) {
-		rest := p.text[p.pos:]
+	for p.Pos < len(p.Text) {
+		rest := p.Text[p.Pos:]
 		if strings.HasPrefix(rest, "${") || strings.HasPrefix(rest, "#{") {
-			p.pos += 2
+			p.Pos += 2
 			parts = append(parts, p.choice())
-			p.expect("}")
+			p.Expect("}")
 			continue
 		}
 		end := len(rest)
@@ -126,7 +80,7 @@ func (p *parser) template() node {
 				end = min(end, i)
 			}
 		}
-		p.pos += end
+		p.Pos += end
 		parts = append(parts, func(*run) any { return rest[:end] })
 	}
 	if len(parts) == 1 {
@@ -141,21 +95,14 @@ func (p *parser) template() node {
 	}
 }
 
-func (p *parser) enter() func() {
-	if p.depth++; p.depth > maxDepth {
-		p.fail(p.pos, "an expression nested more than %d deep", maxDepth)
-	}
-	return func() { p.depth-- }
-}
-
 func (p *parser) choice() node {
-	defer p.enter()()
+	defer p.Enter()()
 	cond := p.or()
-	if !p.sign("?") {
+	if !p.Sign("?") {
 		return cond
 	}
 	yes := p.choice()
-	p.expect(":")
+	p.Expect(":")
 	no := p.choice()
 	return func(r *run) any {
 		if toBool(cond(r)) {
@@ -209,7 +156,7 @@ func (p *parser) relation() node {
 
 func (p *parser) concatenation() node {
 	left := p.sum()
-	for p.sign("+=") {
+	for p.Sign("+=") {
 		l, right := left, p.sum()
 		left = func(r *run) any { return joined(l(r), right(r)) }
 	}
@@ -241,16 +188,16 @@ func (p *parser) product() node {
 }
 
 func (p *parser) unary() node {
-	defer p.enter()()
+	defer p.Enter()()
 	switch {
 	case p.operator("-", "") != "":
 		of := p.unary()
 		return func(r *run) any { return negative(of(r)) }
-	case !p.is("!=") && p.operator("!", "not") != "":
+	case !p.Is("!=") && p.operator("!", "not") != "":
 		of := p.unary()
 		return func(r *run) any { return !toBool(of(r)) }
 	case p.word() == "empty":
-		p.pos += len("empty")
+		p.Pos += len("empty")
 		of := p.unary()
 		return func(r *run) any { return isEmpty(of(r)) }
 	}
@@ -263,20 +210,20 @@ func (p *parser) value() node {
 	path := name // of a variable
 	note := func(member string) {
 		if path != "" {
-			p.paths = append(p.paths, path+member)
+			p.Reads(path + member)
 		}
 		path = ""
 	}
 	for {
 		l := left
 		switch {
-		case p.sign("."):
-			p.space()
-			at, member := p.pos, p.word()
+		case p.Sign("."):
+			p.Skip()
+			at, member := p.Pos, p.word()
 			if member == "" {
-				p.unexpected("the name of a property or a method")
+				p.Unexpected("the name of a property or a method")
 			}
-			if p.pos += len(member); p.is("(") {
+			if p.Pos += len(member); p.Is("(") {
 				if name == "execution" && path != "" {
 					left, path = p.execution(at, member), ""
 				} else {
@@ -287,10 +234,10 @@ func (p *parser) value() node {
 			}
 			note("." + member)
 			left = func(r *run) any { return property(l(r), member) }
-		case p.sign("["):
+		case p.Sign("["):
 			note("")
 			by := p.choice()
-			p.expect("]")
+			p.Expect("]")
 			left = func(r *run) any { return property(l(r), by(r)) }
 		default:
 			note("")
@@ -301,16 +248,16 @@ func (p *parser) value() node {
 
 // primary returns a node and, if it is a variable, its name.
 func (p *parser) primary() (node, string) {
-	p.space()
-	if p.pos == len(p.text) {
-		p.unexpected("an expression")
+	p.Skip()
+	if p.Pos == len(p.Text) {
+		p.Unexpected("an expression")
 	}
-	at := p.pos
-	switch c := p.text[at]; {
+	at := p.Pos
+	switch c := p.Text[at]; {
 	case c == '(':
-		p.pos++
+		p.Pos++
 		e := p.choice()
-		p.expect(")")
+		p.Expect(")")
 		return e, ""
 	case c == '\'' || c == '"':
 		s := p.str()
@@ -320,30 +267,30 @@ func (p *parser) primary() (node, string) {
 		return func(*run) any { return v }, ""
 	}
 	w := p.word()
-	p.pos += len(w)
+	p.Pos += len(w)
 	switch {
 	case w == "true" || w == "false":
 		return func(*run) any { return w == "true" }, ""
 	case w == "null":
 		return func(*run) any { return nil }, ""
 	case w == "" || slices.Contains(reserved, w):
-		p.pos = at
-		p.unexpected("an expression")
-	case p.is("("):
-		p.fail(at, "unknown function %q", clip(w))
+		p.Pos = at
+		p.Unexpected("an expression")
+	case p.Is("("):
+		p.Fail(at, "unknown function %s", scan.Quote(w))
 	}
 	return func(r *run) any {
 		v, ok := r.variable(w)
 		if !ok {
-			panic(&Error{Msg: fmt.Sprintf("unknown variable %q", clip(w))})
+			scan.Fail("unknown variable %s", scan.Quote(w))
 		}
 		return v
 	}, w
 }
 
 func (p *parser) number() any {
-	at := p.pos
-	rest := p.text[at:]
+	at := p.Pos
+	rest := p.Text[at:]
 	n := len(rest) - len(strings.TrimLeft(rest, "0123456789"))
 	whole := true
 	if n < len(rest) && rest[n] == '.' {
@@ -359,7 +306,7 @@ func (p *parser) number() any {
 			n += 1 + sign + digits
 		}
 	}
-	p.pos += n
+	p.Pos += n
 	if whole {
 		if v, err := strconv.ParseInt(rest[:n], 10, 64); err == nil {
 			return v
@@ -367,37 +314,37 @@ func (p *parser) number() any {
 	} else if v, err := strconv.ParseFloat(rest[:n], 64); err == nil {
 		return v
 	}
-	p.fail(at, "the number %s; expected one of 64 bits", strconv.Quote(clip(rest[:n])))
+	p.Fail(at, "the number %s; expected one of 64 bits", scan.Quote(rest[:n]))
 	return nil
 }
 
 func (p *parser) str() string {
-	at, quote := p.pos, p.text[p.pos]
+	at, quote := p.Pos, p.Text[p.Pos]
 	var b strings.Builder
-	for p.pos++; p.pos < len(p.text); p.pos++ {
-		c := p.text[p.pos]
+	for p.Pos++; p.Pos < len(p.Text); p.Pos++ {
+		c := p.Text[p.Pos]
 		if c == quote {
-			p.pos++
+			p.Pos++
 			return b.String()
 		}
 		if c == '\\' {
-			if p.pos++; p.pos == len(p.text) || p.text[p.pos] != '\\' && p.text[p.pos] != '\'' && p.text[p.pos] != '"' {
-				p.fail(p.pos-1, "a backslash; expected a backslash or a quote after it")
+			if p.Pos++; p.Pos == len(p.Text) || p.Text[p.Pos] != '\\' && p.Text[p.Pos] != '\'' && p.Text[p.Pos] != '"' {
+				p.Fail(p.Pos-1, "a backslash; expected a backslash or a quote after it")
 			}
-			c = p.text[p.pos]
+			c = p.Text[p.Pos]
 		}
 		b.WriteByte(c)
 	}
-	p.fail(at, "a text without an end; expected %s", strconv.Quote(string(quote)))
+	p.Fail(at, "a text without an end; expected %s", strconv.Quote(string(quote)))
 	return ""
 }
 
 func (p *parser) arguments() []node {
-	p.expect("(")
+	p.Expect("(")
 	var out []node
-	for !p.sign(")") {
+	for !p.Sign(")") {
 		if len(out) > 0 {
-			p.expect(",")
+			p.Expect(",")
 		}
 		out = append(out, p.choice())
 	}
@@ -408,7 +355,7 @@ func (p *parser) arguments() []node {
 func (p *parser) method(at int, of node, name string) node {
 	args := p.arguments()
 	if n, ok := arities[name]; !ok || !slices.Contains(n, len(args)) {
-		p.fail(at, "unknown method %q with %d arguments", clip(name), len(args))
+		p.Fail(at, "unknown method %s with %d arguments", scan.Quote(name), len(args))
 	}
 	return func(r *run) any {
 		v := of(r)
@@ -425,9 +372,9 @@ func (p *parser) method(at int, of node, name string) node {
 func (p *parser) execution(at int, name string) node {
 	args := p.arguments()
 	if !slices.Contains([]string{"getVariable", "getVariableLocal", "hasVariable", "hasVariableLocal"}, name) || len(args) != 1 {
-		p.fail(at, "unknown method %q of execution with %d arguments; expected getVariable('name') or hasVariable('name')", clip(name), len(args))
+		p.Fail(at, "unknown method %s of execution with %d arguments; expected getVariable('name') or hasVariable('name')", scan.Quote(name), len(args))
 	}
-	p.paths = append(p.paths, "execution")
+	p.Reads("execution")
 	return func(r *run) any {
 		v, ok := r.variable(toText(args[0](r)))
 		if strings.HasPrefix(name, "has") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // variables of the tests.
@@ -113,7 +114,7 @@ func TestMistakesInTheText(t *testing.T) {
 		`${a.}`:                               `expected the name of a property or a method`,
 	} {
 		p, err := Compile(text)
-		var e *Error
+		var e *scan.Error
 		if p != nil || !errors.As(err, &e) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60s: %v; want %s", text, err, want)
 		}
@@ -150,7 +151,7 @@ func TestWhatHasNoValueIsAnError(t *testing.T) {
 			t.Errorf("%s: %v, %v", text, v, err)
 		}
 	}
-	if _, err := eval(t, `${s += s += s}`, `{"s": "`+strings.Repeat("x", maxText/2)+`"}`); err == nil || !strings.Contains(err.Error(), "a text of more than 65536 bytes") {
+	if _, err := eval(t, `${s += s += s}`, `{"s": "`+strings.Repeat("x", scan.MaxText/2)+`"}`); err == nil || !strings.Contains(err.Error(), "a text of more than 65536 bytes") {
 		t.Errorf("a long text: %v", err)
 	}
 }
@@ -183,7 +184,7 @@ func FuzzUEL(f *testing.F) {
 		}
 		p, err := Compile(text)
 		if err != nil {
-			var e *Error
+			var e *scan.Error
 			if p != nil || !errors.As(err, &e) {
 				t.Fatalf("%T: %v", err, err)
 			}
@@ -191,7 +192,7 @@ func FuzzUEL(f *testing.F) {
 		}
 		once := func() string {
 			v, err := p.Eval(func(name string) (any, bool) { v, ok := vars[name]; return v, ok })
-			var e *Error
+			var e *scan.Error
 			if err != nil && !errors.As(err, &e) {
 				t.Fatalf("%T: %v", err, err)
 			}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // Import returns a value of decoded JSON (with numbers as json.Number) as one of UEL:
@@ -71,7 +73,7 @@ func toBool(v any) bool {
 	case string:
 		return strings.EqualFold(v, "true")
 	}
-	fail("found %s; expected true or false", kind(v))
+	scan.Fail("found %s; expected true or false", kind(v))
 	return false
 }
 
@@ -89,7 +91,7 @@ func toText(v any) string {
 	case float64:
 		return javaDouble(v)
 	}
-	fail("found %s; expected a text", kind(v))
+	scan.Fail("found %s; expected a text", kind(v))
 	return ""
 }
 
@@ -130,11 +132,11 @@ func toLong(v any) int64 {
 		}
 		n, err := strconv.ParseInt(v, 10, 64)
 		if err != nil {
-			fail("the text %s; expected a whole number", strconv.Quote(clip(v)))
+			scan.Fail("the text %s; expected a whole number", scan.Quote(v))
 		}
 		return n
 	}
-	fail("found %s; expected a number", kind(v))
+	scan.Fail("found %s; expected a number", kind(v))
 	return 0
 }
 
@@ -165,11 +167,11 @@ func toDouble(v any) float64 {
 		}
 		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
 		if err != nil && !math.IsInf(f, 0) || strings.ContainsAny(v, "xX_") {
-			fail("the text %s; expected a number", strconv.Quote(clip(v)))
+			scan.Fail("the text %s; expected a number", scan.Quote(v))
 		}
 		return f
 	}
-	fail("found %s; expected a number", kind(v))
+	scan.Fail("found %s; expected a number", kind(v))
 	return 0
 }
 
@@ -223,17 +225,9 @@ func related(op string, a, b any) bool {
 			}
 		}
 	default:
-		fail("%s %s %s; expected numbers or texts", kind(a), op, kind(b))
+		scan.Fail("%s %s %s; expected numbers or texts", kind(a), op, kind(b))
 	}
-	switch op {
-	case "<":
-		return c < 0
-	case "<=":
-		return c <= 0
-	case ">":
-		return c > 0
-	}
-	return c >= 0
+	return scan.Holds(op, c)
 }
 
 // fractional reports whether arithmetic with a value is that of Double.
@@ -272,7 +266,7 @@ func calculate(op string, a, b any) any {
 		return x * y
 	}
 	if y == 0 {
-		fail("division by zero")
+		scan.Fail("division by zero")
 	}
 	return x % y
 }
@@ -300,8 +294,8 @@ func isEmpty(v any) bool {
 
 func joined(a, b any) string {
 	out := toText(a) + toText(b)
-	if len(out) > maxText {
-		fail("a text of more than %d bytes", maxText)
+	if len(out) > scan.MaxText {
+		scan.Fail("a text of more than %d bytes", scan.MaxText)
 	}
 	return out
 }
@@ -320,7 +314,7 @@ func property(v, by any) any {
 		}
 		return nil
 	}
-	fail("the property %s of %s", strconv.Quote(clip(toText(by))), kind(v))
+	scan.Fail("the property %s of %s", scan.Quote(toText(by)), kind(v))
 	return nil
 }
 
@@ -370,7 +364,7 @@ func call(v any, name string, args []any) any {
 			return out
 		}
 	}
-	fail("the method %s of %s", name, kind(v))
+	scan.Fail("the method %s of %s", name, kind(v))
 	return nil
 }
 
@@ -381,7 +375,7 @@ func callText(s, name string, args []any) (any, bool) {
 	arg := func() string {
 		t, ok := args[0].(string)
 		if !ok {
-			fail("%s as the argument of %s; expected a text", kind(args[0]), name)
+			scan.Fail("%s as the argument of %s; expected a text", kind(args[0]), name)
 		}
 		return t
 	}
@@ -426,7 +420,7 @@ func substring(s string, args []any) string {
 		to = toLong(args[1])
 	}
 	if from < 0 || to > int64(len(units)) || from > to {
-		fail("the characters %d to %d of a text of %d", from, to, len(units))
+		scan.Fail("the characters %d to %d of a text of %d", from, to, len(units))
 	}
 	return string(utf16.Decode(units[from:to]))
 }
@@ -452,7 +446,7 @@ func callList(l []any, name string, args []any) (any, bool) {
 	case "get":
 		i := toLong(args[0])
 		if i < 0 || i >= int64(len(l)) {
-			fail("the element %d of a list of %d", i, len(l))
+			scan.Fail("the element %d of a list of %d", i, len(l))
 		}
 		return l[i], true
 	}

@@ -184,8 +184,10 @@ func beginning(place string) int {
 	switch _, word, _ := cutLast(place, "/"); word {
 	case "armed":
 		return 0
-	case "active":
+	case "watched":
 		return 2
+	case "active":
+		return 3
 	}
 	return 1
 }

@@ -22,10 +22,11 @@ const own = "pnagent"
 
 // input is what the expressions of one call read.
 type input struct {
-	tokens []coloured.Placed
-	now    int64
-	places []string
-	data   *data
+	tokens  []coloured.Placed
+	now     int64
+	places  []string
+	data    *data
+	missing bool // an expression of UEL read a variable that does not exist
 }
 
 // data is the decoded data of tokens, with numbers as json.Number.

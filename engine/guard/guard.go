@@ -114,7 +114,7 @@ func (c *Compiler) Value(text string) (func(tokens []coloured.Placed, now int64)
 	if err != nil {
 		return nil, err
 	}
-	if len(all.parts) != 1 || all.parts[0].unless {
+	if len(all.parts) != 1 || all.parts[0].unless || all.parts[0].once {
 		return nil, &Error{Line: 1, Column: 1, Msg: "a condition with unless; expected one expression"}
 	}
 	return all.value, nil
@@ -142,6 +142,7 @@ type conditions struct {
 type condition struct {
 	expression
 	unless bool
+	once   bool // it does not hold while a variable does not exist
 }
 
 // maxConditions bounds the lines of a guard.
@@ -171,6 +172,10 @@ func (c *Compiler) conditions(text string) (*conditions, error) {
 
 // add adds an expression that begins after some lines.
 func (c *Compiler) add(to *conditions, text string, unless bool, lines int) error {
+	isOnce := false
+	if !unless {
+		text, isOnce = strings.CutPrefix(text, once)
+	}
 	e, ok := c.known[text]
 	if !ok {
 		e.expression, e.err = compileOne(text)
@@ -185,7 +190,7 @@ func (c *Compiler) add(to *conditions, text string, unless bool, lines int) erro
 	}
 	_, timed := e.reads()
 	to.timed = to.timed || timed
-	to.parts = append(to.parts, condition{e.expression, unless})
+	to.parts = append(to.parts, condition{e.expression, unless, isOnce})
 	return nil
 }
 
@@ -201,6 +206,9 @@ func Expressions(text string) (not []string, also string) {
 
 // unless begins a line of a guard whose expression must not hold.
 const unless = "unless "
+
+// once begins an expression that does not hold while a variable does not exist.
+const once = "once: "
 
 // foreign matches the name of a language before an expression.
 var foreign = regexp.MustCompile(`^([a-z][a-z0-9.-]*): `)
@@ -243,6 +251,10 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 	in := &input{tokens: tokens, now: now, places: c.places}
 	for _, part := range c.parts {
 		value, err := part.value(in)
+		if err != nil && part.once && in.missing {
+			v.OK = false
+			break
+		}
 		if err != nil {
 			panic(errorOf(err))
 		}

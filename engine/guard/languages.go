@@ -118,6 +118,7 @@ func (e *uelExpression) value(in *input) (any, error) {
 		if err != nil {
 			scan.Fail("%v", err)
 		}
+		in.missing = in.missing || !ok
 		return uel.Import(v), ok
 	})
 }

@@ -66,6 +66,13 @@ func (b *builder) pass(l *level, n *node, trigger petri.Trigger) {
 	b.begin(from, n, t)
 	b.output(l, n, t)
 	b.completed(l, n, t)
+	if guard := n.condition(); guard != "" {
+		holds := b.step(l, n, "holds")
+		holds.Guard = guard
+		t = holds.ID
+		b.begin(from, n, t)
+		b.output(l, n, t)
+	}
 	if n.handles != nil { // in the order in which the handlers begin
 		b.net.Transitions[len(b.net.Transitions)-1].Priority = l.rank[n.handles]
 	}
@@ -150,20 +157,26 @@ func (b *builder) enter(l *level, transition string, pos petri.Pos) {
 // interrupt can occur.
 func armedPlace(l *level, n *node) string { return l.id(n.id) + "/armed" }
 
-// arm makes a transition mark the armed places of the events on an activity.
+// arm makes a transition mark the places of the events on an activity.
 func (b *builder) arm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
 			b.arc(petri.Arc{Source: transition, Target: armedPlace(l, x), Weight: x.rounds(), Pos: x.pos})
 		}
+		if x.condition() != "" {
+			b.put(transition, watchedPlace(l, x), x.pos)
+		}
 	}
 }
 
-// disarm makes a transition empty the armed places of the events on an activity.
+// disarm makes a transition empty the places of the events on an activity.
 func (b *builder) disarm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
 			b.test(petri.Reset, armedPlace(l, x), transition, 1, x.pos)
+		}
+		if x.condition() != "" {
+			b.test(petri.Reset, watchedPlace(l, x), transition, 1, x.pos)
 		}
 	}
 }
@@ -188,9 +201,12 @@ func (b *builder) boundary(l *level, n *node) string {
 	b.output(l, n, id)
 	if n.interrupts {
 		b.interrupt(l, n.host, id, n.pos)
-		return ""
+	} else {
+		b.awaitIn(place, n, id)
 	}
-	b.awaitIn(place, n, id)
+	if n.condition() != "" {
+		l.armed = append(l.armed, b.watch(&catcher{x: n, at: l, of: l.kids[n.host]}, l.id(n.host.id)))
+	}
 	return ""
 }
 

@@ -16,9 +16,10 @@ type event struct {
 	kind string // "none", "message", "timer", …; "multiple" for several
 	// name is the name of the message, signal or link, the code of the error or
 	// escalation, or the condition; "" if the file has none.
-	name  string
-	timer petri.Trigger // of a timer
-	times uint32        // of a constant timer: how often it occurs; 0 without end
+	name      string
+	condition string        // the expression of a conditional event that is evaluated; "" for none
+	timer     petri.Trigger // of a timer
+	times     uint32        // of a constant timer: how often it occurs; 0 without end
 }
 
 // readEvent reads the event definition of an event.
@@ -71,9 +72,18 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	case "link":
 		ev.name = cmp.Or(oneLine(e.attr("name")), n.name)
 	case "conditional":
-		if c := e.kid("condition"); c != nil {
-			ev.name = unmarked(d.expression(c))
-			d.Warnings.Add(c.pos, n.kindOf("conditional "+words(n.kind))+": its condition is not evaluated; it waits for an event of that name")
+		title := n.kindOf("conditional " + words(n.kind))
+		c := e.kid("condition")
+		if c != nil {
+			ev.condition = d.expression(c)
+			ev.name = unmarked(ev.condition)
+		}
+		switch {
+		case ev.condition == "":
+			d.Warnings.Add(e.pos, title+" has no condition; it waits for an event of its name")
+		case n.kind == "startEvent" && !n.inside, isForeign(ev.condition):
+			d.Warnings.Add(c.pos, title+": its condition is not evaluated; it waits for an event of that name")
+			ev.condition = ""
 		}
 	case "timer":
 		ev.timer, ev.times = d.readTimer(n, e)

@@ -54,6 +54,12 @@ func languageOf(uri string) string {
 
 var notWord = regexp.MustCompile(`[^a-z0-9.]+`)
 
+// isForeign reports whether an expression is in a language that it names.
+func isForeign(text string) bool {
+	language, _, named := strings.Cut(text, ": ")
+	return named && !notWord.MatchString(strings.ReplaceAll(language, "-", "."))
+}
+
 func isUEL(text string) bool {
 	return (strings.HasPrefix(text, "${") || strings.HasPrefix(text, "#{")) && strings.HasSuffix(text, "}")
 }
@@ -106,7 +112,7 @@ func all(none []string, also string) string {
 func conditions(guard string) string {
 	lines := strings.Split(guard, "\n")
 	for i, line := range lines {
-		if !strings.HasPrefix(line, unless) {
+		if !strings.HasPrefix(line, unless) && !strings.HasPrefix(line, once) {
 			lines[i] = "if " + line
 		}
 	}

@@ -107,7 +107,7 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
-	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends",
+	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds",
 		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
 		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most":
 		suffix = "/flow " + f.id

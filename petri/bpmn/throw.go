@@ -63,6 +63,10 @@ func (b *builder) eventStart(l *level, n *node) string {
 	t.Preempts = n.interrupts
 	id := t.ID
 	b.output(l, n, id)
+	if n.condition() != "" {
+		watched := b.watch(&catcher{x: n, at: l, of: outer}, outer.run)
+		outer.armed, outer.await = append(outer.armed, watched), append(outer.await, watched)
+	}
 	if !n.interrupts {
 		b.awaitIn(place, n, id)
 		return ""
@@ -190,7 +194,7 @@ func (b *builder) terminate(l *level, n *node) string {
 type catcher struct {
 	x  *node  // the event
 	at *level // the level of the activity, or of the event sub-process
-	of *level // the level that is emptied if x interrupts
+	of *level // the level that is emptied if x interrupts; nil on an activity without content
 }
 
 // catcher returns the nearest event around a level that catches an event thrown
@@ -315,9 +319,12 @@ func (b *builder) caught(c *catcher) string {
 		return id
 	}
 	b.made[id] = true
-	if host := c.x.host; host != nil && host.loop != nil { // it ends all runs
+	switch host := c.x.host; {
+	case host != nil && host.loop != nil: // it ends all runs
 		b.loopPlace(c.at, host, c.at.id(host.id), id, c.x.label()+" (thrown)")
-	} else {
+	case c.of == nil:
+		b.stateIn(c.at.id(host.id), c.at, c.x, "thrown")
+	default:
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
 	}
 	t := b.step(c.at, c.x, "caught")

@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -34,20 +33,12 @@ func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Ins
 	for _, h := range held.Oldest() {
 		t := telemetry.InstanceToken{Place: def.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected}
 		for _, wait := range h.Waits {
-			t.Waits = append(t.Waits, waitOf(def, wait))
+			t.Waits = append(t.Waits, telemetry.NewInstanceWait(def, wait))
 		}
 		out.Tokens = append(out.Tokens, t)
 	}
 	out.LeftOut = held.LeftOut
 	return out, nil
-}
-
-func waitOf(def *petri.Net, w stats.Wait) telemetry.InstanceWait {
-	out := telemetry.InstanceWait{Transition: def.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count, Until: w.Until}
-	if w.Place != stats.NoPlace {
-		out.Place = def.Places[w.Place].ID
-	}
-	return out
 }
 
 // number is the inverse of InstanceName.

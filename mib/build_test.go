@@ -217,7 +217,7 @@ func orderView() *collector.View {
 		p.Dwell.Observe(250_000)
 	}
 	p.Stuck = []stats.Token{{Instance: "order-17", Injected: now0 - 3600e6,
-		Waits: []stats.Wait{{Transition: 0, Reason: stats.ReasonMissing, Place: 2, Count: 2}, {Transition: 1, Reason: stats.ReasonDelayed, Until: now0}}}}
+		Waits: []stats.Wait{{Transition: 0, Reason: stats.ReasonMissing, Place: 2, Count: 2}, {Transition: 1, Reason: stats.ReasonDelayed, Until: now0, What: "timer"}}}}
 	rows.Transitions[1] = stats.Transition{Firings: 1 << 40, Failures: 4, Timeouts: 6, Late: 5, Enabled: 2, EnabledSince: now0 - 90e6, LastFiring: now0 - 1e6}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 3},
 		{Transition: 0, Place: 2, Reason: stats.ReasonMissing, Instances: 5}}
@@ -281,7 +281,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"queueQuoteSwitches", []uint32{1, 0}, smi.Counter64(7)},
 		{"stuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
 		{"stuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
-		{"stuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: delayed until 2026-11-20T08:15:00Z")},
+		{"stuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: timer (delayed until 2026-11-20T08:15:00Z)")},
 		{"stuckWhy", []uint32{1, 1, 2}, smi.NoSuchInstance()},
 		{"blockInstances", []uint32{1, 1, 3, 6}, smi.Gauge32(5)},
 		{"blockPlaceId", []uint32{1, 1, 3, 6}, smi.OctetString("packed")},

@@ -88,7 +88,7 @@ func randomWaits(r *rand.Rand, def *petri.Net) []stats.Wait {
 	var waits []stats.Wait
 	for i := range min(len(def.Transitions), r.IntN(3)) {
 		waits = append(waits, stats.Wait{Transition: int32(i), Reason: stats.Reason(r.IntN(9)), Place: r.Int32N(int32(len(def.Places))+1) - 1,
-			Count: r.Uint32N(5), Until: now0 + 60e6})
+			Count: r.Uint32N(5), Until: now0 + 60e6, What: []string{"", "a message"}[r.IntN(2)]})
 	}
 	return waits
 }

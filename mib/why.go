@@ -45,7 +45,9 @@ func whyText(def *petri.Net, waits []stats.Wait) string {
 	return b.String()
 }
 
-func waitText(def *petri.Net, w stats.Wait) string {
+func waitText(def *petri.Net, w stats.Wait) string { return w.Text(reasonText(def, w)) }
+
+func reasonText(def *petri.Net, w stats.Wait) string {
 	switch w.Reason {
 	case stats.ReasonEnabled:
 		return "enabled, waits for its turn"

@@ -5,7 +5,10 @@ package stats
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -69,6 +72,45 @@ func TestWordsSayWhatIsWaitedFor(t *testing.T) {
 	if got := ReasonMissing.Words("", 0); got != "waits for a token" {
 		t.Errorf("without a place: %q", got)
 	}
+}
+
+func TestATextHasWhatTheSourceReportsAndTheReason(t *testing.T) {
+	for want, w := range map[string]Wait{
+		"the guard is false": {Reason: ReasonGuarded},
+		"message paid":       {Reason: ReasonUnknown, What: "message paid"},
+		"user task (waits to be fired from outside)":     {Reason: ReasonManual, What: "user task"},
+		"nobody polls (can fire and waits for its turn)": {Reason: ReasonEnabled, What: "nobody polls"},
+	} {
+		if got := w.Text(w.Reason.Words("", w.Count)); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestATextIsCutAtACharacter(t *testing.T) {
+	for _, c := range []struct{ rule, text, want string }{
+		{"a short text stays", "card declined", "card declined"},
+		{"as long as allowed stays", "0123456789abcde", "0123456789abcde"},
+		{"a longer one ends with an ellipsis", "0123456789abcdef", "0123456789ab…"},
+		{"at a character", "0123456789aéabcd", "0123456789a…"},
+		{"control characters are spaces", "a\nb\x7fc\u0085d", "a b c d"},
+		{"what is not UTF-8 is replaced", "a\xffb", "a\uFFFDb"},
+	} {
+		if got := Clip(c.text, 15); got != c.want {
+			t.Errorf("%s: %q, want %q", c.rule, got, c.want)
+		}
+	}
+}
+
+func FuzzClip(f *testing.F) {
+	f.Add("a\xff\u0085é", 3)
+	f.Fuzz(func(t *testing.T, text string, most int) {
+		most = min(max(most, 3), 300)
+		got := Clip(text, most)
+		if len(got) > most || !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) || Clip(got, most) != got {
+			t.Errorf("%q of at most %d bytes is %q", text, most, got)
+		}
+	})
 }
 
 func TestReasonsAreKnownByTheirNames(t *testing.T) {

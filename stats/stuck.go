@@ -58,7 +58,11 @@ type Wait struct {
 	Place      int32  // index, or NoPlace
 	Count      uint32 // tokens short of, or too many; 0 where it does not apply
 	Until      int64  // of ReasonDelayed; 0 otherwise
+	What       string // what the source reports beyond the reason, for people; see Clip and MaxWhat
 }
+
+// MaxWhat is the largest What of a Wait, in bytes.
+const MaxWhat = 200
 
 // Block counts the instances in which one condition blocks a transition.
 type Block struct {
@@ -81,7 +85,7 @@ func (t *Token) Compare(o *Token) int {
 // Compare orders waits by their fields.
 func (w Wait) Compare(o Wait) int {
 	return cmp.Or(cmp.Compare(w.Transition, o.Transition), cmp.Compare(w.Reason, o.Reason),
-		cmp.Compare(w.Place, o.Place), cmp.Compare(w.Count, o.Count), cmp.Compare(w.Until, o.Until))
+		cmp.Compare(w.Place, o.Place), cmp.Compare(w.Count, o.Count), cmp.Compare(w.Until, o.Until), cmp.Compare(w.What, o.What))
 }
 
 // MergeStuck returns the MaxStuck oldest of two lists that are each sorted

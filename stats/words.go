@@ -2,7 +2,10 @@
 
 package stats
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // Words returns a text for people about what a transition waits for: "waits for 2
 // tokens in Labels". place is the name of the place concerned, or "", and count is
@@ -29,6 +32,35 @@ func (r Reason) Words(place string, count uint32) string {
 		return "failed permanently: an operator must act"
 	}
 	return "waits for something that its engine does not report"
+}
+
+// Text returns what w waits for, for people: What, followed by the words of the
+// reason in parentheses, or the one of them that there is. words are those of
+// Reason.Words, or of the caller.
+func (w Wait) Text(words string) string {
+	switch {
+	case w.What == "":
+		return words
+	case w.Reason == ReasonUnknown:
+		return w.What
+	}
+	return w.What + " (" + words + ")"
+}
+
+// Clip returns a text of at most most bytes, 3 or more: control characters are
+// spaces, bytes that are not UTF-8 are replaced, and what is too long is cut at a
+// character and ends with "…".
+func Clip(text string, most int) string {
+	text = strings.ToValidUTF8(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, text), "\uFFFD")
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most-3], "") + "…"
 }
 
 // ReasonNamed returns the reason with a name, the inverse of Reason.String, or

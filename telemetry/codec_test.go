@@ -71,10 +71,15 @@ func randomPlace(r *rand.Rand, now int64, size [2]int) stats.Place {
 	for range r.IntN(4) {
 		p.Stuck = append(p.Stuck, stats.Token{Instance: fmt.Sprintf("case %d", r.IntN(1e6)), Injected: now - randomAge(r),
 			Waits: []stats.Wait{{Transition: r.Int32N(int32(size[1])), Reason: stats.Reason(r.IntN(9)),
-				Place: r.Int32N(int32(size[0])+1) - 1, Count: r.Uint32N(9), Until: randomTime(r, now)}}})
+				Place: r.Int32N(int32(size[0])+1) - 1, Count: r.Uint32N(9), Until: randomTime(r, now), What: randomWhat(r)}}})
 	}
 	slices.SortFunc(p.Stuck, func(a, b stats.Token) int { return a.Compare(&b) })
 	return p
+}
+
+// randomWhat sometimes returns none.
+func randomWhat(r *rand.Rand) string {
+	return stats.Clip(strings.Repeat("é", r.IntN(2)*r.IntN(2*stats.MaxWhat)), stats.MaxWhat)
 }
 
 func randomTransition(r *rand.Rand, now int64) stats.Transition {
@@ -396,12 +401,21 @@ func regionGolden() Snapshot {
 	return s
 }
 
+// whatGolden returns regionGolden with what a token waits for, in words.
+func whatGolden() Snapshot {
+	s := regionGolden()
+	s.Rows.Places[0].Stuck[0].Waits = append(s.Rows.Places[0].Stuck[0].Waits,
+		stats.Wait{Reason: stats.ReasonEnabled, Place: stats.NoPlace, What: "external task ship, no worker"})
+	return s
+}
+
 // The bytes are a public interface and never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
 	checkGolden(t, "snapshot_actions", goldenSnapshot())
 	checkGolden(t, "snapshot_slowest", slowestGolden())
 	checkGolden(t, "snapshot_region", regionGolden())
+	checkGolden(t, "snapshot_what", whatGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

@@ -136,7 +136,7 @@ func within(part string, err error) error {
 
 func readEnvelope(m *wire.Snapshot, into *Snapshot) error {
 	if err := cmp.Or(within("source", CheckName(m.Source)), within("net", CheckName(m.Net)),
-		within("region", checkText(m.Region)), checkDigest(m.Digest)); err != nil {
+		within("region", checkText(m.Region, MaxName)), checkDigest(m.Digest)); err != nil {
 		return err
 	}
 	switch {

@@ -178,7 +178,7 @@ func (c *columns) slowest(list []*wire.Slowest, row rowDurations) error {
 		if !ok {
 			return fmt.Errorf("%w: row %d is not there", BadIndex, w.GetRow())
 		}
-		if err := checkText(w.GetInstance()); err != nil {
+		if err := checkText(w.GetInstance(), MaxName); err != nil {
 			return fmt.Errorf("instance: %w", err)
 		}
 		if w.GetAt() <= 0 || w.GetAt() > MaxTime || w.GetDuration() > MaxTime {

@@ -129,7 +129,7 @@ func readTokens(list []*wire.Token, into *[]stats.Token) error {
 	*into = tokens
 	for i, w := range list {
 		t := &tokens[i]
-		if err := checkText(w.GetInstance()); err != nil {
+		if err := checkText(w.GetInstance(), MaxName); err != nil {
 			return fmt.Errorf("instance: %w", err)
 		}
 		if w.GetInjected() <= 0 || w.GetInjected() > MaxTime {
@@ -160,8 +160,11 @@ func readWaits(list []*wire.Wait, into *[]stats.Wait) error {
 		if w.GetUntil() < 0 || w.GetUntil() > MaxTime {
 			return fmt.Errorf("%w: until %d", BadValue, w.GetUntil())
 		}
+		if err := checkText(w.GetWhat(), stats.MaxWhat); err != nil {
+			return fmt.Errorf("what: %w", err)
+		}
 		waits[i] = stats.Wait{Transition: int32(w.GetTransition()), Reason: reason(w.GetReason()),
-			Place: int32(w.GetPlace()) - 1, Count: w.GetCount(), Until: w.GetUntil()}
+			Place: int32(w.GetPlace()) - 1, Count: w.GetCount(), Until: w.GetUntil(), What: w.GetWhat()}
 	}
 	return nil
 }

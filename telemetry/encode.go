@@ -179,7 +179,10 @@ func (m *message) oldest(place uint32, tokens []stats.Token) *wire.OldestTokens 
 		for _, x := range t.Waits {
 			v := add(&w.Waits, &m.waits)
 			v.Transition, v.Reason, v.Place = uint32(x.Transition), wire.Reason(x.Reason), uint32(x.Place+1)
-			v.Count, v.Until = x.Count, x.Until
+			v.Count, v.Until, v.What = x.Count, x.Until, ""
+			if x.What != "" {
+				v.What = stats.Clip(x.What, stats.MaxWhat)
+			}
 		}
 	}
 	return o

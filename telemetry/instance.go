@@ -11,6 +11,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // ErrNoInstance reports that a source does not have the requested instance.
@@ -45,7 +48,16 @@ type InstanceWait struct {
 	Place      string `json:"place,omitempty"`
 	Count      uint32 `json:"count,omitempty"`
 	Until      int64  `json:"until,omitempty"`
-	Text       string `json:"text,omitempty"` // for people, instead of the words of the reason; "" if the source has none
+	What       string `json:"what,omitempty"`
+}
+
+// NewInstanceWait returns a wait with the ids of a net.
+func NewInstanceWait(net *petri.Net, w stats.Wait) InstanceWait {
+	out := InstanceWait{Transition: net.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count, Until: w.Until, What: w.What}
+	if w.Place != stats.NoPlace {
+		out.Place = net.Places[w.Place].ID
+	}
+	return out
 }
 
 // instance answers a request for one instance.
@@ -136,8 +148,9 @@ func readInstance(answer []byte) (*Instance, error) {
 			return nil, fmt.Errorf("%w: %d waits of a token", TooMany, len(t.Waits))
 		}
 		times := []int64{i.At, t.Injected}
-		for _, w := range t.Waits {
-			times = append(times, w.Until)
+		for k := range t.Waits {
+			times = append(times, t.Waits[k].Until)
+			t.Waits[k].What = stats.Clip(t.Waits[k].What, stats.MaxWhat)
 		}
 		if least, most := slices.Min(times), slices.Max(times); least < 0 || most > MaxTime {
 			return nil, fmt.Errorf("%w: a time of %d or %d", BadValue, least, most)

@@ -28,21 +28,21 @@ func CheckName(name string) error {
 	if name == "" {
 		return fmt.Errorf("%w: empty", BadName)
 	}
-	return checkText(name)
+	return checkText(name, MaxName)
 }
 
-// checkText is CheckName for a name that may be empty.
-func checkText(name string) error {
-	if len(name) > MaxName {
-		return fmt.Errorf("%w: %d bytes, of at most %d", BadName, len(name), MaxName)
+// checkText is CheckName for a text that may be empty and has at most most bytes.
+func checkText(text string, most int) error {
+	if len(text) > most {
+		return fmt.Errorf("%w: %d bytes, of at most %d", BadName, len(text), most)
 	}
-	if !utf8.ValidString(name) {
-		return fmt.Errorf("%w: %q is not UTF-8", BadName, name)
+	if !utf8.ValidString(text) {
+		return fmt.Errorf("%w: %q is not UTF-8", BadName, text)
 	}
-	for i := range len(name) {
-		c := name[i]
-		if c < ' ' || c == 0x7f || (c == 0xc2 && name[i+1] < 0xa0) { // C0, DEL, C1
-			return fmt.Errorf("%w: control character in %q", BadName, name)
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' || c == 0x7f || (c == 0xc2 && text[i+1] < 0xa0) { // C0, DEL, C1
+			return fmt.Errorf("%w: control character in %q", BadName, text)
 		}
 	}
 	return nil

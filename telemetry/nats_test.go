@@ -262,8 +262,8 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 	start(t, cfg)
 	for name, c := range map[string]struct{ request, code, reply string }{
 		"all": {request: `{"digest":"` + digest + `","place":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000",` +
-			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0"}]},{"instance":"case 8","injected":"1790000000000001","waits":[]}]}`},
-		"limited":        {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0"}]}]}`},
+			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}]},{"instance":"case 8","injected":"1790000000000001","waits":[]}]}`},
+		"limited":        {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}]}]}`},
 		"engine's error": {request: `{"digest":"` + digest + `","place":0}`, code: "500"},
 		"no such place":  {request: `{"digest":"` + digest + `","place":2}`, code: "404"},
 		"negative place": {request: `{"digest":"` + digest + `","place":-1}`, code: "404"},

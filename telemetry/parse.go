@@ -102,8 +102,8 @@ func (m *message) readStuck(b []byte) error {
 		t.Instance, t.Injected, t.Waits = "", 0, t.Waits[:0]
 		return m.read(b, fields{&t.Instance, &t.Injected, takeBytes(func(b []byte) error {
 			x := add(&t.Waits, &m.waits)
-			x.Transition, x.Reason, x.Place, x.Count, x.Until = 0, 0, 0, 0, 0
-			return m.read(b, fields{&x.Transition, &x.Reason, &x.Place, &x.Count, &x.Until})
+			x.Transition, x.Reason, x.Place, x.Count, x.Until, x.What = 0, 0, 0, 0, 0, ""
+			return m.read(b, fields{&x.Transition, &x.Reason, &x.Place, &x.Count, &x.Until, &x.What})
 		})})
 	})})
 }

@@ -191,7 +191,7 @@ func (c *Config) check() error {
 }
 
 func checkNet(n *SourceNet) error {
-	switch err := errors.Join(CheckName(n.ID), checkText(n.Region), checkSince(n.Since, n.Region, n.Fence)); {
+	switch err := errors.Join(CheckName(n.ID), checkText(n.Region, MaxName), checkSince(n.Since, n.Region, n.Fence)); {
 	case err != nil:
 		return err
 	case len(n.PNML) == 0:

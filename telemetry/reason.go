@@ -14,7 +14,7 @@ const (
 	NotJSON     Reason = "not_json"     // the same for the JSON lane
 	TooLarge    Reason = "too_large"    // more bytes than MaxMessage
 	TooMany     Reason = "too_many"     // more rows, tokens, waits or buckets than allowed
-	BadName     Reason = "bad_name"     // a name that CheckName rejects, or an invalid digest
+	BadName     Reason = "bad_name"     // a name that CheckName rejects, a text that no Clip made, or an invalid digest
 	BadSubject  Reason = "bad_subject"  // the subject is not that of the source and net inside
 	BadColumns  Reason = "bad_columns"  // columns that differ in length, or a group of columns of which one is missing
 	BadIndex    Reason = "bad_index"    // an index that does not rise, or has no row

@@ -55,6 +55,8 @@ func refusals() map[string]refusal {
 		"digest":                    {BadName, func(m *wire.Snapshot) { m.Digest = "00" }},
 		"long region":               {BadName, func(m *wire.Snapshot) { m.Region = strings.Repeat("r", 256) }},
 		"long instance":             {BadName, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Instance = strings.Repeat("i", 256) }},
+		"long what":                 {BadName, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Waits[0].What = strings.Repeat("w", 201) }},
+		"what of two lines":         {BadName, func(m *wire.Snapshot) { m.Places.Stuck[0].Tokens[0].Waits[0].What = "a\nb" }},
 		"no epoch":                  {BadValue, func(m *wire.Snapshot) { m.Epoch = 0 }},
 		"epoch in 2300":             {BadValue, func(m *wire.Snapshot) { m.Epoch = MaxTime + 1 }},
 		"no seq":                    {BadValue, func(m *wire.Snapshot) { m.Seq = 0 }},

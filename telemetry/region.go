@@ -36,7 +36,7 @@ func checkRegion(s *Snapshot) error {
 	case state.Lag != nil && *state.Lag > MaxCount:
 		return fmt.Errorf("%w: region with a lag of %d, of at most %d", BadValue, *state.Lag, uint64(MaxCount))
 	default:
-		return checkText(state.Stopped)
+		return checkText(state.Stopped, MaxName)
 	}
 	return nil
 }

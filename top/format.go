@@ -92,12 +92,24 @@ func formatWaits(waits []api.Wait, now time.Time) []string {
 	var texts []string
 	for i, w := range waits {
 		if i > 0 && w.Transition == waits[i-1].Transition {
-			texts[len(texts)-1] += ", " + formatReason(w, now)
+			texts[len(texts)-1] += ", " + formatWait(w, now)
 			continue
 		}
-		texts = append(texts, clean(w.Transition)+": "+formatReason(w, now))
+		texts = append(texts, clean(w.Transition)+": "+formatWait(w, now))
 	}
 	return texts
+}
+
+// formatWait returns what a transition waits for, what the source reports first.
+func formatWait(w api.Wait, now time.Time) string {
+	what, reason := clean(w.What), formatReason(w, now)
+	switch {
+	case what == "":
+		return reason
+	case w.Reason == "unknown":
+		return what
+	}
+	return what + " (" + reason + ")"
 }
 
 func formatReason(w api.Wait, now time.Time) string {

@@ -33,7 +33,7 @@ func scripted(second int) *api.View {
 						{Transition: "stack", Reason: "missing", Place: "pallets", Count: 2},
 						{Transition: "scrap", Reason: "inhibited", Place: "inspection", Count: 1}}},
 					{Instance: "osaka/an instance with a name of some length/03", Age: 4000 + old, Waits: []api.Wait{
-						{Transition: "stack", Reason: "delayed", Until: timeOf(begun().Add(90 * time.Second))}}},
+						{Transition: "stack", Reason: "delayed", Until: timeOf(begun().Add(90 * time.Second)), What: "cooling"}}},
 					{Instance: "osaka/04", Age: 60 + old}}},
 			{ID: "pallets", PlaceNow: api.PlaceNow{Tokens: ptr(0), ArrivalRate: age64(0)}, DepartureRate: age64(0), Arrivals: ptr(5), Departures: ptr(5), OldestAge: age64(0), MeanAge: age64(0), OlderThan: older(0, 0, 0, 0, 0),
 				Dwell: &api.Histogram{}, Stuck: &[]api.Token{}},

@@ -76,7 +76,7 @@ func indexOf[T any](all []T, id string, idOf func(*T) string) int {
 func withText(def *petri.Net, documents []api.Wait, waits []stats.Wait) {
 	for i, w := range waits {
 		_, name := placeNames(def, w.Place)
-		documents[i].Text = w.Reason.Words(name, w.Count)
+		documents[i].Text = w.Text(w.Reason.Words(name, w.Count))
 	}
 }
 

@@ -143,7 +143,7 @@ func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
 	out := make([]api.Wait, len(waits))
 	for i, w := range waits {
 		place, _ := placeNames(def, w.Place)
-		out[i] = api.Wait{Transition: def.Transitions[w.Transition].ID, Reason: w.Reason.String(), Place: place, Count: w.Count, Until: api.Time(w.Until)}
+		out[i] = api.Wait{Transition: def.Transitions[w.Transition].ID, Reason: w.Reason.String(), Place: place, Count: w.Count, Until: api.Time(w.Until), What: w.What}
 	}
 	return out
 }

@@ -71,7 +71,7 @@ func goldenView(t *testing.T) *collector.View {
 	p.Slowest = stats.Slowest{Instance: "order 12", Micros: 40e6, At: now - 300_000}
 	p.Stuck = []stats.Token{{Instance: "order 17", Injected: now - 700e6, Waits: []stats.Wait{
 		{Transition: 0, Reason: stats.ReasonMissing, Place: 1, Count: 2},
-		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6}}}}
+		{Transition: 1, Reason: stats.ReasonDelayed, Place: stats.NoPlace, Until: now + 60e6, What: "timer"}}}}
 	msg.Rows.Transitions[0] = stats.Transition{Firings: 3, Failures: 1, Retries: 2, Cancels: 4, Timeouts: 3, Late: 1, Running: 1, RunningSince: now - 5e6, LastFiring: now - 9e6}
 	msg.Rows.Transitions[0].Duration.Observe(250_000)
 	msg.Rows.Transitions[0].Slowest = stats.Slowest{Instance: "order 13", Micros: 250_000, At: now}

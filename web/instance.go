@@ -3,7 +3,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +142,8 @@ func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int6
 				until += now - found.At
 			}
 			h.Waits = append(h.Waits, api.Wait{Transition: wait.Transition, Place: wait.Place, Reason: reason.String(), Count: wait.Count,
-				Until: api.Time(until), Text: cmp.Or(wait.Text, reason.Words(nameOf(def, wait.Place), wait.Count))})
+				Until: api.Time(until), What: wait.What,
+				Text: stats.Wait{Reason: reason, What: wait.What}.Text(reason.Words(nameOf(def, wait.Place), wait.Count))})
 		}
 		held = append(held, h)
 	}

@@ -237,11 +237,7 @@ func (a *Attachment) instance(net int, name string) (*telemetry.Instance, error)
 	for _, h := range held {
 		t := telemetry.InstanceToken{Place: of.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected}
 		for _, w := range h.Waits {
-			iw := telemetry.InstanceWait{Transition: of.Transitions[w.Transition].ID, Reason: w.Reason.String(), Count: w.Count, Until: w.Until}
-			if w.Place != stats.NoPlace {
-				iw.Place = of.Places[w.Place].ID
-			}
-			t.Waits = append(t.Waits, iw)
+			t.Waits = append(t.Waits, telemetry.NewInstanceWait(of, w))
 		}
 		out.Tokens = append(out.Tokens, t)
 	}

@@ -987,6 +987,7 @@ type Wait struct {
 	Place         uint32                 `protobuf:"varint,3,opt,name=place,proto3" json:"place,omitempty"` // index + 1; 0 if no single place causes it
 	Count         uint32                 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"` // tokens short of, or too many
 	Until         int64                  `protobuf:"varint,5,opt,name=until,proto3" json:"until,omitempty"`
+	What          string                 `protobuf:"bytes,6,opt,name=what,proto3" json:"what,omitempty"` // what the source reports beyond the reason, for people
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1054,6 +1055,13 @@ func (x *Wait) GetUntil() int64 {
 		return x.Until
 	}
 	return 0
+}
+
+func (x *Wait) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
 }
 
 type Block struct {
@@ -1377,7 +1385,7 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x05Token\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\binjected\x18\x02 \x01(\x03R\binjected\x121\n" +
-	"\x05waits\x18\x03 \x03(\v2\x1b.petrinet.telemetry.v1.WaitR\x05waits\"\x9f\x01\n" +
+	"\x05waits\x18\x03 \x03(\v2\x1b.petrinet.telemetry.v1.WaitR\x05waits\"\xb3\x01\n" +
 	"\x04Wait\x12\x1e\n" +
 	"\n" +
 	"transition\x18\x01 \x01(\rR\n" +
@@ -1385,7 +1393,8 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\x0e2\x1d.petrinet.telemetry.v1.ReasonR\x06reason\x12\x14\n" +
 	"\x05place\x18\x03 \x01(\rR\x05place\x12\x14\n" +
 	"\x05count\x18\x04 \x01(\rR\x05count\x12\x14\n" +
-	"\x05until\x18\x05 \x01(\x03R\x05until\"\x92\x01\n" +
+	"\x05until\x18\x05 \x01(\x03R\x05until\x12\x12\n" +
+	"\x04what\x18\x06 \x01(\tR\x04what\"\x92\x01\n" +
 	"\x05Block\x12\x1e\n" +
 	"\n" +
 	"transition\x18\x01 \x01(\rR\n" +

@@ -270,7 +270,7 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // Any input gives a report with findings.
 func FuzzReceive(f *testing.F) {
-	for _, name := range []string{"snapshot.json", "snapshot_actions.json", "snapshot_slowest.json", "snapshot_region.json"} {
+	for _, name := range []string{"snapshot.json", "snapshot_actions.json", "snapshot_slowest.json", "snapshot_region.json", "snapshot_what.json"} {
 		text, err := os.ReadFile("../testdata/" + name)
 		if err != nil {
 			f.Fatal(err)

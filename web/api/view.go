@@ -154,7 +154,8 @@ type Wait struct {
 	Place      string `json:"place,omitempty"` // the place with too few or too many tokens
 	Count      uint32 `json:"count,omitempty"` // how many tokens are missing or too many
 	Until      Time   `json:"until,omitzero"`  // when a delay ends
-	Text       string `json:"text,omitempty"`  // the reason for people; only for one place or instance
+	What       string `json:"what,omitempty"`  // what the source reports beyond the reason, for people, such as "external task ship, no worker"
+	Text       string `json:"text,omitempty"`  // the reason for people, with what; only for one place or instance
 }
 
 // Transition is a transition of a net.

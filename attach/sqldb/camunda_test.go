@@ -92,9 +92,13 @@ func (w *watch) run(cfg Config) (end func()) {
 	cfg.Conn, cfg.Subjects, cfg.Source = w.nc, w.subjects, "adapter"
 	cfg.Interval, cfg.Timeout, cfg.Overlap = 200*time.Millisecond, 10*time.Second, time.Minute
 	cfg.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
+	a, err := New(cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, cfg) }()
+	go func() { done <- a.Run(ctx) }()
 	var once sync.Once
 	end = func() {
 		once.Do(func() {
@@ -291,7 +295,7 @@ func (w *watch) waits(net, instance string) map[string]string {
 	out := map[string]string{}
 	for _, h := range found.Tokens {
 		for _, x := range h.Waits {
-			text := x.Text
+			text := x.What
 			if x.Count > 0 {
 				text = strconv.Itoa(int(x.Count))
 			}

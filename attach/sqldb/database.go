@@ -17,6 +17,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // registers the driver
+
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 )
 
 // dialect is how databases of one kind differ.
@@ -48,7 +50,7 @@ type Database struct {
 }
 
 // ErrConfig is wrapped by errors about a Config or an address.
-var ErrConfig = errors.New("configuration")
+var ErrConfig = ledger.ErrConfig
 
 // Open returns the database of an address, without connecting to it:
 // postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME (also for

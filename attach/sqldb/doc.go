@@ -4,10 +4,11 @@
 // in an SQL database. It reads the engine's tables and never writes, so the
 // engine needs no change. A [Mapping] is the SQL for one engine.
 //
-//	database ──► poll ──► ledger ──► rows ──► telemetry.Publisher, one for each net
-//	          by the Mapping   pure
+//	database ──► poll ──► ledger.Ledger ──► telemetry.Publisher, one for each net
+//	          by the Mapping
 //
-// [Run] polls until its context ends. A poll has two halves:
+// An [Adapter] polls until its context ends; package ledger has what it shares with
+// other adapters. A poll has two halves:
 //
 //   - Presence. The query open returns every place where an instance is now, and
 //     why returns what each of these waits for. The result replaces the tokens
@@ -37,10 +38,7 @@
 //
 // # Restarts
 //
-// The state file holds the cursors and the ids in the overlap. It is written when
-// the rows of a poll are first published, so a restart neither repeats a firing
-// nor loses one, except those of the last snapshot if the process is killed
-// between the two.
+// The state file holds the cursors and the ids in the overlap.
 //
 // The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, and compare every
 // token, age, reason and count with the engine's own API.

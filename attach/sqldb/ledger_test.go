@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 )
 
 func TestARowIsCountedOnceAlthoughItIsReadAgain(t *testing.T) {
@@ -85,8 +87,8 @@ func TestEveryRowIsCountedOnce(t *testing.T) {
 }
 
 func TestFlowCountsWhereTheNodeHasARow(t *testing.T) {
-	n := &netLedger{layout: layoutOf(t, `<task id="a"/><boundaryEvent id="b" attachedToRef="a"/><subProcess id="u"><task id="c"/></subProcess>`)}
-	n.grow()
+	l := layoutOf(t, `<task id="a"/><boundaryEvent id="b" attachedToRef="a"/><subProcess id="u"><task id="c"/></subProcess>`)
+	n := &netLedger{layout: l, Ledger: ledger.New(l.Net, ledger.Flow)}
 	for _, row := range []flowRow{{node: "a", at: 5}, {node: "b", at: 6}, {node: "u", at: 7}, {node: "gone", at: 8}} {
 		n.started(&row)
 	}
@@ -97,12 +99,7 @@ func TestFlowCountsWhereTheNodeHasARow(t *testing.T) {
 	got := map[string]counts{}
 	for _, id := range []string{"a", "b", "u", "gone"} {
 		var k counts
-		if i := n.placeOf(id); i >= 0 {
-			k.Arrivals, k.Departures = n.places[i].arrivals, n.places[i].departures
-		}
-		if i, ok := n.transition[id]; ok {
-			k.Firings = n.transitions[i].firings
-		}
+		k.Arrivals, k.Departures, k.Firings = n.Counts(n.placeOf(id), n.FindTransition(id))
 		got[id] = k
 	}
 	want := map[string]counts{

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
@@ -23,7 +24,7 @@ const bpmnSpace = "http://www.omg.org/spec/BPMN/20100524/MODEL"
 var modelLimits = xmlscan.Limits{Bytes: 16 << 20, Token: 4 << 20, Depth: 1000}
 
 // maxNodes bounds the flow nodes of a net, and those that are only in rows.
-const maxNodes = 10_000
+const maxNodes = ledger.MaxRows
 
 // layout is the net of one process definition, and which row is which node's.
 // Rows are only added.
@@ -38,13 +39,12 @@ const maxNodes = 10_000
 //     leads to its start events. Its place gets tokens from its end events, and
 //     holds one only before the sub-process begins, if it begins asynchronously.
 type layout struct {
-	net        *petri.Net
+	*ledger.Net
 	place      map[string]int    // by the id of a node
 	transition map[string]int    // by the id of a node
 	scope      map[string]bool   // sub-processes
 	choice     map[string]bool   // event gateways
 	chosen     map[string]string // the event gateway before an event
-	arcs       map[string]bool   // by id
 	joins      map[string]int    // gateways that wait for several flows: how many, 0 if that depends on the instance
 }
 
@@ -73,12 +73,12 @@ type diagram struct {
 // with that key, the net has no nodes, and the error says why; nodes are then
 // added as rows name them.
 func newLayout(key, name string, model []byte) (*layout, error) {
-	l := &layout{net: &petri.Net{ID: key, Name: name}, place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, chosen: map[string]string{}, arcs: map[string]bool{}, joins: map[string]int{}}
+	l := &layout{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, chosen: map[string]string{}, joins: map[string]int{}}
 	d, err := readDiagram(key, model)
 	if err != nil {
 		return l, err
 	}
-	l.net.Name = cmp.Or(d.name, name)
+	l.Def.Name = cmp.Or(d.name, name)
 	l.add(d)
 	return l, nil
 }
@@ -243,8 +243,7 @@ func (l *layout) add(d *diagram) {
 			l.joins[n.id] = 0
 		}
 		if l.choice[n.id] = n.kind == "eventBasedGateway"; !l.choice[n.id] {
-			l.transition[n.id] = len(l.net.Transitions)
-			l.net.Transitions = append(l.net.Transitions, petri.Transition{ID: n.id, Name: n.name, At: n.at})
+			l.addTransition(n.id, n.name, n.at)
 		}
 	}
 	for _, n := range d.nodes {
@@ -296,13 +295,19 @@ func (d *diagram) entries(n *flowNode) []*flowNode {
 	return out
 }
 
+// addPlace adds the place of a node; maxNodes is at most what a net has room for.
 func (l *layout) addPlace(id, name string, at *petri.Point) {
-	l.place[id] = len(l.net.Places)
-	p := petri.Place{ID: id + "/in", Name: cmp.Or(name, id)}
+	i := l.Place(id+"/in", cmp.Or(name, id))
+	l.place[id] = i
 	if at != nil {
-		p.At = &petri.Point{X: at.X - 70, Y: at.Y}
+		l.Def.Places[i].At = &petri.Point{X: at.X - 70, Y: at.Y}
 	}
-	l.net.Places = append(l.net.Places, p)
+}
+
+func (l *layout) addTransition(id, name string, at *petri.Point) {
+	i := l.Transition(id, name)
+	l.transition[id] = i
+	l.Def.Transitions[i].At = at
 }
 
 // takes adds an arc from a node's place to a transition, if there are both.
@@ -310,7 +315,7 @@ func (l *layout) takes(place, transition string) {
 	i, has := l.place[place]
 	j, fires := l.transition[transition]
 	if has && fires {
-		l.arc(l.net.Places[i].ID, l.net.Transitions[j].ID)
+		l.Arc(l.Def.Places[i].ID, l.Def.Transitions[j].ID)
 	}
 }
 
@@ -319,33 +324,25 @@ func (l *layout) puts(transition, place string) {
 	i, fires := l.transition[transition]
 	j, has := l.place[place]
 	if has && fires {
-		l.arc(l.net.Transitions[i].ID, l.net.Places[j].ID)
-	}
-}
-
-func (l *layout) arc(from, to string) {
-	if id := from + ">" + to; !l.arcs[id] {
-		l.arcs[id] = true
-		l.net.Arcs = append(l.net.Arcs, petri.Arc{ID: id, Source: from, Target: to, Kind: petri.Normal, Weight: 1})
+		l.Arc(l.Def.Transitions[i].ID, l.Def.Places[j].ID)
 	}
 }
 
 // merge adds what another version of the net has beyond it.
 func (l *layout) merge(o *layout) {
-	for _, p := range o.net.Places {
+	for _, p := range o.Def.Places {
 		node := strings.TrimSuffix(p.ID, "/in")
-		if _, has := l.place[node]; !has && len(l.net.Places) < maxNodes {
+		if _, has := l.place[node]; !has && len(l.Def.Places) < maxNodes {
 			l.addPlace(node, p.Name, nil)
 		}
 	}
-	for _, t := range o.net.Transitions {
-		if _, has := l.transition[t.ID]; !has && len(l.net.Transitions) < maxNodes {
-			l.transition[t.ID] = len(l.net.Transitions)
-			l.net.Transitions = append(l.net.Transitions, t)
+	for _, t := range o.Def.Transitions {
+		if _, has := l.transition[t.ID]; !has && len(l.Def.Transitions) < maxNodes {
+			l.addTransition(t.ID, t.Name, t.At)
 		}
 	}
-	for _, a := range o.net.Arcs {
-		l.arc(a.Source, a.Target)
+	for _, a := range o.Def.Arcs {
+		l.Arc(a.Source, a.Target)
 	}
 	for id := range o.scope {
 		l.scope[id] = true
@@ -379,12 +376,12 @@ func (l *layout) at(node string) int {
 	if i, ok := l.place[node]; ok {
 		return i
 	}
-	if len(l.net.Places) >= maxNodes {
+	if len(l.Def.Places) >= maxNodes {
 		return -1
 	}
 	name := ""
 	if t, ok := l.transition[node]; ok {
-		name = l.net.Transitions[t].Name
+		name = l.Def.Transitions[t].Name
 	}
 	l.addPlace(node, name, nil)
 	return l.place[node]
@@ -396,10 +393,9 @@ func (l *layout) fires(node string) int {
 	if i, ok := l.transition[node]; ok {
 		return i
 	}
-	if l.choice[node] || len(l.net.Transitions) >= maxNodes {
+	if l.choice[node] || len(l.Def.Transitions) >= maxNodes {
 		return -1
 	}
-	l.transition[node] = len(l.net.Transitions)
-	l.net.Transitions = append(l.net.Transitions, petri.Transition{ID: node})
+	l.addTransition(node, "", nil)
 	return l.transition[node]
 }

@@ -17,7 +17,7 @@ func layoutOf(t *testing.T, process string) *layout {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.net.Validate(); err != nil {
+	if err := l.Def.Validate(); err != nil {
 		t.Fatal(err)
 	}
 	return l
@@ -25,7 +25,7 @@ func layoutOf(t *testing.T, process string) *layout {
 
 func arcs(l *layout) string {
 	var out []string
-	for _, a := range l.net.Arcs {
+	for _, a := range l.Def.Arcs {
 		out = append(out, a.ID)
 	}
 	slices.Sort(out)
@@ -63,7 +63,7 @@ func TestAModelThatCannotBeReadGivesANetToWhichRowsAdd(t *testing.T) {
 			t.Errorf("%q: %v", model, err)
 			continue
 		}
-		if i, j := l.at("a"), l.fires("b"); i != 0 || j != 0 || l.net.Places[0].ID != "a/in" || l.net.Transitions[0].ID != "b" {
+		if i, j := l.at("a"), l.fires("b"); i != 0 || j != 0 || l.Def.Places[0].ID != "a/in" || l.Def.Transitions[0].ID != "b" {
 			t.Errorf("%q: place %d and transition %d", model, i, j)
 		}
 	}
@@ -73,10 +73,10 @@ func TestAnotherVersionAddsRowsAndMovesNone(t *testing.T) {
 	l := layoutOf(t, `<task id="a"/><task id="b"/>`+flow("a", "b"))
 	l.merge(layoutOf(t, `<task id="c"/><task id="b"/>`+flow("c", "b")))
 	var ids []string
-	for _, p := range l.net.Places {
+	for _, p := range l.Def.Places {
 		ids = append(ids, p.ID)
 	}
-	for _, p := range l.net.Transitions {
+	for _, p := range l.Def.Transitions {
 		ids = append(ids, p.ID)
 	}
 	if diff := cmp.Diff([]string{"a/in", "b/in", "c/in", "a", "b", "c"}, ids); diff != "" {
@@ -98,7 +98,7 @@ func FuzzNewLayout(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if err := l.net.Validate(); err != nil {
+		if err := l.Def.Validate(); err != nil {
 			t.Error(err)
 		}
 	})

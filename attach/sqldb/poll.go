@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -21,12 +23,14 @@ const (
 	maxNets  = 10_000 // unwanted ones count, too
 	page     = 5000
 	maxPages = 200 // of one query in one poll; the next poll continues
-	maxText  = 500 // bytes of a text about a wait
 )
 
 // listEvery is the time between two readings of the list of definitions, in
 // microseconds. A definition that a row names is looked up at once.
 const listEvery = 60_000_000
+
+// maxLabel is the largest label of an instance, in bytes.
+const maxLabel = 100
 
 // multiBody is what Camunda appends to the id of an activity that runs several
 // times, for the body around the runs.
@@ -41,14 +45,19 @@ type definition struct {
 
 // poll reads the database once and changes the ledgers. An error leaves what was
 // read before it.
-func (s *source) poll(ctx context.Context) error {
+func (s *Adapter) poll(ctx context.Context) error {
+	if !s.probed {
+		if err := s.probe(ctx); err != nil {
+			return err
+		}
+	}
 	clock, err := s.cfg.Database.now(ctx)
 	if err != nil {
 		return err
 	}
 	host := time.Now().UnixMicro()
-	s.settle(clock)
-	now := host + s.ahead
+	s.SetClock(clock.by, clock.within)
+	now := s.Now()
 	if s.state.Started.seen == nil {
 		s.state.begin(now)
 	}
@@ -68,32 +77,17 @@ func (s *source) poll(ctx context.Context) error {
 	if err := s.readFlow(ctx, "started", &s.state.Started, now); err != nil {
 		return err
 	}
-	if err := s.readFlow(ctx, "ended", &s.state.Ended, now); err != nil {
-		return err
-	}
-	s.commit(host)
-	return nil
-}
-
-// settle takes over how far the database's clock is ahead. It keeps the last value
-// if the new one differs by less than it may be wrong, so that ages do not jitter.
-func (s *source) settle(clock ahead) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	differ := clock.by - s.ahead
-	if s.polls == 0 || max(differ, -differ) > max(2*clock.within, 50_000) {
-		s.ahead = clock.by
-	}
+	return s.readFlow(ctx, "ended", &s.state.Ended, now)
 }
 
 // presenceDue reports whether to read the tokens: if that took less than a tenth of
 // the time since.
-func (s *source) presenceDue(now int64) bool {
+func (s *Adapter) presenceDue(now int64) bool {
 	return s.presenceAt == 0 || now-s.presenceAt >= 10*s.presenceTook.Microseconds()
 }
 
 // readDefinitions reads the list of definitions.
-func (s *source) readDefinitions(ctx context.Context) error {
+func (s *Adapter) readDefinitions(ctx context.Context) error {
 	return s.each(ctx, "definitions", nil, func(row []any) error {
 		id := asText(row[0])
 		if s.definitions[id] == nil {
@@ -103,7 +97,7 @@ func (s *source) readDefinitions(ctx context.Context) error {
 	})
 }
 
-func (s *source) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
+func (s *Adapter) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
 	begin := time.Now()
 	err := s.cfg.Database.each(ctx, s.cfg.Mapping, name, with, take)
 	s.mu.Lock()
@@ -113,7 +107,7 @@ func (s *source) each(ctx context.Context, name string, with map[string]any, tak
 }
 
 // list reads the list of definitions, and makes a net of each key.
-func (s *source) list(ctx context.Context) error {
+func (s *Adapter) list(ctx context.Context) error {
 	if err := s.readDefinitions(ctx); err != nil {
 		return err
 	}
@@ -131,7 +125,7 @@ func (s *source) list(ctx context.Context) error {
 
 // ledger returns the ledger of a net, and makes it. It returns nil for one that is
 // not wanted, or cannot have one; a refusal is counted once.
-func (s *source) ledger(ctx context.Context, key string) (*netLedger, error) {
+func (s *Adapter) ledger(ctx context.Context, key string) (*netLedger, error) {
 	if n, known := s.nets[key]; known {
 		return n, nil
 	}
@@ -139,17 +133,15 @@ func (s *source) ledger(ctx context.Context, key string) (*netLedger, error) {
 	switch {
 	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, key):
 	case len(s.nets) >= maxNets || telemetry.CheckName(key) != nil:
-		s.drop("net")
+		s.Drop("net")
 	default:
 		l, err := s.readModel(ctx, s.newest(key))
 		if err != nil {
 			return nil, err
 		}
-		n = &netLedger{layout: l}
-		n.grow()
+		n = &netLedger{layout: l, Ledger: ledger.New(l.Net, ledger.Presence|ledger.Flow)}
+		s.Add(n.Ledger)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.nets[key] = n
 	return n, nil
 }
@@ -157,7 +149,7 @@ func (s *source) ledger(ctx context.Context, key string) (*netLedger, error) {
 // net returns the ledger of a definition. It reads the list of definitions if the
 // definition is new, and the model of a version that names a node which the net
 // lacks. It returns nil for a definition that is not listed, or if there is no room.
-func (s *source) net(ctx context.Context, id, node string) (*netLedger, error) {
+func (s *Adapter) net(ctx context.Context, id, node string) (*netLedger, error) {
 	if s.definitions[id] == nil {
 		if err := s.readDefinitions(ctx); err != nil {
 			return nil, err
@@ -165,7 +157,7 @@ func (s *source) net(ctx context.Context, id, node string) (*netLedger, error) {
 	}
 	d := s.definitions[id]
 	if d == nil {
-		s.drop("definition")
+		s.Drop("definition")
 		return nil, nil
 	}
 	n, err := s.ledger(ctx, d.net)
@@ -177,15 +169,13 @@ func (s *source) net(ctx context.Context, id, node string) (*netLedger, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.mu.Lock()
 		n.merge(l)
-		s.mu.Unlock()
 	}
 	return n, nil
 }
 
 // newest returns the newest version of a net.
-func (s *source) newest(net string) *definition {
+func (s *Adapter) newest(net string) *definition {
 	var out *definition
 	for _, d := range s.definitions {
 		if d.net == net && (out == nil || d.version > out.version || d.version == out.version && d.id > out.id) {
@@ -197,7 +187,7 @@ func (s *source) newest(net string) *definition {
 
 // readModel reads the model of a definition. A model that cannot be used is
 // logged; its nodes are added as rows name them.
-func (s *source) readModel(ctx context.Context, d *definition) (*layout, error) {
+func (s *Adapter) readModel(ctx context.Context, d *definition) (*layout, error) {
 	var model []byte
 	err := s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
 		model = []byte(asText(row[0]))
@@ -214,31 +204,25 @@ func (s *source) readModel(ctx context.Context, d *definition) (*layout, error) 
 	return l, nil
 }
 
-func (s *source) drop(reason string) {
-	s.mu.Lock()
-	s.status.Dropped[reason]++
-	s.mu.Unlock()
-}
-
 // openRow is a row of open.
 type openRow struct {
 	definition, node string
-	token
+	ledger.Token
 }
 
 // readPresence reads where instances are and what they wait for.
-func (s *source) readPresence(ctx context.Context, now int64) error {
+func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	var open []openRow
 	limit := map[string]any{"limit": MaxTokens + 1, "now": param(now, s.zone())}
 	err := s.each(ctx, "open", limit, func(row []any) error {
 		if len(open) == MaxTokens {
-			s.drop("token")
+			s.Drop("token")
 			return nil
 		}
 		r := openRow{definition: asText(row[1]), node: strings.TrimSuffix(asText(row[2]), multiBody),
-			token: token{id: asText(row[0]), instance: asText(row[3]), since: s.time(row[4])}}
+			Token: ledger.Token{ID: asText(row[0]), Instance: asText(row[3]), Since: s.time(row[4])}}
 		if s.cfg.Show.Label {
-			r.label = clip(asText(row[5]), 100)
+			r.Label = stats.Clip(asText(row[5]), maxLabel)
 		}
 		open = append(open, r)
 		return nil
@@ -250,7 +234,7 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	tokens, first := map[string][]token{}, map[string]int64{}
+	tokens, first := map[string][]ledger.Token{}, map[string]int64{}
 	groups := gateways{seen: map[[3]string]int{}, at: map[gatewayKey]int{}}
 	for i := range open {
 		r := &open[i]
@@ -261,16 +245,13 @@ func (s *source) readPresence(ctx context.Context, now int64) error {
 		if n == nil {
 			continue
 		}
-		s.mu.Lock()
-		s.addToken(n, r, whys[r.id], now, tokens, first, &groups)
-		s.mu.Unlock()
+		s.addToken(n, r, whys[r.ID], now, tokens, first, &groups)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	s.first = first
 	for id, n := range s.nets {
 		if n != nil {
-			n.present(tokens[id])
+			n.missing(tokens[id])
+			n.Present(tokens[id])
 		}
 	}
 	return nil
@@ -290,52 +271,54 @@ type gatewayKey struct {
 }
 
 // addToken adds the token of a row to those of its net.
-func (s *source) addToken(n *netLedger, r *openRow, whys []whyRow, now int64, tokens map[string][]token, first map[string]int64, groups *gateways) {
-	node, of := r.node, tokens[n.net.ID]
+func (s *Adapter) addToken(n *netLedger, r *openRow, whys []whyRow, now int64, tokens map[string][]ledger.Token, first map[string]int64, groups *gateways) {
+	node, of := r.node, tokens[n.Def.ID]
 	if !n.knows(r.node) && n.at(r.node) >= 0 && n.fires(r.node) >= 0 { // no version of the model has it
 		n.takes(r.node, r.node)
 	}
 	waits := n.waits(r.node, whys)
 	if gateway, chosen := n.chosen[r.node]; chosen {
-		row := [3]string{n.net.ID, r.instance, r.node}
-		key := gatewayKey{n.net.ID, r.instance, gateway, groups.seen[row]}
+		row := [3]string{n.Def.ID, r.Instance, r.node}
+		key := gatewayKey{n.Def.ID, r.Instance, gateway, groups.seen[row]}
 		groups.seen[row]++
 		if i, again := groups.at[key]; again {
-			of[i].waits = append(of[i].waits, waits...)
+			of[i].Waits = append(of[i].Waits, waits...)
 			return
 		}
 		groups.at[key], node = len(of), gateway
 	}
-	if r.place = n.at(node); r.place < 0 {
-		s.status.Dropped["place"]++
+	if r.Place = n.at(node); r.Place < 0 {
+		s.Drop("place")
 		return
 	}
 	s.age(r, now, first)
-	r.waits = waits
-	tokens[n.net.ID] = append(of, r.token)
+	r.Waits = waits
+	tokens[n.Def.ID] = append(of, r.Token)
 }
 
 // age sets the time of a token without one to that when it was first seen.
-func (s *source) age(r *openRow, now int64, first map[string]int64) {
-	if r.since > now+futureAfter && !s.future {
+func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
+	if r.Since > now+futureAfter && !s.future {
 		s.future = true
-		s.cfg.Log.Warn("the engine's times are later than the database's clock; is the time zone right?", "zone", s.zone().String(), "ahead", time.Duration(r.since-now)*time.Microsecond)
+		s.cfg.Log.Warn("the engine's times are later than the database's clock; is the time zone right?", "zone", s.zone().String(), "ahead", time.Duration(r.Since-now)*time.Microsecond)
 	}
-	if r.since > 0 {
+	if r.Since > 0 {
 		return
 	}
-	if r.since = s.first[r.id]; r.since == 0 {
-		r.since = now
+	if r.Since = s.first[r.ID]; r.Since == 0 {
+		r.Since = now
 	}
-	first[r.id] = r.since
+	first[r.ID] = r.Since
+	s.mu.Lock()
 	s.status.Ageless++
+	s.mu.Unlock()
 }
 
 // futureAfter is how much later than now a time may be, because of clocks that differ.
 const futureAfter = 60_000_000
 
 // readFlow reads the new rows of started or ended, in pages.
-func (s *source) readFlow(ctx context.Context, name string, c *cursor, now int64) error {
+func (s *Adapter) readFlow(ctx context.Context, name string, c *cursor, now int64) error {
 	since, after := c.from(s.cfg.Overlap.Microseconds()), ""
 	for range maxPages {
 		var rows []flowRow
@@ -359,64 +342,49 @@ func (s *source) readFlow(ctx context.Context, name string, c *cursor, now int64
 		}
 		since, after = rows[len(rows)-1].at, rows[len(rows)-1].id
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	c.forget(s.cfg.Overlap.Microseconds())
 	return nil
 }
 
 // count counts the rows of a page that were not counted before.
-func (s *source) count(ctx context.Context, name string, c *cursor, rows []flowRow, defs []string, now int64) error {
+func (s *Adapter) count(ctx context.Context, name string, c *cursor, rows []flowRow, defs []string, now int64) error {
 	for i := range rows {
 		r := &rows[i]
 		n, err := s.net(ctx, defs[i], r.node)
 		if err != nil {
 			return err
 		}
-		s.mu.Lock()
-		if c.take(r, now) && n != nil {
-			if name == "started" {
-				n.started(r)
-			} else {
-				n.ended(r)
-			}
-			s.status.Rows[name]++
+		if !c.take(r, now) || n == nil {
+			continue
 		}
+		if name == "started" {
+			n.started(r)
+		} else {
+			n.ended(r)
+		}
+		s.mu.Lock()
+		s.status.Rows[name]++
 		s.mu.Unlock()
 	}
 	return nil
 }
 
 // time returns a time of the database in microseconds, 0 for NULL.
-func (s *source) time(v any) int64 {
+func (s *Adapter) time(v any) int64 {
 	if v == nil {
 		return 0
 	}
 	t, ok := asTime(v, s.zone())
 	if !ok || t < 0 || t > telemetry.MaxTime {
-		s.drop("time")
+		s.Drop("time")
 		return 0
 	}
 	return t
 }
 
-func (s *source) zone() *time.Location {
+func (s *Adapter) zone() *time.Location {
 	if s.cfg.Zone == nil {
 		return time.UTC
 	}
 	return s.cfg.Zone
-}
-
-// commit makes the rows of this poll.
-func (s *source) commit(host int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.nets {
-		if n != nil {
-			n.ready = n.rows(host, s.ahead)
-		}
-	}
-	s.polls++
-	s.good, s.unsaved = time.Now(), true
-	s.status.Polls, s.status.At, s.status.Ahead = s.polls, host, s.ahead
 }

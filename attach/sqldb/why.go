@@ -18,11 +18,11 @@ type whyRow struct {
 	until      int64
 }
 
-func (s *source) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]whyRow, error) {
+func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]whyRow, error) {
 	whys, count := map[string][]whyRow{}, 0
 	err := s.each(ctx, "why", with, func(row []any) error {
 		if count++; count > MaxTokens {
-			s.drop("why")
+			s.Drop("why")
 			return nil
 		}
 		w := whyRow{node: strings.TrimSuffix(asText(row[1]), multiBody), text: strings.TrimSpace(asText(row[4])), reason: stats.ReasonNamed(asText(row[2])), until: s.time(row[3])}
@@ -37,7 +37,7 @@ func (s *source) readWhy(ctx context.Context, with map[string]any, now int64) (m
 		if detail := asText(row[5]); detail != "" && s.cfg.Show.Detail {
 			w.text += ": " + detail
 		}
-		w.text = clip(w.text, maxText)
+		w.text = stats.Clip(w.text, stats.MaxWhat)
 		whys[asText(row[0])] = append(whys[asText(row[0])], w)
 		return nil
 	})
@@ -46,30 +46,30 @@ func (s *source) readWhy(ctx context.Context, with map[string]any, now int64) (m
 
 // waits returns what a token at a node waits for, strongest reason first. Of a
 // transition that does not take from the token's place nothing is said.
-func (n *netLedger) waits(node string, whys []whyRow) []wait {
-	var out []wait
+func (n *netLedger) waits(node string, whys []whyRow) []stats.Wait {
+	var out []stats.Wait
 	for _, w := range whys {
 		i, ok := n.transition[w.node]
 		if w.node == "" {
 			i, ok = n.transition[node]
 		}
-		if !ok || w.node != node && w.node != "" && !n.arcs[node+"/in>"+w.node] {
+		if !ok || w.node != node && w.node != "" && !n.HasArc(node+"/in", w.node) {
 			continue
 		}
-		at := slices.IndexFunc(out, func(o wait) bool { return o.Transition == int32(i) })
-		one := wait{stats.Wait{Transition: int32(i), Reason: w.reason, Place: stats.NoPlace, Until: w.until}, w.text}
+		at := slices.IndexFunc(out, func(o stats.Wait) bool { return o.Transition == int32(i) })
+		one := stats.Wait{Transition: int32(i), Reason: w.reason, Place: stats.NoPlace, Until: w.until, What: w.text}
 		switch {
 		case at < 0:
 			out = append(out, one)
 		case strength(w.reason) > strength(out[at].Reason):
-			one.text = clip(one.text+"; "+out[at].text, maxText)
+			one.What = stats.Clip(one.What+"; "+out[at].What, stats.MaxWhat)
 			out[at] = one
 		default:
-			out[at].text = clip(out[at].text+"; "+w.text, maxText)
+			out[at].What = stats.Clip(out[at].What+"; "+w.text, stats.MaxWhat)
 		}
 	}
 	if i, ok := n.transition[node]; ok && len(out) == 0 {
-		one := wait{Wait: stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}}
+		one := stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}
 		if _, join := n.joins[node]; join {
 			one.Reason, one.Place = stats.ReasonMissing, int32(n.place[node])
 		}
@@ -81,18 +81,4 @@ func (n *netLedger) waits(node string, whys []whyRow) []wait {
 // strength orders the reasons of which one row names the strongest.
 func strength(r stats.Reason) int {
 	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
-}
-
-// clip shortens a text, at a character.
-func clip(text string, most int) string {
-	text = strings.ToValidUTF8(strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return ' '
-		}
-		return r
-	}, text), "�")
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most-3], "") + "…"
 }

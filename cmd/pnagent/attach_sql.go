@@ -14,24 +14,21 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/attach/sqldb"
-	"github.com/pnagent/pnagent/telemetry/natsmetrics"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 type attachSQLCmd struct {
-	NATS     natsFlags     `embed:"" group:"NATS"`
-	Source   string        `help:"Name of this source, unique among all publishers; keep it over restarts. Default: the host's name and -sql."`
-	Interval time.Duration `default:"5s" help:"Time between two polls of the database, and two snapshots."`
-	Timeout  time.Duration `default:"30s" help:"How long a poll may take."`
-	Overlap  time.Duration `default:"2m" help:"How late a transaction of the engine may commit; each poll reads history rows of this time again."`
+	pollFlags `embed:""`
+	Overlap   time.Duration `default:"2m" help:"How late a transaction of the engine may commit; each poll reads history rows of this time again."`
 
-	Mapping string      `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
-	DSN     string      `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
-	Zone    string      `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
-	Nets    []string    `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
-	Show    []string    `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
-	State   string      `type:"path" placeholder:"FILE" help:"File that keeps what was counted, so that after a restart no firing is lost or counted twice."`
-	Web     ownWebFlags `embed:""`
+	Mapping string   `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
+	DSN     string   `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
+	Zone    string   `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
+	Nets    []string `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
+	Show    []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
 
 	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
 	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
@@ -91,9 +88,6 @@ func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
 		cfg.Show.Detail = cfg.Show.Detail || what == "detail"
 	}
 	var err error
-	if cfg.Source, err = sourceName("source", c.Source, "-sql"); err != nil {
-		return cfg, err
-	}
 	if cfg.Zone, err = time.LoadLocation(c.Zone); err != nil {
 		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}
 	}
@@ -111,30 +105,15 @@ func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
 }
 
 func (c *attachSQLCmd) attach(ctx context.Context, cfg sqldb.Config, log *slog.Logger) error {
-	link, subjects, err := c.NATS.connect("pnagent attach sql "+cfg.Source, log, withoutBuffer)
-	if err != nil {
-		return err
-	}
-	defer link.Close()
-	cfg.Conn, cfg.Subjects = link.Conn, subjects
-	running, cancel := context.WithCancel(ctx)
-	defer cancel()
-	served, serving := make(chan error, 1), false
-	cfg.Status = func(status func() sqldb.Status) {
-		serving = true
-		go func() {
-			served <- c.Web.serve(running, cancel, log, registryOf(sqldb.Metrics(status), natsmetrics.Of(link)))
-		}()
-	}
-	notify(log, notifyReady)
-	err = sqldb.Run(running, cfg)
-	notify(log, notifyStopping)
-	cancel()
-	if serving {
-		err = errors.Join(err, <-served)
-	}
-	if errors.Is(err, sqldb.ErrConfig) {
-		return usageError{err}
-	}
-	return err
+	return c.poll(ctx, "sql", log, func(conn *nats.Conn, subjects telemetry.Subjects, source string) (poller, error) {
+		cfg.Conn, cfg.Subjects, cfg.Source = conn, subjects, source
+		a, err := sqldb.New(cfg)
+		if errors.Is(err, sqldb.ErrConfig) {
+			err = usageError{err}
+		}
+		if err != nil {
+			return poller{}, err
+		}
+		return poller{run: a.Run, metrics: sqldb.Metrics(a.Status)}, nil
+	})
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import "github.com/pnagent/pnagent/internal/selfmetrics"
+
+// Status is the state of a Source; counts are cumulative since its start.
+type Status struct {
+	Connected   bool // the last poll succeeded
+	Polls       uint64
+	Failures    uint64            // polls that failed
+	At          int64             // the last poll that succeeded, by the host's clock
+	Ahead       int64             // microseconds by which the engine's clock is ahead of the host's
+	StateErrors uint64            // times that the state file could not be written
+	Dropped     map[string]uint64 // what was not used, by reason
+}
+
+// Families returns the metrics that every adapter has, with names that begin with
+// prefix, such as "pnagent_sql". dropped lists the reasons of Drop.
+func Families[S any](prefix, dropped string, status func(S) Status) []selfmetrics.Family[S] {
+	return []selfmetrics.Family[S]{
+		{Name: prefix + "_connected", Help: "1 while the last poll succeeded.",
+			Read: selfmetrics.Bool(func(s S) bool { return status(s).Connected })},
+		{Name: prefix + "_polls_total", Help: "Polls that succeeded.",
+			Read: selfmetrics.Number(func(s S) uint64 { return status(s).Polls })},
+		{Name: prefix + "_poll_failures_total", Help: "Polls that failed.",
+			Read: selfmetrics.Number(func(s S) uint64 { return status(s).Failures })},
+		{Name: prefix + "_poll_timestamp_seconds", Help: "Unix time of the last poll that succeeded.",
+			Read: selfmetrics.Number(func(s S) float64 { return float64(status(s).At) / 1e6 })},
+		{Name: prefix + "_clock_ahead_seconds", Help: "By how much the engine's clock is ahead of this host's.",
+			Read: selfmetrics.Number(func(s S) float64 { return float64(status(s).Ahead) / 1e6 })},
+		{Name: prefix + "_dropped_total", Help: "What was not used, by reason: " + dropped + ".", Labels: []string{"reason"},
+			Read: func(s S, emit selfmetrics.Emit) {
+				for reason, n := range status(s).Dropped {
+					emit(float64(n), reason)
+				}
+			}},
+		{Name: prefix + "_state_errors_total", Help: "Times that the state file could not be written.",
+			Read: selfmetrics.Number(func(s S) uint64 { return status(s).StateErrors })},
+	}
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import "github.com/pnagent/pnagent/petri"
+
+// MaxRows is the largest number of places, and of transitions, of a Net.
+const MaxRows = 10_000
+
+// Net is a definition that grows. Fields of Def other than its places, transitions
+// and arcs may be set before the first poll ends.
+type Net struct {
+	Def *petri.Net
+
+	places, transitions map[string]int // by id
+	arcs                map[string]bool
+}
+
+// NewNet returns an empty net.
+func NewNet(id, name string) *Net {
+	return &Net{Def: &petri.Net{ID: id, Name: name}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[string]bool{}}
+}
+
+// Place returns the index of a place, and adds it if the net lacks it. It returns
+// -1 if there is no room.
+func (n *Net) Place(id, name string) int {
+	i, ok := n.places[id]
+	if ok {
+		return i
+	}
+	if i = len(n.Def.Places); i >= MaxRows {
+		return -1
+	}
+	n.places[id] = i
+	n.Def.Places = append(n.Def.Places, petri.Place{ID: id, Name: name})
+	return i
+}
+
+// Transition returns the index of a transition, and adds it if the net lacks it.
+// It returns -1 if there is no room.
+func (n *Net) Transition(id, name string) int {
+	i, ok := n.transitions[id]
+	if ok {
+		return i
+	}
+	if i = len(n.Def.Transitions); i >= MaxRows {
+		return -1
+	}
+	n.transitions[id] = i
+	n.Def.Transitions = append(n.Def.Transitions, petri.Transition{ID: id, Name: name})
+	return i
+}
+
+// Arc adds an arc between a place and a transition of the net, by their ids, if
+// the net lacks it.
+func (n *Net) Arc(from, to string) {
+	if id := from + ">" + to; !n.arcs[id] {
+		n.arcs[id] = true
+		n.Def.Arcs = append(n.Def.Arcs, petri.Arc{ID: id, Source: from, Target: to, Kind: petri.Normal, Weight: 1})
+	}
+}
+
+// HasArc reports whether the net has an arc.
+func (n *Net) HasArc(from, to string) bool { return n.arcs[from+">"+to] }
+
+// FindPlace returns the index of a place, or -1.
+func (n *Net) FindPlace(id string) int { return find(n.places, id) }
+
+// FindTransition returns the index of a transition, or -1.
+func (n *Net) FindTransition(id string) int { return find(n.transitions, id) }
+
+func find(ids map[string]int, id string) int {
+	if i, ok := ids[id]; ok {
+		return i
+	}
+	return -1
+}

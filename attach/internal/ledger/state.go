@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
+)
+
+// maxState is the largest state file that is read, in bytes.
+const maxState = 256 << 20
+
+// stateFile is the content of a state file.
+type stateFile struct {
+	Program string          `json:"program"`
+	Epoch   int64           `json:"epoch"` // of the last publisher
+	State   json.RawMessage `json:"state"`
+}
+
+// readState reads the state of a program into the value that state points to, and
+// returns the epoch. It leaves state as it is if there is no file.
+func readState(path, program string, state any) (epoch int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) || path == "" {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the state: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return 0, fmt.Errorf("reading the state: %w", err)
+	}
+	var found stateFile
+	if err := json.Unmarshal(text, &found); err != nil {
+		return 0, fmt.Errorf("reading the state %s: %w", path, err)
+	}
+	if found.Program != program {
+		return 0, fmt.Errorf("reading the state %s: it is of %q; expected %q", path, found.Program, program)
+	}
+	if state != nil {
+		if err := json.Unmarshal(found.State, state); err != nil {
+			return 0, fmt.Errorf("reading the state %s: %w", path, err)
+		}
+	}
+	return found.Epoch, nil
+}
+
+// writeState replaces a state file.
+func writeState(path string, content *stateFile) error {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return fmt.Errorf("writing the state: %w", err)
+	}
+	if err := atomicfile.Replace(path, text, 0o600); err != nil {
+		return fmt.Errorf("writing the state: %w", err)
+	}
+	return nil
+}

@@ -55,7 +55,9 @@ func takeFirst(t *testing.T, d *Due, want map[int32]int64) int32 {
 	for id := range want {
 		ids = append(ids, id)
 	}
-	first := slices.MinFunc(ids, func(a, b int32) int { return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(a%3, b%3), cmp.Compare(b, a)) })
+	first := slices.MinFunc(ids, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(a%3, b%3), cmp.Compare(b, a))
+	})
 	at, ok := d.Next()
 	if got := d.Take(); got != first || at != want[first] || !ok {
 		t.Fatalf("%d is due first, at %d; want %d at %d", got, at, first, want[first])

@@ -24,11 +24,7 @@
 //
 // A net is a process definition's key; its versions are merged. The model is the
 // BPMN that the database holds. The rows of an engine name elements of that
-// BPMN, so each flow node becomes one transition with the node's id, and one
-// place, "id/in", with its tokens. See model.go for the elements that have no
-// place of their own. This net is a picture of the diagram: package petri/bpmn
-// makes nets that can be played, whose branches and joins have transitions that
-// no row of a database counts, and those would be shown as never fired.
+// BPMN; package attach/internal/diagram makes its net.
 //
 // # Time
 //

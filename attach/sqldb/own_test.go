@@ -59,7 +59,7 @@ func ownDatabase(t *testing.T) (*sql.DB, string) {
 	t.Cleanup(func() { db.Close() })
 	change(t, db, "PRAGMA journal_mode = WAL", "CREATE TABLE work (id TEXT PRIMARY KEY, node TEXT, came TEXT, gone TEXT)", "CREATE INDEX a ON work(came)",
 		"CREATE INDEX b ON work(gone)", "CREATE TABLE model (text TEXT)",
-		`INSERT INTO model VALUES ('<definitions xmlns="`+bpmnSpace+`"><process id="p"><userTask id="desk"/></process></definitions>')`)
+		`INSERT INTO model VALUES ('<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><userTask id="desk"/></process></definitions>')`)
 	return db, "sqlite:" + file
 }
 

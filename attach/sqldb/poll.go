@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -58,7 +59,7 @@ func (s *Adapter) poll(ctx context.Context) error {
 	host := time.Now().UnixMicro()
 	s.SetClock(clock.by, clock.within)
 	now := s.Now()
-	if s.state.Started.seen == nil {
+	if !s.state.Started.Begun() {
 		s.state.begin(now)
 	}
 	if host-s.listedAt >= listEvery {
@@ -125,21 +126,21 @@ func (s *Adapter) list(ctx context.Context) error {
 
 // ledger returns the ledger of a net, and makes it. It returns nil for one that is
 // not wanted, or cannot have one; a refusal is counted once.
-func (s *Adapter) ledger(ctx context.Context, key string) (*netLedger, error) {
+func (s *Adapter) ledger(ctx context.Context, key string) (*diagram.Net, error) {
 	if n, known := s.nets[key]; known {
 		return n, nil
 	}
-	var n *netLedger
+	var n *diagram.Net
 	switch {
 	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, key):
 	case len(s.nets) >= maxNets || telemetry.CheckName(key) != nil:
 		s.Drop("net")
 	default:
-		l, err := s.readModel(ctx, s.newest(key))
+		var err error
+		n, err = s.readModel(ctx, s.newest(key))
 		if err != nil {
 			return nil, err
 		}
-		n = &netLedger{layout: l, Ledger: ledger.New(l.Net, ledger.Presence|ledger.Flow)}
 		s.Add(n.Ledger)
 	}
 	s.nets[key] = n
@@ -149,7 +150,7 @@ func (s *Adapter) ledger(ctx context.Context, key string) (*netLedger, error) {
 // net returns the ledger of a definition. It reads the list of definitions if the
 // definition is new, and the model of a version that names a node which the net
 // lacks. It returns nil for a definition that is not listed, or if there is no room.
-func (s *Adapter) net(ctx context.Context, id, node string) (*netLedger, error) {
+func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error) {
 	if s.definitions[id] == nil {
 		if err := s.readDefinitions(ctx); err != nil {
 			return nil, err
@@ -164,12 +165,12 @@ func (s *Adapter) net(ctx context.Context, id, node string) (*netLedger, error) 
 	if n == nil || err != nil {
 		return nil, err
 	}
-	if !n.knows(node) && !d.loaded {
+	if !n.Knows(node) && !d.loaded {
 		l, err := s.readModel(ctx, d)
 		if err != nil {
 			return nil, err
 		}
-		n.merge(l)
+		n.Merge(l)
 	}
 	return n, nil
 }
@@ -187,7 +188,7 @@ func (s *Adapter) newest(net string) *definition {
 
 // readModel reads the model of a definition. A model that cannot be used is
 // logged; its nodes are added as rows name them.
-func (s *Adapter) readModel(ctx context.Context, d *definition) (*layout, error) {
+func (s *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, error) {
 	var model []byte
 	err := s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
 		model = []byte(asText(row[0]))
@@ -197,7 +198,7 @@ func (s *Adapter) readModel(ctx context.Context, d *definition) (*layout, error)
 		return nil, err
 	}
 	d.loaded = true
-	l, err := newLayout(d.net, d.name, model)
+	l, err := diagram.New(d.net, d.name, model)
 	if err != nil {
 		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", err)
 	}
@@ -234,8 +235,12 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	tokens, first := map[string][]ledger.Token{}, map[string]int64{}
-	groups := gateways{seen: map[[3]string]int{}, at: map[gatewayKey]int{}}
+	first := map[string]int64{}
+	for _, n := range s.nets {
+		if n != nil {
+			n.Begin()
+		}
+	}
 	for i := range open {
 		r := &open[i]
 		n, err := s.net(ctx, r.definition, r.node)
@@ -245,55 +250,18 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 		if n == nil {
 			continue
 		}
-		s.addToken(n, r, whys[r.ID], now, tokens, first, &groups)
+		s.age(r, now, first)
+		if !n.Add(r.node, r.Token, whys[r.ID]) {
+			s.Drop("place")
+		}
 	}
 	s.first = first
-	for id, n := range s.nets {
+	for _, n := range s.nets {
 		if n != nil {
-			n.missing(tokens[id])
-			n.Present(tokens[id])
+			n.End()
 		}
 	}
 	return nil
-}
-
-// gateways finds the rows of events after an event gateway that are one token: those
-// of an instance, one of each event.
-type gateways struct {
-	seen map[[3]string]int // by net, instance and event: rows
-	at   map[gatewayKey]int
-}
-
-// gatewayKey is the count-th token of an instance at an event gateway.
-type gatewayKey struct {
-	net, instance, gateway string
-	count                  int
-}
-
-// addToken adds the token of a row to those of its net.
-func (s *Adapter) addToken(n *netLedger, r *openRow, whys []whyRow, now int64, tokens map[string][]ledger.Token, first map[string]int64, groups *gateways) {
-	node, of := r.node, tokens[n.Def.ID]
-	if !n.knows(r.node) && n.at(r.node) >= 0 && n.fires(r.node) >= 0 { // no version of the model has it
-		n.takes(r.node, r.node)
-	}
-	waits := n.waits(r.node, whys)
-	if gateway, chosen := n.chosen[r.node]; chosen {
-		row := [3]string{n.Def.ID, r.Instance, r.node}
-		key := gatewayKey{n.Def.ID, r.Instance, gateway, groups.seen[row]}
-		groups.seen[row]++
-		if i, again := groups.at[key]; again {
-			of[i].Waits = append(of[i].Waits, waits...)
-			return
-		}
-		groups.at[key], node = len(of), gateway
-	}
-	if r.Place = n.at(node); r.Place < 0 {
-		s.Drop("place")
-		return
-	}
-	s.age(r, now, first)
-	r.Waits = waits
-	tokens[n.Def.ID] = append(of, r.Token)
 }
 
 // age sets the time of a token without one to that when it was first seen.
@@ -318,15 +286,15 @@ func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
 const futureAfter = 60_000_000
 
 // readFlow reads the new rows of started or ended, in pages.
-func (s *Adapter) readFlow(ctx context.Context, name string, c *cursor, now int64) error {
-	since, after := c.from(s.cfg.Overlap.Microseconds()), ""
+func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, now int64) error {
+	since, after := c.From(s.cfg.Overlap.Microseconds()), ""
 	for range maxPages {
-		var rows []flowRow
+		var rows []diagram.Row
 		var defs []string
 		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page}, func(row []any) error {
-			r := flowRow{id: asText(row[0]), at: s.time(row[1]), node: strings.TrimSuffix(asText(row[3]), multiBody)}
+			r := diagram.Row{ID: asText(row[0]), At: s.time(row[1]), Node: strings.TrimSuffix(asText(row[3]), multiBody)}
 			if name == "ended" {
-				r.micros, r.canceled = max(asNumber(row[4]), 0)*1000, asNumber(row[5]) != 0
+				r.Micros, r.Canceled = max(asNumber(row[4]), 0)*1000, asNumber(row[5]) != 0
 			}
 			rows, defs = append(rows, r), append(defs, asText(row[2]))
 			return nil
@@ -340,27 +308,27 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *cursor, now int6
 		if len(rows) < page {
 			break
 		}
-		since, after = rows[len(rows)-1].at, rows[len(rows)-1].id
+		since, after = rows[len(rows)-1].At, rows[len(rows)-1].ID
 	}
-	c.forget(s.cfg.Overlap.Microseconds())
+	c.Forget(s.cfg.Overlap.Microseconds())
 	return nil
 }
 
 // count counts the rows of a page that were not counted before.
-func (s *Adapter) count(ctx context.Context, name string, c *cursor, rows []flowRow, defs []string, now int64) error {
+func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, rows []diagram.Row, defs []string, now int64) error {
 	for i := range rows {
 		r := &rows[i]
-		n, err := s.net(ctx, defs[i], r.node)
+		n, err := s.net(ctx, defs[i], r.Node)
 		if err != nil {
 			return err
 		}
-		if !c.take(r, now) || n == nil {
+		if !c.Take(r, now) || n == nil {
 			continue
 		}
 		if name == "started" {
-			n.started(r)
+			n.Started(r)
 		} else {
-			n.ended(r)
+			n.Ended(r)
 		}
 		s.mu.Lock()
 		s.status.Rows[name]++

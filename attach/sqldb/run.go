@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -45,7 +46,7 @@ type Adapter struct {
 	*ledger.Source
 	cfg   Config
 	state state
-	nets  map[string]*netLedger // by key; nil for one that is not wanted
+	nets  map[string]*diagram.Net // by key; nil for one that is not wanted
 
 	definitions  map[string]*definition // by id
 	listedAt     int64                  // when these were read
@@ -66,7 +67,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Overlap < 0 || cfg.Overlap > time.Hour {
 		return nil, fmt.Errorf("%w: overlap of %v; expected 0 to 1h", ErrConfig, cfg.Overlap)
 	}
-	s := &Adapter{cfg: cfg, nets: map[string]*netLedger{}, definitions: map[string]*definition{},
+	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Net{}, definitions: map[string]*definition{},
 		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,

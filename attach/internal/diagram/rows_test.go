@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqldb
+package diagram
 
 import (
 	"encoding/json"
@@ -9,40 +9,38 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pnagent/pnagent/attach/internal/ledger"
 )
 
 func TestARowIsCountedOnceAlthoughItIsReadAgain(t *testing.T) {
 	const overlap = 100
-	c := cursor{At: 1000, Floor: 1000, seen: seen{}}
+	c := *NewCursor(1000)
 	for _, step := range []struct {
 		rule string
-		row  flowRow
+		row  Row
 		now  int64
 		want bool
 	}{
-		{"a row before the start of counting is not counted", flowRow{id: "old", at: 999}, 1005, false},
-		{"a new row is counted", flowRow{id: "a", at: 1010}, 1020, true},
-		{"the same row is not counted again", flowRow{id: "a", at: 1010}, 1030, false},
-		{"another row of the same time is counted", flowRow{id: "b", at: 1010}, 1030, true},
-		{"a row that commits late is counted", flowRow{id: "c", at: 1001}, 1040, true},
-		{"a row in the future is counted", flowRow{id: "d", at: 9000}, 1050, true},
+		{"a row before the start of counting is not counted", Row{ID: "old", At: 999}, 1005, false},
+		{"a new row is counted", Row{ID: "a", At: 1010}, 1020, true},
+		{"the same row is not counted again", Row{ID: "a", At: 1010}, 1030, false},
+		{"another row of the same time is counted", Row{ID: "b", At: 1010}, 1030, true},
+		{"a row that commits late is counted", Row{ID: "c", At: 1001}, 1040, true},
+		{"a row in the future is counted", Row{ID: "d", At: 9000}, 1050, true},
 	} {
-		if got := c.take(&step.row, step.now); got != step.want {
+		if got := c.Take(&step.row, step.now); got != step.want {
 			t.Errorf("%s: %v", step.rule, got)
 		}
 	}
 	if c.At != 1050 {
 		t.Errorf("the cursor is at %d; expected the time of the poll, not that of a row in the future", c.At)
 	}
-	if c.forget(overlap); len(c.seen) != 4 {
+	if c.Forget(overlap); len(c.seen) != 4 {
 		t.Errorf("%d rows are remembered; expected those since the start", len(c.seen))
 	}
-	if c.take(&flowRow{id: "e", at: 1150}, 1150); c.from(overlap) != 1050 {
-		t.Errorf("reads from %d; expected 1050", c.from(overlap))
+	if c.Take(&Row{ID: "e", At: 1150}, 1150); c.From(overlap) != 1050 {
+		t.Errorf("reads from %d; expected 1050", c.From(overlap))
 	}
-	if c.forget(overlap); len(c.seen) != 2 {
+	if c.Forget(overlap); len(c.seen) != 2 {
 		t.Errorf("%d rows are remembered; expected d and e", len(c.seen))
 	}
 }
@@ -53,47 +51,46 @@ func TestEveryRowIsCountedOnce(t *testing.T) {
 	const overlap = 50
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		c := cursor{At: 100, Floor: 100, seen: seen{}}
-		var table []flowRow // committed
+		c := *NewCursor(100)
+		var table []Row // committed
 		counted := map[string]int{}
 		for now := int64(100); now < 400; now += 1 + r.Int64N(10) {
 			for range r.IntN(4) { // each row is late by less than the overlap
-				table = append(table, flowRow{id: fmt.Sprint(len(table)), at: max(now-r.Int64N(overlap/2), 100)})
+				table = append(table, Row{ID: fmt.Sprint(len(table)), At: max(now-r.Int64N(overlap/2), 100)})
 			}
-			from := c.from(overlap)
+			from := c.From(overlap)
 			for _, i := range r.Perm(len(table)) {
-				if table[i].at >= from && c.take(&table[i], now) {
-					counted[table[i].id]++
+				if table[i].At >= from && c.Take(&table[i], now) {
+					counted[table[i].ID]++
 				}
 			}
-			c.forget(overlap)
+			c.Forget(overlap)
 			if r.IntN(5) == 0 {
 				text, err := json.Marshal(&c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				c = cursor{}
+				c = Cursor{}
 				if err := json.Unmarshal(text, &c); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		for _, row := range table {
-			if counted[row.id] != 1 {
-				t.Fatalf("seed %d: row %s at %d is counted %d times", seed, row.id, row.at, counted[row.id])
+			if counted[row.ID] != 1 {
+				t.Fatalf("seed %d: row %s at %d is counted %d times", seed, row.ID, row.At, counted[row.ID])
 			}
 		}
 	}
 }
 
 func TestFlowCountsWhereTheNodeHasARow(t *testing.T) {
-	l := layoutOf(t, `<task id="a"/><boundaryEvent id="b" attachedToRef="a"/><subProcess id="u"><task id="c"/></subProcess>`)
-	n := &netLedger{layout: l, Ledger: ledger.New(l.Net, ledger.Flow)}
-	for _, row := range []flowRow{{node: "a", at: 5}, {node: "b", at: 6}, {node: "u", at: 7}, {node: "gone", at: 8}} {
-		n.started(&row)
+	n := netOf(t, `<task id="a"/><boundaryEvent id="b" attachedToRef="a"/><subProcess id="u"><task id="c"/></subProcess>`)
+	for _, row := range []Row{{Node: "a", At: 5}, {Node: "b", At: 6}, {Node: "u", At: 7}, {Node: "gone", At: 8}} {
+		n.Started(&row)
 	}
-	for _, row := range []flowRow{{node: "a", at: 9, canceled: true, micros: 4}, {node: "b", at: 9}, {node: "u", at: 9}, {node: "gone", at: 9}} {
-		n.ended(&row)
+	for _, row := range []Row{{Node: "a", At: 9, Canceled: true, Micros: 4}, {Node: "b", At: 9}, {Node: "u", At: 9}, {Node: "gone", At: 9}} {
+		n.Ended(&row)
 	}
 	type counts struct{ Arrivals, Departures, Firings uint64 }
 	got := map[string]counts{}

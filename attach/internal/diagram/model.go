@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqldb
+package diagram
 
 import (
 	"bytes"
@@ -26,8 +26,8 @@ var modelLimits = xmlscan.Limits{Bytes: 16 << 20, Token: 4 << 20, Depth: 1000}
 // maxNodes bounds the flow nodes of a net, and those that are only in rows.
 const maxNodes = ledger.MaxRows
 
-// layout is the net of one process definition, and which row is which node's.
-// Rows are only added.
+// Net is the net of one process definition, with its ledger, and which row is
+// which node's. Rows are only added.
 //
 // Every flow node is a transition with its id. Its place has that id and "/in",
 // and holds the tokens of instances that are at the node. These have none:
@@ -38,20 +38,36 @@ const maxNodes = ledger.MaxRows
 //   - A sub-process, whose tokens are at the nodes inside. A flow that leads to it
 //     leads to its start events. Its place gets tokens from its end events, and
 //     holds one only before the sub-process begins, if it begins asynchronously.
-type layout struct {
+type Net struct {
 	*ledger.Net
-	place      map[string]int    // by the id of a node
-	transition map[string]int    // by the id of a node
-	scope      map[string]bool   // sub-processes
-	choice     map[string]bool   // event gateways
-	chosen     map[string]string // the event gateway before an event
-	joins      map[string]int    // gateways that wait for several flows: how many, 0 if that depends on the instance
+	*ledger.Ledger
+	place      map[string]int     // by the id of a node
+	transition map[string]int     // by the id of a node
+	scope      map[string]bool    // sub-processes
+	choice     map[string]bool    // event gateways
+	chosen     map[string]string  // the event gateway before an event
+	joins      map[string]int     // gateways that wait for several flows: how many, 0 if that depends on the instance
+	events     map[string][]Event // what a token at a node may wait for
+
+	presence presence
 }
+
+// Event is an event that takes a token from the place of a node: the node itself, a
+// boundary event, or one after an event gateway.
+type Event struct {
+	Node string
+	Kind string // as in the name of its definition: timer, message, signal, conditional …
+}
+
+// Events returns the events that a token at a node may wait for, in the order of the
+// model.
+func (l *Net) Events(node string) []Event { return l.events[node] }
 
 // flowNode is a flow node of the diagram.
 type flowNode struct {
 	id, name, kind string
 	host           string // of a boundary event
+	event          string // kind of its event definition
 	scope          *flowNode
 	incoming       int
 	at             *petri.Point
@@ -69,11 +85,14 @@ type diagram struct {
 	name  string
 }
 
-// newLayout returns the net of a process in a BPMN file. If the file has none
-// with that key, the net has no nodes, and the error says why; nodes are then
-// added as rows name them.
-func newLayout(key, name string, model []byte) (*layout, error) {
-	l := &layout{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{}, chosen: map[string]string{}, joins: map[string]int{}}
+// New returns the net of a process in a BPMN file, and an empty ledger. If the file
+// has no process with that key, the net has no nodes, and the error says why; nodes
+// are then added as rows name them.
+func New(key, name string, model []byte) (*Net, error) {
+	l := &Net{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{},
+		chosen: map[string]string{}, joins: map[string]int{}, events: map[string][]Event{}}
+	l.Ledger = ledger.New(l.Net, ledger.Presence|ledger.Flow)
+	l.Begin()
 	d, err := readDiagram(key, model)
 	if err != nil {
 		return l, err
@@ -103,6 +122,7 @@ type diagramReader struct {
 	stack []*flowNode
 	depth []int // of the elements in stack
 	level int
+	event *flowNode // the event that is being read
 	shape *flowNode // the shape that is being read
 }
 
@@ -168,9 +188,14 @@ func (r *diagramReader) start(t xml.StartElement) error {
 		if len(r.d.nodes) > maxNodes || len(r.d.flows) > 10*maxNodes {
 			return r.s.Limit("flow nodes", maxNodes)
 		}
+		if strings.HasSuffix(name, "Event") {
+			r.event = n
+		}
 		if isScope(name) {
 			r.stack, r.depth = append(r.stack, n), append(r.depth, r.level)
 		}
+	case strings.HasSuffix(name, "EventDefinition") && r.event != nil:
+		r.event.event = strings.TrimSuffix(name, "EventDefinition")
 	}
 	return nil
 }
@@ -198,6 +223,9 @@ func (r *diagramReader) end(t xml.EndElement) {
 	if t.Name.Local == "process" && t.Name.Space == bpmnSpace {
 		r.in = false
 	}
+	if strings.HasSuffix(t.Name.Local, "Event") {
+		r.event = nil
+	}
 	if t.Name.Local == "BPMNShape" {
 		r.shape = nil
 	}
@@ -223,10 +251,10 @@ func (d *diagram) link() {
 func (n *flowNode) placeless() bool { return n.host != "" || n.byGateway }
 
 // add adds the nodes and arcs of a diagram that the net does not have.
-func (l *layout) add(d *diagram) {
+func (l *Net) add(d *diagram) {
 	fresh := map[string]bool{}
 	for _, n := range d.nodes {
-		if l.knows(n.id) {
+		if l.Knows(n.id) {
 			continue
 		}
 		fresh[n.id] = true
@@ -261,22 +289,34 @@ func (l *layout) add(d *diagram) {
 }
 
 // connect adds the arcs of a node that are not sequence flows.
-func (l *layout) connect(d *diagram, n *flowNode) {
+func (l *Net) connect(d *diagram, n *flowNode) {
 	switch {
 	case n.host != "":
 		l.takes(n.host, n.id)
+		l.await(n.host, n)
 	case n.byGateway:
 		for _, f := range d.flows {
 			if f.to == n.id {
 				l.chosen[n.id] = f.from
 				l.takes(f.from, n.id)
+				l.await(f.from, n)
 			}
 		}
 	default:
 		l.takes(n.id, n.id)
+		if n.kind == "intermediateCatchEvent" {
+			l.await(n.id, n)
+		}
 	}
 	if n.kind == "endEvent" && n.scope != nil {
 		l.puts(n.id, n.scope.id)
+	}
+}
+
+// await notes that a token at a node may wait for an event.
+func (l *Net) await(node string, event *flowNode) {
+	if event.event != "" {
+		l.events[node] = append(l.events[node], Event{event.id, event.event})
 	}
 }
 
@@ -296,7 +336,7 @@ func (d *diagram) entries(n *flowNode) []*flowNode {
 }
 
 // addPlace adds the place of a node; maxNodes is at most what a net has room for.
-func (l *layout) addPlace(id, name string, at *petri.Point) {
+func (l *Net) addPlace(id, name string, at *petri.Point) {
 	i := l.Place(id+"/in", cmp.Or(name, id))
 	l.place[id] = i
 	if at != nil {
@@ -304,14 +344,14 @@ func (l *layout) addPlace(id, name string, at *petri.Point) {
 	}
 }
 
-func (l *layout) addTransition(id, name string, at *petri.Point) {
+func (l *Net) addTransition(id, name string, at *petri.Point) {
 	i := l.Transition(id, name)
 	l.transition[id] = i
 	l.Def.Transitions[i].At = at
 }
 
 // takes adds an arc from a node's place to a transition, if there are both.
-func (l *layout) takes(place, transition string) {
+func (l *Net) takes(place, transition string) {
 	i, has := l.place[place]
 	j, fires := l.transition[transition]
 	if has && fires {
@@ -320,7 +360,7 @@ func (l *layout) takes(place, transition string) {
 }
 
 // puts adds an arc from a transition to a node's place, if there are both.
-func (l *layout) puts(transition, place string) {
+func (l *Net) puts(transition, place string) {
 	i, fires := l.transition[transition]
 	j, has := l.place[place]
 	if has && fires {
@@ -328,8 +368,8 @@ func (l *layout) puts(transition, place string) {
 	}
 }
 
-// merge adds what another version of the net has beyond it.
-func (l *layout) merge(o *layout) {
+// Merge adds what another version of the net has beyond it. The ledger stays.
+func (l *Net) Merge(o *Net) {
 	for _, p := range o.Def.Places {
 		node := strings.TrimSuffix(p.ID, "/in")
 		if _, has := l.place[node]; !has && len(l.Def.Places) < maxNodes {
@@ -357,6 +397,11 @@ func (l *layout) merge(o *layout) {
 			l.choice[id] = true
 		}
 	}
+	for id, e := range o.events {
+		if _, has := l.events[id]; !has {
+			l.events[id] = e
+		}
+	}
 	for id, n := range o.joins {
 		if _, has := l.joins[id]; !has {
 			l.joins[id] = n
@@ -364,7 +409,8 @@ func (l *layout) merge(o *layout) {
 	}
 }
 
-func (l *layout) knows(node string) bool {
+// Knows reports whether the net has a node.
+func (l *Net) Knows(node string) bool {
 	_, place := l.place[node]
 	_, transition := l.transition[node]
 	return place || transition
@@ -372,7 +418,7 @@ func (l *layout) knows(node string) bool {
 
 // at returns the place of a node, and adds one for a node that has none. It
 // returns -1 if there is no room.
-func (l *layout) at(node string) int {
+func (l *Net) at(node string) int {
 	if i, ok := l.place[node]; ok {
 		return i
 	}
@@ -389,7 +435,7 @@ func (l *layout) at(node string) int {
 
 // fires returns the transition of a node, and adds one for a node that has none. It
 // returns -1 for an event gateway, or if there is no room.
-func (l *layout) fires(node string) int {
+func (l *Net) fires(node string) int {
 	if i, ok := l.transition[node]; ok {
 		return i
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqldb
+package diagram
 
 import (
 	"os"
@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func layoutOf(t *testing.T, process string) *layout {
+func netOf(t *testing.T, process string) *Net {
 	t.Helper()
-	l, err := newLayout("p", "", []byte(`<definitions xmlns="`+bpmnSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
+	l, err := New("p", "", []byte(`<definitions xmlns="`+bpmnSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func layoutOf(t *testing.T, process string) *layout {
 	return l
 }
 
-func arcs(l *layout) string {
+func arcs(l *Net) string {
 	var out []string
 	for _, a := range l.Def.Arcs {
 		out = append(out, a.ID)
@@ -50,7 +50,7 @@ func TestANodeIsATransitionWithAPlaceBeforeIt(t *testing.T) {
 			"a/in>a a>b/in b/in>b u/in>u v/in>v"},
 		{"a flow without an end is left out", `<task id="a"/>` + flow("a", "nowhere"), "a/in>a"},
 	} {
-		if got := arcs(layoutOf(t, c.process)); got != c.want {
+		if got := arcs(netOf(t, c.process)); got != c.want {
 			t.Errorf("%s: %s; expected %s", c.rule, got, c.want)
 		}
 	}
@@ -58,7 +58,7 @@ func TestANodeIsATransitionWithAPlaceBeforeIt(t *testing.T) {
 
 func TestAModelThatCannotBeReadGivesANetToWhichRowsAdd(t *testing.T) {
 	for _, model := range []string{"", "<", "<a/>", `<definitions xmlns="` + bpmnSpace + `"><process id="q"/></definitions>`} {
-		l, err := newLayout("p", "name", []byte(model))
+		l, err := New("p", "name", []byte(model))
 		if err == nil || l == nil {
 			t.Errorf("%q: %v", model, err)
 			continue
@@ -70,8 +70,8 @@ func TestAModelThatCannotBeReadGivesANetToWhichRowsAdd(t *testing.T) {
 }
 
 func TestAnotherVersionAddsRowsAndMovesNone(t *testing.T) {
-	l := layoutOf(t, `<task id="a"/><task id="b"/>`+flow("a", "b"))
-	l.merge(layoutOf(t, `<task id="c"/><task id="b"/>`+flow("c", "b")))
+	l := netOf(t, `<task id="a"/><task id="b"/>`+flow("a", "b"))
+	l.Merge(netOf(t, `<task id="c"/><task id="b"/>`+flow("c", "b")))
 	var ids []string
 	for _, p := range l.Def.Places {
 		ids = append(ids, p.ID)
@@ -87,14 +87,14 @@ func TestAnotherVersionAddsRowsAndMovesNone(t *testing.T) {
 	}
 }
 
-func FuzzNewLayout(f *testing.F) {
-	text, err := os.ReadFile("testdata/camunda7/stuck.bpmn")
+func FuzzNew(f *testing.F) {
+	text, err := os.ReadFile("../../sqldb/testdata/camunda7/stuck.bpmn")
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(strings.Replace(string(text), `id="stuck"`, `id="p"`, 1))
 	f.Fuzz(func(t *testing.T, model string) {
-		l, err := newLayout("p", "", []byte(model))
+		l, err := New("p", "", []byte(model))
 		if err != nil {
 			return
 		}
@@ -102,4 +102,19 @@ func FuzzNewLayout(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+func TestATokenMayWaitForTheEventsThatTakeIt(t *testing.T) {
+	n := netOf(t, `<task id="a"/><boundaryEvent id="b" attachedToRef="a"><timerEventDefinition/></boundaryEvent>`+
+		`<intermediateCatchEvent id="c"><signalEventDefinition/></intermediateCatchEvent><eventBasedGateway id="g"/>`+
+		`<intermediateCatchEvent id="d"><messageEventDefinition/></intermediateCatchEvent>`+flow("g", "d")+
+		`<endEvent id="e"><errorEventDefinition/></endEvent><intermediateCatchEvent id="f"/>`)
+	n.Merge(netOf(t, `<intermediateCatchEvent id="h"><conditionalEventDefinition/></intermediateCatchEvent>`))
+	for node, want := range map[string][]Event{
+		"a": {{"b", "timer"}}, "c": {{"c", "signal"}}, "g": {{"d", "message"}}, "h": {{"h", "conditional"}}, "e": nil, "f": nil, "d": nil,
+	} {
+		if diff := cmp.Diff(want, n.Events(node)); diff != "" {
+			t.Errorf("%s: %s", node, diff)
+		}
+	}
 }

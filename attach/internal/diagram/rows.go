@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagram
+
+import (
+	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Row is an activity instance that started or ended.
+type Row struct {
+	ID       string
+	At       int64
+	Node     string
+	Micros   int64 // dwell time of one that ended
+	Canceled bool  // of one that ended
+}
+
+// Started counts an arrival. A node without a place has none.
+func (n *Net) Started(r *Row) {
+	if n.scope[r.Node] || n.Knows(r.Node) && n.placeOf(r.Node) < 0 {
+		return
+	}
+	if i := n.at(r.Node); i >= 0 {
+		n.Arrive(i, r.At)
+	}
+}
+
+// Ended counts a departure, and a firing if the activity was not canceled.
+func (n *Net) Ended(r *Row) {
+	i := n.placeOf(r.Node)
+	if !n.Knows(r.Node) {
+		i = n.at(r.Node)
+	}
+	j := n.fires(r.Node)
+	if i >= 0 && !n.scope[r.Node] {
+		n.Depart(i, r.Micros)
+	}
+	if j >= 0 && !r.Canceled {
+		n.Fire(j, r.At)
+	}
+}
+
+// placeOf returns the place of a node, or -1.
+func (l *Net) placeOf(node string) int {
+	if i, ok := l.place[node]; ok {
+		return i
+	}
+	return -1
+}
+
+// missing sets how many tokens each gateway lacks that waits for several flows: of
+// the tokens of an instance that are together in its place.
+func (n *Net) missing(tokens []ledger.Token) {
+	type spot struct {
+		instance string
+		place    int
+	}
+	joins, together := map[int]int{}, map[spot]int{}
+	for node, flows := range n.joins {
+		joins[n.placeOf(node)] = flows
+	}
+	for i := range tokens {
+		if t := &tokens[i]; joins[t.Place] > 0 {
+			together[spot{t.Instance, t.Place}]++
+		}
+	}
+	for i := range tokens {
+		t := &tokens[i]
+		for k := range t.Waits {
+			if w := &t.Waits[k]; w.Reason == stats.ReasonMissing {
+				w.Count = uint32(max(joins[t.Place]-together[spot{t.Instance, t.Place}], 0))
+			}
+		}
+	}
+}
+
+// presence are the tokens of a net that were added since Begin. Events after an
+// event gateway may have one row each; those of an instance, one of each event, are
+// one token.
+type presence struct {
+	tokens []ledger.Token
+	rows   map[[2]string]int // by instance and event
+	at     map[gatewayKey]int
+}
+
+// gatewayKey is the count-th token of an instance at an event gateway.
+type gatewayKey struct {
+	instance, gateway string
+	count             int
+}
+
+// Begin begins a list of all tokens that are open now.
+func (n *Net) Begin() {
+	n.presence = presence{rows: map[[2]string]int{}, at: map[gatewayKey]int{}}
+}
+
+// Add adds a token at a node to the list. It sets the token's place and waits. It
+// returns false if there is no room for the place.
+func (n *Net) Add(node string, t ledger.Token, whys []Why) bool {
+	if !n.Knows(node) && n.at(node) >= 0 && n.fires(node) >= 0 { // no version of the model has it
+		n.takes(node, node)
+	}
+	t.Waits = n.waits(node, whys)
+	p := &n.presence
+	if gateway, chosen := n.chosen[node]; chosen {
+		row := [2]string{t.Instance, node}
+		key := gatewayKey{t.Instance, gateway, p.rows[row]}
+		p.rows[row]++
+		if i, again := p.at[key]; again {
+			p.tokens[i].Waits = append(p.tokens[i].Waits, t.Waits...)
+			return true
+		}
+		p.at[key], node = len(p.tokens), gateway
+	}
+	if t.Place = n.at(node); t.Place < 0 {
+		return false
+	}
+	p.tokens = append(p.tokens, t)
+	return true
+}
+
+// End replaces the tokens of the ledger by those of the list.
+func (n *Net) End() {
+	n.missing(n.presence.tokens)
+	n.Present(n.presence.tokens)
+	n.presence = presence{}
+}

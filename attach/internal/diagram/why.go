@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagram
+
+import (
+	"slices"
+	"time"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Why is one thing that a token waits for.
+type Why struct {
+	Node   string // whose transition waits; "" for the node of the token
+	Text   string
+	Reason stats.Reason
+	Until  int64 // of ReasonDelayed
+}
+
+// Due makes a Why of something that has a time, or none if until is 0: it waits for
+// that time, and afterwards for its turn.
+func Due(w Why, until, now int64) Why {
+	switch {
+	case until == 0:
+		w.Reason = stats.ReasonEnabled
+	case until <= now:
+		w.Reason, w.Text = stats.ReasonEnabled, w.Text+", due since "+time.UnixMicro(until).UTC().Format(time.RFC3339)
+	default:
+		w.Reason, w.Until = stats.ReasonDelayed, until
+	}
+	return w
+}
+
+// waits returns what a token at a node waits for, strongest reason first. Of a
+// transition that does not take from the token's place nothing is said.
+func (n *Net) waits(node string, whys []Why) []stats.Wait {
+	var out []stats.Wait
+	for _, w := range whys {
+		i, ok := n.transition[w.Node]
+		if w.Node == "" {
+			i, ok = n.transition[node]
+		}
+		if !ok || w.Node != node && w.Node != "" && !n.HasArc(node+"/in", w.Node) {
+			continue
+		}
+		at := slices.IndexFunc(out, func(o stats.Wait) bool { return o.Transition == int32(i) })
+		one := stats.Wait{Transition: int32(i), Reason: w.Reason, Place: stats.NoPlace, Until: w.Until, What: w.Text}
+		switch {
+		case at < 0:
+			out = append(out, one)
+		case strength(w.Reason) > strength(out[at].Reason):
+			one.What = stats.Clip(one.What+"; "+out[at].What, stats.MaxWhat)
+			out[at] = one
+		default:
+			out[at].What = stats.Clip(out[at].What+"; "+w.Text, stats.MaxWhat)
+		}
+	}
+	if i, ok := n.transition[node]; ok && len(out) == 0 {
+		one := stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}
+		if _, join := n.joins[node]; join {
+			one.Reason, one.Place = stats.ReasonMissing, int32(n.place[node])
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// strength orders the reasons of which one row names the strongest.
+func strength(r stats.Reason) int {
+	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
+}

@@ -32,3 +32,10 @@ func TestAPlaceIsFinalUnlessATransitionTakesItsTokens(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOpenPlaceIsNotFinal(t *testing.T) {
+	n := &petri.Net{Places: []petri.Place{{ID: "p", Open: true}, {ID: "q"}}}
+	if got := n.FinalPlaces(); got[0] || !got[1] {
+		t.Errorf("final: %v; want only the second", got)
+	}
+}

@@ -56,6 +56,7 @@ type Place struct {
 	Doc     string
 	Initial uint32 // tokens in the initial marking
 	Scope   string // the innermost scope that the place is in; "" for the net
+	Open    bool   // tokens also leave it in ways that the net does not show, so it is never final
 	At      *Point // nil if the source has none
 	Pos     Pos
 }

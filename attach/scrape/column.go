@@ -14,6 +14,7 @@ const (
 	departures
 	instances
 	dwell
+	end
 
 	firings
 	failures
@@ -45,7 +46,8 @@ type columnSpec struct {
 	key  string
 	kind kind
 	of   table
-	// fills is the column of rows that it belongs to; some have several keys.
+	// fills is the column of rows that it belongs to; some have several keys. An end
+	// belongs to the definition.
 	fills stats.Columns
 	// needs is a column that a row must have as well.
 	needs column
@@ -66,17 +68,21 @@ var specs = [numColumns]columnSpec{
 	departures:   {"departures", counter, places, stats.ColDepartures, departures},
 	instances:    {"instances", gauge, places, stats.ColPlaceInstances, instances},
 	dwell:        {"dwell", histogram, places, stats.ColDwell, dwell},
+	end:          {"end", gauge, places, 0, end},
 	firings:      {"firings", counter, transitions, stats.ColFirings, firings},
 	failures:     {"failures", counter, transitions, stats.ColFailures, retries},
 	retries:      {"retries", counter, transitions, stats.ColFailures, cancels},
 	cancels:      {"cancels", counter, transitions, stats.ColFailures, failures},
-	enabled:      {"enabled", gauge, transitions, stats.ColEnabled, enabled},
+	enabled:      {"enabled", gauge, transitions, stats.ColEnabled, enabledSince},
 	enabledSince: {"enabled_since", since, transitions, stats.ColEnabled, enabled},
-	running:      {"running", gauge, transitions, stats.ColRunning, running},
+	running:      {"running", gauge, transitions, stats.ColRunning, runningSince},
 	runningSince: {"running_since", since, transitions, stats.ColRunning, running},
 	lastFiring:   {"last_firing", last, transitions, stats.ColLastFiring, lastFiring},
 	duration:     {"duration", histogram, transitions, stats.ColDuration, duration},
 }
+
+// observable reports whether the column can be derived from others.
+func (s *columnSpec) observable() bool { return s.fills&(stats.ColOldest|stats.ColLastFiring) != 0 }
 
 // specOf returns the properties of a column.
 func specOf(c column) *columnSpec { return &specs[c] }

@@ -71,7 +71,7 @@ func (n *netState) explain(w io.Writer, of table, all families) {
 	fmt.Fprintf(t, "  %s", map[table]string{places: "place", transitions: "transition"}[of])
 	var columns []column
 	for c := range numColumns {
-		if n.rows[of][0].m.values[c] != nil {
+		if n.rows[of][0].m.values[c] != nil && specOf(c).fills != 0 {
 			columns = append(columns, c)
 			fmt.Fprintf(t, "\t%s", specOf(c).key)
 		}
@@ -101,7 +101,7 @@ func (r *rowState) show(c column, at int64, all families) string {
 		return "?"
 	case v.never:
 		return "never"
-	case v.observed:
+	case v.observed && cell.n == 0:
 		return "observed"
 	}
 	switch specOf(c).kind {
@@ -113,7 +113,7 @@ func (r *rowState) show(c column, at int64, all families) string {
 		return strconv.FormatFloat(math.Floor(cell.now), 'f', -1, 64)
 	}
 	if cell.n == 0 {
-		return "0"
+		return "-"
 	}
 	return (time.Duration(at-int64(cell.now)) * time.Microsecond).Round(time.Millisecond).String() + " ago"
 }
@@ -127,6 +127,12 @@ func (s *state) explainRest(w io.Writer, all families) {
 			for _, r := range rows {
 				asked = append(asked, r.unfound(all)...)
 			}
+		}
+	}
+	for i := range s.mapping.nets {
+		if ids := s.mapping.nets[i].unended(); len(ids) > 0 {
+			fmt.Fprintf(w, "net %q: no transition takes tokens from %s, so they count as waiting; expected a transition with from, or end: true\n",
+				s.mapping.nets[i].id.text, strings.Join(ids, ", "))
 		}
 	}
 	slices.Sort(asked)

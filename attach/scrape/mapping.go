@@ -45,8 +45,9 @@ type value struct {
 	selectors []selector
 	micros    float64 // microseconds in one unit of the metric; of times only
 	timestamp bool    // a time since the Unix epoch, not an age
-	observed  bool    // derived from other columns of the row
+	observed  bool    // derived from other columns of the row where no series gives it
 	never     bool    // always 0
+	always    bool    // always 1
 	zero      bool    // no series means 0
 }
 
@@ -176,6 +177,9 @@ func (n *netMap) checkRow(key yamlfile.Key, r *rowMap) error {
 	any := false
 	for c := range numColumns {
 		s, has := specOf(c), r.values[c] != nil
+		if s.fills == 0 {
+			continue
+		}
 		any = any || has
 		if has != (first.values[c] != nil) {
 			with, without := key.Name, first.id.text
@@ -223,6 +227,21 @@ func (n *netMap) checkArcs(at yamlfile.Key) error {
 		}
 	}
 	return nil
+}
+
+// unended returns the ids of places that are no end and from which no transition of the
+// mapping takes tokens.
+func (n *netMap) unended() (ids []string) {
+	for i := range n.rows[places] {
+		p := &n.rows[places][i]
+		takes := func(t rowMap) bool {
+			return slices.ContainsFunc(t.from, func(from template) bool { return from.shape() == p.id.shape() })
+		}
+		if p.values[end] == nil && !slices.ContainsFunc(n.rows[transitions], takes) {
+			ids = append(ids, p.id.text)
+		}
+	}
+	return ids
 }
 
 func text(v yamlfile.Node, into *string) error {

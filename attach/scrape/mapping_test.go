@@ -30,6 +30,13 @@ func TestFaultsOfAMappingNamePositionAndExpectation(t *testing.T) {
 		{"observed from nothing", "nets: {n: {places: {p: {tokens: x, oldest: observed}}}}", "an observed oldest token without arrivals or departures"},
 		{"observed tokens", "nets: {n: {places: {p: {tokens: observed}}}}", "tokens cannot be observed; expected a metric"},
 		{"a gauge that never is", "nets: {n: {places: {p: {tokens: never}}}}", "tokens is no counter"},
+		{"an age that is zero where it is unknown", "nets: {n: {places: {p: {tokens: x, oldest: {metric: y, missing: zero}}}}}", `m.yaml:1:65: an unknown oldest is not zero; expected unknown or observed`},
+		{"observed tokens where none have a series", "nets: {n: {places: {p: {tokens: {metric: x, missing: observed}}}}}", "tokens cannot be observed; expected zero or unknown"},
+		{"observed from nothing where no series gives it", "nets: {n: {places: {p: {tokens: x, oldest: {metric: y, missing: observed}}}}}", "an observed oldest token without arrivals or departures"},
+		{"an unknown word for what is missing", "nets: {n: {places: {p: {tokens: {metric: x, missing: none}}}}}", `found "none"; expected zero, unknown or observed`},
+		{"what runs since never", "nets: {n: {transitions: {t: {running: x}}}}", `"t" has running without running_since; expected both`},
+		{"tokens that are true", "nets: {n: {places: {p: {tokens: 'true'}}}}", "tokens cannot be true; expected a metric"},
+		{"an end alone", "nets: {n: {places: {p: {end: true}}}}", `"p" has no column`},
 		{"failures alone", "nets: {n: {transitions: {t: {failures: x}}}}", `"t" has failures without retries; expected both`},
 		{"a column of some rows only", "nets: {n: {places: {p: {tokens: x}, q: {tokens: x, arrivals: y}}}}", `"q" has arrivals and "p" has not; expected it for all places of a net or for none`},
 		{"an arc to nowhere", "nets: {n: {transitions: {t: {from: p, firings: x}}}}", `transition "t" has an arc with place "p", which net "n" does not have`},
@@ -52,7 +59,7 @@ func TestAMappingThatDoesNotExistIsAnError(t *testing.T) {
 }
 
 func FuzzReadMapping(f *testing.F) {
-	f.Add("nets: {n: {places: {'{a} b': {tokens: [x, 'y{l=~\"v\"}'], oldest: {metric: z, unit: ms, is: timestamp, missing: zero}}}}}")
+	f.Add("nets: {n: {places: {'{a} b': {tokens: [x, 'y{l=~\"v\"}'], oldest: {metric: z, unit: ms, is: timestamp, missing: observed}, departures: [y], end: w}, r: {tokens: x, oldest: observed, departures: y, end: true}}}}")
 	f.Add("nets: {n: {transitions: {t: {from: p, to: [q], firings: x, failures: never, retries: never, cancels: never}}}}")
 	all := scraped(f, "x{a=\"1\",l=\"v\"} 1\ny{l=\"v\"} 2\nz 3\n")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -31,14 +31,16 @@ func (n *netState) end(all families, at int64) {
 
 // knows reports whether a column of the row is known as of this scrape. A
 // missing series is unknown, with these exceptions: a column that the mapping
-// sets to zero; a counter, which stays; and a row with labels that is gone,
-// while others of its mapping have series.
+// sets to zero; a counter, which stays; the time since when nothing is there; and a
+// row with labels that is gone, while others of its mapping have series.
 func (r *rowState) knows(c column, all families) bool {
 	v := r.m.values[c]
 	switch {
 	case v == nil:
 		return false
-	case v.never, v.zero, r.cells[c].n > 0:
+	case v.never, v.zero, r.cells[c].n > 0, c == end:
+		return true
+	case specOf(c).kind == since && r.knows(specOf(c).needs, all) && r.cells[specOf(c).needs].now < 1:
 		return true
 	case v.observed:
 		return r.knowsAll(all, observedFrom(c))
@@ -88,7 +90,7 @@ func (n *netState) fill(into *stats.Rows) {
 		n.rows[places][i].fillPlace(&into.Places[i], n.at)
 	}
 	for i := range into.Transitions {
-		n.rows[transitions][i].fillTransition(&into.Transitions[i], n.at)
+		n.rows[transitions][i].fillTransition(&into.Transitions[i])
 	}
 	into.Columns = n.columns()
 }
@@ -116,14 +118,15 @@ func (r *rowState) fillPlace(p *stats.Place, at int64) {
 	p.Tokens, p.Instances = uint64(r.cells[tokens].now), uint64(r.cells[instances].now)
 	p.Arrivals, p.Departures = r.cells[arrivals].total, r.cells[departures].total
 	p.Dwell = copied(&r.cells[dwell].hist)
-	if p.Tokens == 0 || r.m.values[oldest] == nil {
+	switch v := r.m.values[oldest]; {
+	case p.Tokens == 0 || v == nil:
 		return
-	}
-	if p.Oldest = int64(r.cells[oldest].now); r.m.values[oldest].observed {
+	case r.cells[oldest].n > 0:
+		p.Oldest = max(int64(r.cells[oldest].now), 1)
+	case v.observed:
 		p.Oldest = r.observer.oldest()
-	}
-	if p.Oldest == 0 {
-		p.Oldest = at
+	default:
+		return // the column is absent
 	}
 	// Only the oldest is known. The others count with age 0, so the mean age
 	// is a lower bound.
@@ -131,25 +134,21 @@ func (r *rowState) fillPlace(p *stats.Place, at int64) {
 	p.Injected.Merge(stats.TimeSum{Sec: uint64(at) / 1e6 * (p.Tokens - 1), Micro: uint64(at) % 1e6 * (p.Tokens - 1)})
 }
 
-func (r *rowState) fillTransition(t *stats.Transition, at int64) {
+func (r *rowState) fillTransition(t *stats.Transition) {
 	t.Firings = r.cells[firings].total
 	t.Failures, t.Retries, t.Cancels = r.cells[failures].total, r.cells[retries].total, r.cells[cancels].total
 	t.Enabled, t.Running = uint64(r.cells[enabled].now), uint64(r.cells[running].now)
-	t.EnabledSince, t.RunningSince = r.sinceWhen(enabledSince, t.Enabled, at), r.sinceWhen(runningSince, t.Running, at)
+	t.EnabledSince, t.RunningSince = r.sinceWhen(enabledSince, t.Enabled), r.sinceWhen(runningSince, t.Running)
 	t.Duration = copied(&r.cells[duration].hist)
 	if t.LastFiring = int64(r.cells[lastFiring].now); r.fired > t.LastFiring {
 		t.LastFiring = r.fired
 	}
 }
 
-// sinceWhen returns since when the first of n is enabled or running: the time
-// of the scrape if no metric gives it.
-func (r *rowState) sinceWhen(c column, n uint64, at int64) int64 {
-	if n == 0 {
+// sinceWhen returns since when the first of n is enabled or running; 0 if unknown.
+func (r *rowState) sinceWhen(c column, n uint64) int64 {
+	if n == 0 || r.cells[c].n == 0 {
 		return 0
-	}
-	if r.cells[c].n == 0 {
-		return at
 	}
 	return max(int64(r.cells[c].now), 1)
 }
@@ -162,11 +161,12 @@ func copied(h *stats.Histogram) stats.Histogram {
 }
 
 // definition returns the net found so far as PNML. Its arcs are those of the
-// mapping whose ends exist.
+// mapping whose ends exist. A place is open unless the mapping says that it is an
+// end, because a transition may have no series yet, and a departure no metric.
 func (n *netState) definition() ([]byte, error) {
 	def := &petri.Net{ID: n.id, Name: n.m.name}
 	for _, r := range n.rows[places] {
-		def.Places = append(def.Places, petri.Place{ID: r.id, Name: r.name})
+		def.Places = append(def.Places, petri.Place{ID: r.id, Name: r.name, Open: !r.isEnd()})
 	}
 	for _, r := range n.rows[transitions] {
 		def.Transitions = append(def.Transitions, petri.Transition{ID: r.id, Name: r.name})
@@ -188,6 +188,12 @@ func (n *netState) definition() ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// isEnd reports whether the tokens of a place are finished work.
+func (r *rowState) isEnd() bool {
+	v := r.m.values[end]
+	return v != nil && (v.always || r.cells[end].now >= 1)
+}
+
 // missing returns, by mapped column, the number of rows in which it is unknown.
 // With any, the column is absent.
 func (n *netState) missing(all families) map[string]int {
@@ -195,7 +201,7 @@ func (n *netState) missing(all families) map[string]int {
 	for of := range n.rows {
 		for _, r := range n.rows[of] {
 			for c := range numColumns {
-				if r.m.values[c] != nil {
+				if r.m.values[c] != nil && c != end {
 					key := tableName(table(of)) + "." + specOf(c).key
 					if out[key] += 0; !r.knows(c, all) {
 						out[key]++

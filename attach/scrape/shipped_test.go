@@ -90,7 +90,7 @@ func TestShippedMappingsKnowEveryColumnOfTheirScrape(t *testing.T) {
 func TestExplainReportsWhatIsAbsentAndWhy(t *testing.T) {
 	m := mapping(t, "nets: {n: {places: {p: {tokens: a, oldest: [b, c]}, q: {tokens: d, oldest: b}}}}")
 	var got strings.Builder
-	if err := Explain(&got, m, strings.NewReader("a 3\nb{x=\"1\"} 60\nb{x=\"2\"} NaN\n"), time.Unix(100, 0)); err == nil {
+	if err := Explain(&got, m, strings.NewReader("a 3\nb{x=\"1\"} 60\nb{x=\"2\"} -Inf\n"), time.Unix(100, 0)); err == nil {
 		t.Error("no column is known, and there is no error")
 	}
 	const want = `net "n"
@@ -98,6 +98,7 @@ func TestExplainReportsWhatIsAbsentAndWhy(t *testing.T) {
   p      3       1m0s ago
   q      ?       1m0s ago
   tokens is absent: 1 of 2 rows have none
+net "n": no transition takes tokens from p, q, so they count as waiting; expected a transition with from, or end: true
 not in the scrape: d
 2 series not used: bad_value
 `

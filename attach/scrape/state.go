@@ -206,6 +206,10 @@ func (s *state) add(r *rowState, c column, series *dto.Metric, u *use) (why reas
 			}
 			cell.now += x
 		default:
+			if math.IsNaN(x) || x == 0 && u.v.timestamp && u.spec.kind == since {
+				r.there = true
+				return 0, true // the target has the series, and no time for it
+			}
 			t, ok := instant(x, u)
 			if !ok {
 				return badValue, false
@@ -227,7 +231,7 @@ func instant(x float64, u *use) (float64, bool) {
 	if !u.v.timestamp {
 		x = float64(u.at) - x
 	}
-	if math.IsNaN(x) || x < 0 || x > telemetry.MaxTime {
+	if x < 0 || x > telemetry.MaxTime {
 		return 0, false
 	}
 	return min(x, float64(u.at)), true

@@ -3,6 +3,7 @@
 package scrape
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -125,6 +127,8 @@ func TestAgesHaveUnitsAndAreNeverInTheFuture(t *testing.T) {
 		{"{metric: age}", "age -5", 100 * second, true},
 		{"{metric: age}", "age{p=\"1\"} 3\nage{p=\"2\"} 60\nage{p=\"3\"} 9", 40 * second, true},
 		{"{metric: age}", "age NaN", 0, false},
+		{"{metric: age}", "other 1", 0, false},
+		{"{metric: age, is: timestamp}", "age 0", 0, false},
 		{"{metric: age}", "age 1e300", 0, false},
 	} {
 		s := newState(mapping(t, "nets: {n: {places: {p: {tokens: depth, oldest: "+c.spec+"}}}}"))
@@ -238,5 +242,64 @@ func TestAFinerNativeHistogramIsMadeCoarserExactly(t *testing.T) {
 	got, _, ok := native(nativeFamily(&h, 4).Metric[0].Histogram)
 	if d := cmp.Diff(h, got); !ok || d != "" {
 		t.Error(d)
+	}
+}
+
+// A broker gives no time of the first message for some queues, and no series of
+// departures before the first one.
+func TestAPlaceThatNoTokenLeavesIsAsOldAsObservedWhereNoSeriesGivesItsAge(t *testing.T) {
+	s := newState(mapping(t, `
+nets:
+  n:
+    places:
+      "{queue}":
+        tokens: depth
+        departures: {metric: out_total, missing: zero}
+        oldest: {metric: head, is: timestamp, missing: observed}
+`))
+	const scrape = `depth{queue="a"} 3
+depth{queue="b"} 3
+depth{queue="c"} 3
+depth{queue="d"} 0
+head{queue="b"} NaN
+head{queue="c"} 7
+`
+	for now := int64(100); now <= 700; now += 5 {
+		s.apply(scraped(t, scrape), now*second)
+	}
+	for i, want := range []int64{100, 100, 7, 0} {
+		if r := s.rowsOf(t, "n"); r.Places[i].Oldest != want*second || !r.Columns.Has(stats.ColOldest) {
+			t.Errorf("place %d since %d, want %d; columns %v", i, r.Places[i].Oldest/second, want, r.Columns)
+		}
+	}
+	s.apply(scraped(t, strings.Replace(scrape, "a\"} 3", "a\"} 0", 1)+"out_total{queue=\"a\"} 3\n"), 705*second)
+	if r := s.rowsOf(t, "n"); r.Places[0].Oldest != 0 || r.Places[0].Departures != 3 || r.Places[1].Oldest != 100*second {
+		t.Errorf("after a consumer came: %+v", r.Places)
+	}
+}
+
+func TestAPlaceIsFinalOnlyWhereTheMappingHasAnEnd(t *testing.T) {
+	s := newState(mapping(t, `
+nets:
+  n:
+    places:
+      "{desk}": {tokens: depth, end: archive}
+      trash: {tokens: depth, end: true}
+`))
+	s.apply(scraped(t, "depth{desk=\"a\"} 3\ndepth{desk=\"b\"} 3\narchive{desk=\"b\"} 1\n"), second)
+	text, err := s.byID["n"].definition()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := pnml.Read(bytes.NewReader(text), "n.pnml", pnml.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	final := map[string]bool{}
+	for i, is := range file.Nets[0].FinalPlaces() {
+		final[file.Nets[0].Places[i].ID] = is
+	}
+	if d := cmp.Diff(map[string]bool{"a": false, "b": true, "trash": true}, final); d != "" {
+		t.Errorf("-want +got\n%s", d)
 	}
 }

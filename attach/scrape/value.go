@@ -26,11 +26,11 @@ func readValue(v yamlfile.Node, s *columnSpec) (*value, error) {
 	return out, err
 }
 
-// readWord reads a value of one word: observed, never, or a metric.
+// readWord reads a value of one word: observed, never, true, or a metric.
 func (o *value) readWord(v yamlfile.Node, word string, s *columnSpec) error {
 	switch word {
 	case "observed":
-		if s.key != "oldest" && s.key != "last_firing" {
+		if !s.observable() {
 			return v.Fault("%s cannot be observed; expected a metric", s.key)
 		}
 		o.observed = true
@@ -40,6 +40,12 @@ func (o *value) readWord(v yamlfile.Node, word string, s *columnSpec) error {
 			return v.Fault("%s is no counter, so it cannot be never; expected a metric", s.key)
 		}
 		o.never = true
+		return nil
+	case "true":
+		if s.fills != 0 {
+			return v.Fault("%s cannot be true; expected a metric", s.key)
+		}
+		o.always = true
 		return nil
 	}
 	return o.readSelectors(v)
@@ -86,11 +92,24 @@ func (o *value) readKey(key yamlfile.Key, v yamlfile.Node, s *columnSpec) error 
 			return v.Fault("%s is %q; expected age or timestamp, of a time", s.key, word)
 		}
 	case "missing":
-		if o.zero = word == "zero"; !o.zero && word != "unknown" {
-			return v.Expected("zero or unknown")
-		}
+		return o.readMissing(v, word, s)
 	default:
 		return key.Expected("metric, unit, is or missing")
+	}
+	return nil
+}
+
+// readMissing reads what no series means.
+func (o *value) readMissing(v yamlfile.Node, word string, s *columnSpec) error {
+	o.zero, o.observed = word == "zero", word == "observed"
+	switch {
+	case word == "unknown":
+	case o.zero && s.kind == since:
+		return v.Fault("an unknown %s is not zero; expected unknown or observed", s.key)
+	case o.observed && !s.observable():
+		return v.Fault("%s cannot be observed; expected zero or unknown", s.key)
+	case !o.zero && !o.observed:
+		return v.Expected("zero, unknown or observed")
 	}
 	return nil
 }

@@ -10,8 +10,8 @@ import (
 )
 
 // tool and toolVersion mark the sections with what PNML cannot express: guards,
-// triggers, defaults, transitions that preempt, scopes and data of arcs. Their values are attributes,
-// which keep white space.
+// triggers, defaults, transitions that preempt, open places, scopes and data of arcs.
+// Their values are attributes, which keep white space.
 const (
 	tool        = "pnagent"
 	toolVersion = "1"
@@ -74,8 +74,11 @@ func (n *netReader) ownArc(e *element, a *petri.Arc) error {
 
 func (n *netReader) ownPlace(e *element, p *petri.Place) error {
 	return n.own(e, func(c *element) error {
-		if c.name == "scope" {
+		switch c.name {
+		case "scope":
 			return n.value(c, &p.Scope)
+		case "open":
+			return n.flag(c, &p.Open)
 		}
 		return n.ignore(c)
 	})
@@ -235,11 +238,14 @@ func (p printer) event(does string, e *petri.Event) {
 }
 
 func (p printer) ownPlace(pl *petri.Place) {
-	if pl.Scope == "" {
+	if pl.Scope == "" && !pl.Open {
 		return
 	}
 	p.beginOwn()
 	p.value("scope", pl.Scope)
+	if pl.Open {
+		p.put("          <open/>\n")
+	}
 	p.put("        </toolspecific>\n")
 }
 

@@ -67,7 +67,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	n := &petri.Net{
 		ID:     "n",
 		Scopes: []petri.Scope{{ID: "s", Parent: "<o>"}, {ID: "<o>"}},
-		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q", Scope: "<o>"}, {ID: "r", Scope: "<o>"}},
+		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q", Scope: "<o>"}, {ID: "r", Scope: "<o>", Open: true}, {ID: "s", Open: true}},
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
@@ -104,6 +104,12 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
       <place id="r">
         <toolspecific tool="pnagent" version="1">
           <scope value="&lt;o&gt;"/>
+          <open/>
+        </toolspecific>
+      </place>
+      <place id="s">
+        <toolspecific tool="pnagent" version="1">
+          <open/>
         </toolspecific>
       </place>
       <transition id="split">

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/snmp/snmptest"
+)
+
+// rabbit is RabbitMQ that runs.
+type rabbit struct {
+	stomp   string
+	metrics string // its Prometheus endpoint
+}
+
+// startRabbit starts RabbitMQ in a temporary directory.
+func startRabbit(t *testing.T) rabbit {
+	t.Helper()
+	need(t, "rabbitmq-server", "rabbitmq-server")
+	found, _ := filepath.Glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server")
+	if len(found) == 0 {
+		t.Skip("no script of rabbitmq-server below /usr/lib/rabbitmq/lib")
+	}
+	port := func() string {
+		_, p, err := net.SplitHostPort(freeAddr(t, "tcp"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	dir, names, web := t.TempDir(), port(), port()
+	r := rabbit{stomp: "127.0.0.1:" + port(), metrics: "http://127.0.0.1:" + web}
+	config := fmt.Sprintf("listeners.tcp.default = 127.0.0.1:%s\nstomp.listeners.tcp.1 = %s\nprometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = %s\ncollect_statistics_interval = 1000\n",
+		port(), r.stomp, web)
+	err := errors.Join(os.WriteFile(filepath.Join(dir, "rabbitmq.conf"), []byte(config), 0o600),
+		os.WriteFile(filepath.Join(dir, "plugins"), []byte("[rabbitmq_prometheus,rabbitmq_stomp].\n"), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HOME=" + dir, "ERL_EPMD_PORT=" + names, "ERL_EPMD_ADDRESS=127.0.0.1", "RABBITMQ_NODENAME=pnagent@localhost", "RABBITMQ_MNESIA_BASE=" + dir,
+		"RABBITMQ_LOG_BASE=" + dir, "RABBITMQ_ENABLED_PLUGINS_FILE=" + dir + "/plugins", "RABBITMQ_CONFIG_FILE=" + dir + "/rabbitmq.conf",
+		"RABBITMQ_DIST_PORT=" + port(), "RABBITMQ_PID_FILE=" + dir + "/pid", "RABBITMQ_CONF_ENV_FILE=/dev/null"}
+	startGroup(t, env, need(t, "epmd", "erlang-base"), "-port", names, "-address", "127.0.0.1")
+	startGroup(t, env, found[0])
+	until(t, "RabbitMQ runs", func() error {
+		resp, err := http.Get(r.metrics + "/metrics")
+		if err != nil {
+			return err
+		}
+		return resp.Body.Close()
+	})
+	return r
+}
+
+// startGroup runs a program that starts others. All of them end with the test.
+func startGroup(t *testing.T, env []string, path string, args ...string) {
+	t.Helper()
+	var out logtest.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), env...), &out, &out
+	cmd.SysProcAttr, cmd.WaitDelay = &syscall.SysProcAttr{Setpgid: true}, time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait() // how it ended was just decided
+		if t.Failed() {
+			t.Logf("%s:\n%.4000s", path, out.String())
+		}
+	})
+}
+
+// stompClient is a connection in STOMP, RabbitMQ's protocol of text.
+type stompClient struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (r rabbit) connect(t *testing.T) stompClient {
+	t.Helper()
+	c := stompClient{}
+	until(t, "STOMP is there", func() (err error) {
+		c.Conn, err = net.Dial("tcp", r.stomp)
+		return err
+	})
+	t.Cleanup(func() { _ = c.Close() })
+	c.in = bufio.NewReader(c)
+	c.send(t, "CONNECTED", "CONNECT", "accept-version:1.2", "host:/", "login:guest", "passcode:guest")
+	return c
+}
+
+// send sends a frame, and waits for one that begins with want.
+func (c stompClient) send(t *testing.T, want, command string, headers ...string) {
+	t.Helper()
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Fprintf(c, "%s\n%s\n\nbody\x00", command, strings.Join(headers, "\n")); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		frame, err := c.in.ReadString(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(strings.TrimLeft(frame, "\n"), want) {
+			return
+		}
+	}
+}
+
+// publish puts n messages into a queue, which it declares.
+func (c stompClient) publish(t *testing.T, queue string, n int, headers ...string) {
+	t.Helper()
+	for range n {
+		c.send(t, "RECEIPT", "SEND", append([]string{"destination:/queue/" + queue, "durable:true", "auto-delete:false", "receipt:1"}, headers...)...)
+	}
+}
+
+// Three queues of a real broker have no consumer: a classic one, a quorum one, and one
+// whose publisher sets timestamps.
+func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
+	t.Parallel()
+	broker := startRabbit(t)
+	natsURL := startNATS(t)
+	byDefault := serve(t, natsURL, "--snmp", "127.0.0.1:0")
+	const after = 3 * time.Second
+	soon := serve(t, natsURL, "--snmp", "127.0.0.1:0", "--alarms", write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 3s, clear_after: 1s}}\n"))
+
+	publisher := broker.connect(t)
+	stamped := time.Now().Add(-time.Hour).Truncate(time.Second)
+	published := time.Now()
+	publisher.publish(t, "classic", 3)
+	publisher.publish(t, "quorum", 2, "x-queue-type:quorum")
+	publisher.publish(t, "stamped", 1, fmt.Sprintf("timestamp:%d", stamped.Unix()))
+	attachScrape(t, natsURL, "rabbitmq-queues", broker.metrics+"/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=channel_queue_metrics&family=channel_queue_exchange_metrics")
+
+	stuck := func(of *sidecar) (places []string) {
+		for _, a := range of.alarms(t) {
+			places = append(places, a.Alarm+" "+a.Place)
+		}
+		slices.Sort(places)
+		return places
+	}
+	until(t, "the rules that no file changes raise an alarm for the queue whose age the broker gives", func() error {
+		return differ([]string{"tokenStuck stamped@/ ready"}, stuck(byDefault))
+	})
+	until(t, "there is an alarm for each queue", func() error {
+		return differ([]string{"tokenStuck classic@/ ready", "tokenStuck quorum@/ ready", "tokenStuck stamped@/ ready"}, stuck(soon))
+	})
+	agent := snmptest.Client{Addr: soon.snmp, Community: "public"}
+	soon.sinceWhen(t, agent, key{"rabbitmq queues", "stamped@/ ready"}).within(t, "the timestamp", stamped, stamped)
+	for _, queue := range []string{"classic", "quorum"} {
+		soon.sinceWhen(t, agent, key{"rabbitmq queues", queue + "@/ ready"}).within(t, "the observation of "+queue, published, time.Now().Add(-after))
+	}
+
+	consumer := broker.connect(t)
+	for i, queue := range []string{"classic", "quorum", "stamped"} {
+		consumer.send(t, "MESSAGE", "SUBSCRIBE", fmt.Sprintf("id:%d", i), "destination:/amq/queue/"+queue, "ack:auto")
+	}
+	until(t, "the consumer cleared all alarms", func() error { return differ([]string(nil), stuck(soon)) })
+	until(t, "what was delivered is counted", func() error {
+		got := map[string]uint64{}
+		for place, n := range soon.scrape(t).numbers().Firings {
+			if strings.HasSuffix(place.ID, " take") {
+				got[place.ID] = n
+			}
+		}
+		if d := cmp.Diff(map[string]uint64{"classic@/ take": 3, "quorum@/ take": 2, "stamped@/ take": 1}, got); d != "" {
+			return fmt.Errorf("-want +got\n%s", d)
+		}
+		return nil
+	})
+}

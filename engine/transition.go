@@ -131,11 +131,11 @@ func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 		}
 		return found
 	}
-	not, also := guard.Expressions(text)
+	before, also := guard.Expressions(text)
 	found := len(d.invalid) + len(d.others)
 	d.invalid = append(d.invalid, fault(also)...)
-	for _, e := range not {
-		d.others = append(d.others, fault(e)...)
+	for _, l := range before {
+		d.others = append(d.others, fault(l.Text)...)
 	}
 	if len(d.invalid)+len(d.others) == found { // the guard as a whole
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)})

@@ -123,7 +123,10 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 	if in.notes != none && s.blocked(in, f, t) || r.Action && in.running >= s.running {
 		return candidate{}, false
 	}
-	c, v := s.pick(in, f, t, now)
+	if r.oldest {
+		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
+	}
+	c, v := s.pick(in, f, t, nil, now)
 	if v.panicked {
 		s.count(opFailed, i, t)
 		s.setBack(i, in, f, t, 0, 0, now)

@@ -119,8 +119,9 @@ func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, t
 	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
 		return stats.NoPlace, false
 	}
+	byArcs := o.puts == nil && o.values == nil
 	for k := range r.effects {
-		if e := &r.effects[k]; !s.fits(in, f, r, e.Place, o, picked, taken) {
+		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !s.fits(in, f, r, e.Place, o, picked, taken) {
 			return e.Place, false
 		}
 	}
@@ -138,6 +139,9 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, p
 		available, total = in.piles.count(place)
 	} else if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
 		available, total = home.in(in).count(place)
+	}
+	if o.puts == nil && o.values == nil && uint64(total)+r.most <= math.MaxUint32 {
+		return true
 	}
 	more, left := uint64(0), uint64(total)
 	for k := range taken {

@@ -22,18 +22,9 @@ type answer struct {
 	panicked bool
 }
 
-// pick returns the tokens with which a transition may fire that is enabled in
-// a frame.
-func (s *Shard) pick(in *instance, f *frame, t int, now int64) (candidate, answer) {
-	if s.rules[t].oldest {
-		return candidate{t: int32(t), frame: f.id(), from: oldest}, answer{Verdict: Verdict{OK: true}}
-	}
-	return s.pickWith(in, f, t, nil, now)
-}
-
-// pickWith returns the tokens with which a transition may fire that is enabled
+// pick returns the tokens with which a transition may fire that is enabled
 // in a frame, and that a second guard accepts, too; nil accepts all.
-func (s *Shard) pickWith(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
+func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
 	if r.oldest && also == nil {
@@ -98,8 +89,9 @@ func (s *Shard) gather(in *instance, f *frame, r *rule, most int) {
 	for _, v := range r.sights {
 		from, need := len(q.tokens), int(v.show)
 		q.spans = append(q.spans, span{from, len(q.at)})
-		at := spot{v.place, s.around(f, v.place).id()}
-		if p := s.pile(in, f, v.place); p != nil {
+		home := s.around(f, v.place)
+		at := spot{v.place, home.id()}
+		if p := home.in(in).pile(v.place); p != nil {
 			q.add(p, at, need+most)
 		}
 		if r.preempts && v.take > 0 {

@@ -91,15 +91,14 @@ func (k *notes) remove(first *int32, id int32) {
 // plan sets a note's due time.
 func (k *notes) plan(id int32, due int64) {
 	k.all[id].due = due
-	k.due.Plan(id, due)
+	k.due.Plan(id, k.all[id].instance, due)
 }
 
-// before orders notes with the same due time, so that a run can be repeated.
+// before orders notes of an instance with the same due time, so that a run can be
+// repeated.
 func (k *notes) before(i, j int32) bool {
 	a, b := &k.all[i], &k.all[j]
 	switch {
-	case a.instance != b.instance:
-		return a.instance < b.instance
 	case a.transition != b.transition:
 		return a.transition < b.transition
 	case a.frame != b.frame:

@@ -22,6 +22,7 @@ type rule struct {
 	oldest      bool // it takes the oldest tokens, whatever they carry
 	conds       []petri.Cond
 	effects     []petri.Effect
+	most        uint64 // a bound of what effects and branches put into one place
 	branches    []petri.BranchArc
 	inscribed   *[]petri.InscribedArc // nil for none; what they put is not in effects and branches
 	join        *petri.JoinTest
@@ -93,6 +94,12 @@ func (s *Shard) compile(bindings []Binding) {
 		if arcs := t.Inscribed(tr); len(arcs) > 0 {
 			r.inscribed = &arcs
 			r.effects, r.branches = uninscribed(t, tr)
+		}
+		for _, e := range r.effects {
+			r.most += uint64(e.Put)
+		}
+		for _, b := range r.branches {
+			r.most += uint64(b.Put)
 		}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		r.oldest = r.Guard == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts

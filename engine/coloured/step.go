@@ -344,7 +344,7 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
-	c, a := s.pickWith(in, f, t, also, now)
+	c, a := s.pick(in, f, t, also, now)
 	if err := s.refused(i, t, a, "its guard is false"); err != nil {
 		return err
 	}

@@ -8,9 +8,11 @@
 // The beginning of a text says its language: "=" FEEL (package feel), "${" or "#{" UEL
 // (package uel), otherwise that of github.com/expr-lang/expr: comparisons, arithmetic,
 // and or not (also && || !), x ? y : z, in, contains, startsWith, matches,
-// .field, [index], ?., ??, and the functions that [Functions] lists. A guard may have lines
-// "unless EXPRESSION" before its expression, which must not be true. "once: " before an
-// expression of UEL makes it false, not an error, while one of its variables does not exist.
+// .field, [index], ?., ??, and the functions that [Functions] lists. An expression may have lines
+// "with NAME = EXPRESSION" before it, which define variables for the lines after them, and a
+// guard also "unless EXPRESSION", which must not be true. Each line has its own language.
+// "once: " before an expression of UEL makes it false, not an error, while one of its
+// variables does not exist.
 //
 // An expression reads the tokens that the transition takes or tests, whose data is
 // JSON. In each language:

@@ -97,7 +97,7 @@ func (c *Compiler) Guard(text string) (coloured.Guard, error) {
 		return nil, err
 	}
 	for i, part := range all.parts {
-		if own, ok := part.expression.(*ownExpression); ok {
+		if own, ok := part.expression.(*ownExpression); ok && part.name == "" {
 			if result := own.program.Node().Type(); result.Kind() != reflect.Bool && result.Kind() != reflect.Interface {
 				return nil, &Error{Line: i + 1, Column: 1, Msg: fmt.Sprintf("a result of type %s; expected true or false", result)}
 			}
@@ -114,8 +114,10 @@ func (c *Compiler) Value(text string) (func(tokens []coloured.Placed, now int64)
 	if err != nil {
 		return nil, err
 	}
-	if len(all.parts) != 1 || all.parts[0].unless || all.parts[0].once {
-		return nil, &Error{Line: 1, Column: 1, Msg: "a condition with unless; expected one expression"}
+	for i, part := range all.parts {
+		if part.unless || part.once {
+			return nil, &Error{Line: i + 1, Column: 1, Msg: "a condition with unless; expected one expression"}
+		}
 	}
 	return all.value, nil
 }
@@ -138,11 +140,13 @@ type conditions struct {
 	timed  bool
 }
 
-// condition holds if its expression is true, or if it is not and unless is set.
+// condition holds if its expression is true, or if it is not and unless is set. If name is
+// set, its value is a variable of that name for those after it.
 type condition struct {
 	expression
 	unless bool
 	once   bool // it does not hold while a variable does not exist
+	name   string
 }
 
 // maxConditions bounds the lines of a guard.
@@ -153,17 +157,17 @@ func (c *Compiler) conditions(text string) (*conditions, error) {
 		return nil, &Error{Msg: "bytes that are not UTF-8; expected an expression"}
 	}
 	all := &conditions{places: c.places}
-	not, also := Expressions(text)
-	if len(not) > maxConditions {
+	before, also := Expressions(text)
+	if len(before) > maxConditions {
 		return nil, &Error{Line: maxConditions + 1, Column: 1, Msg: fmt.Sprintf("more than %d conditions", maxConditions)}
 	}
-	for i, e := range not {
-		if err := c.add(all, e, true, i); err != nil {
+	for i, l := range before {
+		if err := c.add(all, l.Text, condition{unless: l.Name == "", name: l.Name}, i); err != nil {
 			return nil, err
 		}
 	}
-	if also != "" || len(not) == 0 {
-		if err := c.add(all, also, false, len(not)); err != nil {
+	if also != "" || len(before) == 0 || before[len(before)-1].Name != "" {
+		if err := c.add(all, also, condition{}, len(before)); err != nil {
 			return nil, err
 		}
 	}
@@ -171,10 +175,9 @@ func (c *Compiler) conditions(text string) (*conditions, error) {
 }
 
 // add adds an expression that begins after some lines.
-func (c *Compiler) add(to *conditions, text string, unless bool, lines int) error {
-	isOnce := false
-	if !unless {
-		text, isOnce = strings.CutPrefix(text, once)
+func (c *Compiler) add(to *conditions, text string, as condition, lines int) error {
+	if as == (condition{}) {
+		text, as.once = strings.CutPrefix(text, once)
 	}
 	e, ok := c.known[text]
 	if !ok {
@@ -190,22 +193,34 @@ func (c *Compiler) add(to *conditions, text string, unless bool, lines int) erro
 	}
 	_, timed := e.reads()
 	to.timed = to.timed || timed
-	to.parts = append(to.parts, condition{e.expression, unless, isOnce})
+	as.expression = e.expression
+	to.parts = append(to.parts, as)
 	return nil
 }
 
-// Expressions returns the expressions of a guard that must not hold, and the one that
-// must; "" if there is none.
-func Expressions(text string) (not []string, also string) {
-	for strings.HasPrefix(text, unless) {
-		line, rest, _ := strings.Cut(text[len(unless):], "\n")
-		not, text = append(not, line), rest
-	}
-	return not, text
+// Line is a line of a guard before its expression: "with NAME = TEXT", or "unless TEXT".
+type Line struct {
+	Name string // the variable that the line defines; "" if its expression must not hold
+	Text string
 }
 
-// unless begins a line of a guard whose expression must not hold.
-const unless = "unless "
+// Expressions returns the lines of a guard before its expression, and the expression, which
+// must hold; "" if there is none.
+func Expressions(text string) (before []Line, also string) {
+	for {
+		line, rest, _ := strings.Cut(text, "\n")
+		if e, is := strings.CutPrefix(line, "unless "); is {
+			before, text = append(before, Line{Text: e}), rest
+		} else if m := with.FindStringSubmatch(line); m != nil {
+			before, text = append(before, Line{m[1], m[2]}), rest
+		} else {
+			return before, text
+		}
+	}
+}
+
+// with matches a line that defines a variable.
+var with = regexp.MustCompile(`^with (.+?) = (.*)$`)
 
 // once begins an expression that does not hold while a variable does not exist.
 const once = "once: "
@@ -255,8 +270,14 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 			v.OK = false
 			break
 		}
+		if part.name != "" && err == nil {
+			err = in.define(part.name, value)
+		}
 		if err != nil {
 			panic(errorOf(err))
+		}
+		if part.name != "" {
+			continue
 		}
 		yes, err := part.truth(value)
 		if err != nil {
@@ -273,15 +294,22 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 	return v
 }
 
-// value returns the value of the only expression as JSON. It panics with an *Error.
+// value returns the value of the last expression as JSON. It panics with an *Error.
 func (c *conditions) value(tokens []coloured.Placed, now int64) []byte {
-	v, err := c.parts[0].value(&input{tokens: tokens, now: now, places: c.places})
-	if err != nil {
-		panic(errorOf(err))
-	}
-	out, err := appendJSON(nil, v)
-	if err != nil {
-		panic(errorOf(err))
+	in := &input{tokens: tokens, now: now, places: c.places}
+	var out []byte
+	for _, part := range c.parts {
+		v, err := part.value(in)
+		switch {
+		case err != nil:
+		case part.name != "":
+			err = in.define(part.name, v)
+		default:
+			out, err = appendJSON(nil, v)
+		}
+		if err != nil {
+			panic(errorOf(err))
+		}
 	}
 	return out
 }

@@ -29,7 +29,9 @@ func Functions() []string {
 type ownExpression struct {
 	program *vm.Program
 	fields  bool // it uses data
-	offers  bool // it uses what is under pnagent
+	offers  bool // it uses what is under pnagent, but not only age and now
+	age     bool // it uses pnagent.age
+	now     bool // it uses pnagent.now
 	timed   bool // it uses an age or the time
 	loops   bool
 }
@@ -43,13 +45,16 @@ func compileOwn(text string) (expression, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &ownExpression{program: program, fields: p.fields, offers: p.offers, timed: p.timed || p.ages && p.tokens, loops: p.loops}, nil
+	return &ownExpression{program: program, fields: p.fields, offers: p.offers > 0, age: p.age, now: p.now,
+		timed: p.timed || p.ages && p.tokens, loops: p.loops}, nil
 }
 
 func options(p *patcher) []expr.Option {
 	options := []expr.Option{
 		expr.Env(types.Map{
 			own:       types.Map{"age": types.Float64, "now": types.TypeOf(time.Time{}), "token": types.Any, "tokens": types.Array(types.Any)},
+			ageName:   types.Float64,
+			nowName:   types.TypeOf(time.Time{}),
 			roundName: types.TypeOf(func(...any) (any, error) { return nil, nil }),
 		}),
 		expr.AllowUndefinedVariables(),
@@ -92,6 +97,12 @@ func (e *ownExpression) value(in *input) (any, error) {
 			return nil, err
 		}
 		env[own] = numbers(offers)
+	}
+	if e.age {
+		env[ageName] = in.age()
+	}
+	if e.now {
+		env[nowName] = in.time()
 	}
 	if e.loops {
 		env[roundName] = rounds(min(MaxRounds, MaxWork/max(1, size)))

@@ -10,11 +10,14 @@ import (
 	"github.com/expr-lang/expr/file"
 )
 
-// Names of functions that the patcher calls. No expression can contain them.
+// Names of functions that the patcher calls, and of what pnagent.age and pnagent.now
+// find without a map of their own. No expression can contain them.
 const (
 	truthName = "truth of"
 	shortName = "short text"
 	roundName = "next round"
+	ageName   = "pnagent age"
+	nowName   = "pnagent now"
 )
 
 // truth returns false for nil, and an error for values that are not true or
@@ -73,7 +76,8 @@ func kind(v any) string {
 // expression reads.
 type patcher struct {
 	fields, timed, loops bool
-	offers               bool
+	offers               int  // how often it uses pnagent otherwise than for age and now
+	age, now             bool // it uses pnagent.age, pnagent.now
 	tokens, ages         bool // it uses all tokens, and a field that may be an age
 	fault                *file.Error
 }
@@ -84,7 +88,7 @@ func (p *patcher) Visit(node *ast.Node) {
 	case *ast.IdentifierNode:
 		p.identifier(node, n)
 	case *ast.MemberNode:
-		p.member(n)
+		p.member(node, n)
 	case *ast.UnaryNode:
 		if n.Operator == "!" || n.Operator == "not" {
 			wrap(&n.Node, truthName)
@@ -104,9 +108,10 @@ func (p *patcher) Visit(node *ast.Node) {
 func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	switch {
 	case n.Value == own: // what is used of it is known at its member
-		p.offers = true
+		p.offers++
 	case n.Value == "$env":
-		p.fields, p.timed, p.offers = true, true, true
+		p.fields, p.timed = true, true
+		p.offers++
 	case slices.Contains(Functions(), n.Value):
 		p.fields = true
 		ast.Patch(node, &ast.MemberNode{Node: &ast.IdentifierNode{Value: "$env"}, Property: &ast.StringNode{Value: n.Value}})
@@ -115,15 +120,17 @@ func (p *patcher) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	}
 }
 
-func (p *patcher) member(n *ast.MemberNode) {
+func (p *patcher) member(node *ast.Node, n *ast.MemberNode) {
 	name, constant := n.Property.(*ast.StringNode)
 	p.ages = p.ages || !constant || name.Value == "age"
 	if of, ok := n.Node.(*ast.IdentifierNode); !ok || of.Value != own {
 		return
 	}
 	switch {
-	case constant && (name.Value == "age" || name.Value == "now"):
-		p.timed = true
+	case constant && name.Value == "age":
+		p.direct(node, ageName, &p.age)
+	case constant && name.Value == "now":
+		p.direct(node, nowName, &p.now)
 	case constant && name.Value == "token":
 		p.fields = true
 	case constant && name.Value == "tokens":
@@ -131,6 +138,13 @@ func (p *patcher) member(n *ast.MemberNode) {
 	default:
 		p.unknown(n, own)
 	}
+}
+
+// direct replaces a member of pnagent by a variable.
+func (p *patcher) direct(node *ast.Node, name string, used *bool) {
+	ast.Patch(node, &ast.IdentifierNode{Value: name})
+	p.timed, *used = true, true
+	p.offers--
 }
 
 func (p *patcher) binary(node *ast.Node, n *ast.BinaryNode) {

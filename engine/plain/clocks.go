@@ -110,15 +110,12 @@ func (k *clocks) removeOf(cell, transition int) {
 }
 
 // plan plans a clock for its due time.
-func (k *clocks) plan(id int32) { k.planned.Plan(id, k.all[id].due) }
+func (k *clocks) plan(id int32) { k.planned.Plan(id, k.all[id].cell, k.all[id].due) }
 
-// before is a total order, so that a run can be repeated.
+// before is a total order of the clocks of an instance, so that a run can be repeated.
 func (a *clock) before(b *clock) bool {
 	if a.due != b.due {
 		return a.due < b.due
-	}
-	if a.cell != b.cell {
-		return a.cell < b.cell
 	}
 	return a.transition < b.transition
 }

@@ -47,7 +47,7 @@ func (d *document) checkScope(s *scope, owner *node) {
 // begins reports whether a node begins with its scope, because no flow leads to it,
 // although it is not a start event.
 func (n *node) begins() bool {
-	return len(n.in) == 0 && !n.instantiates() && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget() && !n.isHandler()
+	return len(n.in) == 0 && !n.idle && !n.instantiates() && n.kind != "startEvent" && n.kind != "boundaryEvent" && !n.byEvent && !n.isLinkTarget() && !n.isHandler()
 }
 
 // instantiates reports whether a node that is not a start event begins an instance.
@@ -61,7 +61,8 @@ func (n *node) isLinkTarget() bool {
 
 func (d *document) checkNode(n, owner *node, starts int) {
 	if n.begins() && starts > 0 {
-		d.refuseNode(n, "no sequence flow leads to "+n.kindWords(), "one, because there is a start event")
+		n.idle = true
+		d.Warnings.Add(n.pos, "no sequence flow leads to "+n.title()+", and there is a start event: it never begins")
 	}
 	switch {
 	case n.event != nil:
@@ -304,14 +305,18 @@ func (s *scope) beginsByItself() bool {
 	})
 }
 
-// checkErrors refuses errors without a code that an executable process throws.
-func (d *document) checkErrors(s *scope) {
+// checkExecutable refuses what an executable process lacks, and a drawing may lack: codes
+// of errors that it throws, and numbers of instances.
+func (d *document) checkExecutable(s *scope) {
 	if s.el.attr("isExecutable") != "true" {
 		return
 	}
 	s.each(func(n *node) {
 		if n.kind == "endEvent" && n.event.kind == "error" && n.event.name == "" {
 			d.refuseNode(n, "no code in error end event", "one, because the process is executable")
+		}
+		if n.isRepeated() && n.loop == nil {
+			d.refuseNode(n, "multi-instance "+n.kindWords()+" without a number of instances", "loopCardinality or a collection, because the process is executable")
 		}
 	})
 }

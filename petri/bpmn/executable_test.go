@@ -3,19 +3,24 @@
 package bpmn
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 // What an engine would have to decide while it plays is refused.
 func TestRefusesWhatOnlyARunDecides(t *testing.T) {
 	thrown := process(`<startEvent id="s"/><endEvent id="e"><errorEventDefinition/></endEvent><sequenceFlow id="x" sourceRef="s" targetRef="e"/>`)
-	called := process(`<startEvent id="s"/><callActivity id="c" calledElement="${which}"/><sequenceFlow id="x" sourceRef="s" targetRef="c"/>`)
+	several := process(`<startEvent id="s"/><task id="t"><multiInstanceLoopCharacteristics/></task><sequenceFlow id="x" sourceRef="s" targetRef="t"/>`)
 	for text, want := range map[string]string{
 		thrown: "",
 		strings.Replace(thrown, "<process ", `<process isExecutable="true" `, 1): `no code in error end event "e"; expected one, because the process is executable`,
-		called: `call activity "c" calls the process "${which}", which is an expression; expected an id`,
-		strings.Replace(called, "${which}", "other", 1): "",
+		several: "",
+		strings.Replace(several, "<process ", `<process isExecutable="true" `, 1): `multi-instance task without a number of instances "t"; expected loopCardinality or a collection, because the process is executable`,
 	} {
 		_, err := Read(strings.NewReader(text), "f", Limits{})
 		if got := errorText(err); !strings.HasSuffix(got, want) || (want == "") != (err == nil) {
@@ -29,4 +34,22 @@ func errorText(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// What never begins, and what is assumed of a drawing, is in the warnings.
+func TestWarnsOfWhatNeverBeginsAndOfAssumptions(t *testing.T) {
+	f := read(t, process(`<startEvent id="s"/><sequenceFlow id="x" sourceRef="s" targetRef="t"/>
+<task id="t"><multiInstanceLoopCharacteristics/></task>
+<task id="u"/>
+<callActivity id="c" calledElement="${which}"/><sequenceFlow id="y" sourceRef="t" targetRef="c"/>`))
+	if d := cmp.Diff([]string{
+		`f:2:14: multi-instance task "t" has no number of instances: it runs once`,
+		`f:3:1: no sequence flow leads to task "u", and there is a start event: it never begins`,
+		`f:4:1: call activity "c" calls the process that "${which}" names: one piece of work`,
+	}, warningsOf(f)); d != "" {
+		t.Error("-want +got\n" + d)
+	}
+	if got := arcs(f.Nets[0], "u"); !slices.Contains(got, "normal u/start → u") || slices.ContainsFunc(f.Nets[0].Places, func(p petri.Place) bool { return p.ID == "u/start" && p.Initial > 0 }) {
+		t.Errorf("u has %v; want an empty place before it", got)
+	}
 }

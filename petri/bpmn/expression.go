@@ -96,11 +96,12 @@ func onOneLine(s string) string {
 const unless = "unless "
 
 // all returns a guard that holds if also holds and none of the others does: a line
-// each.
+// each, after those that define variables for it.
 func all(none []string, also string) string {
 	lines := make([]string, 0, len(none)+1)
 	for _, g := range none {
-		lines = append(lines, unless+g)
+		last := strings.LastIndexByte(g, '\n') + 1
+		lines = append(lines, g[:last]+unless+g[last:])
 	}
 	if also != "" {
 		lines = append(lines, also)
@@ -112,7 +113,7 @@ func all(none []string, also string) string {
 func conditions(guard string) string {
 	lines := strings.Split(guard, "\n")
 	for i, line := range lines {
-		if !strings.HasPrefix(line, unless) && !strings.HasPrefix(line, once) {
+		if !strings.HasPrefix(line, unless) && !strings.HasPrefix(line, once) && !strings.HasPrefix(line, "with ") {
 			lines[i] = "if " + line
 		}
 	}

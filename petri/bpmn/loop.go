@@ -72,8 +72,9 @@ func (d *document) readInstances(n *node, e *elem) {
 		}
 	}
 	switch behavior := e.attr("behavior"); {
-	case m.number == "" && m.list == "":
-		d.refuseNode(n, "multi-instance "+n.kindWords()+" without a number of instances", "loopCardinality or a collection")
+	case m.number == "" && m.list == "": // checkExecutable refuses it in an executable process
+		n.loop = nil
+		d.Warnings.Add(e.pos, "multi-instance "+n.title()+" has no number of instances: it runs once")
 	case m.number != "" && m.list != "":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" with loopCardinality and a collection", "one of them")
 	case collects:

@@ -69,6 +69,7 @@ type node struct {
 
 	takes, puts uint32 // the number of tokens that begin the node, and that it puts on each flow
 
+	idle       bool // it never begins: no flow leads to it, and there is a start event
 	inside     bool // in a sub-process
 	interrupts bool // of a boundary event, or of the start of an event sub-process
 	byEvent    bool // an event sub-process
@@ -232,9 +233,7 @@ func (d *document) connect(s *scope, docs []*document) {
 		d.connectDefault(n)
 		d.connectHost(n, byID)
 		if n.kind == "callActivity" {
-			if ref := calledElement(n); isExpression(ref) {
-				d.refuse(n.pos, n.title()+" calls the process "+xmlscan.Quote(ref)+", which is an expression; expected an id")
-			} else {
+			if ref := calledElement(n); !isExpression(ref) { // see callAny
 				n.calls = d.called(ref, docs)
 			}
 		}

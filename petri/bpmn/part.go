@@ -196,7 +196,9 @@ func (b *builder) input(l *level, n *node) string {
 		return b.state(l, n, "in")
 	case len(n.in) == 0:
 		place := b.state(l, n, "start")
-		l.begin = append(l.begin, place)
+		if !n.idle {
+			l.begin = append(l.begin, place)
+		}
 		return place
 	case len(n.in) == 1 && !n.isLinkTarget():
 		return b.flowPlace(l, n.in[0])

@@ -365,3 +365,22 @@ func TestMessagesBetweenPools(t *testing.T) {
 		s.run(t)
 	}
 }
+
+// A call by an expression is that of the process with this id, and one piece of work if
+// no process has it.
+func TestCallsByAnExpression(t *testing.T) {
+	call := func(ref string) string { // the other processes wait at u and v
+		xml := process(`<startEvent id="s"/><callActivity id="c" calledElement="`+ref+`"/><endEvent id="e"/>`, "s>c>e")
+		return strings.Replace(xml, "</definitions>", `<process id="q"><userTask id="u"/></process>
+<process id="r"><userTask id="v"/><callActivity id="back" calledElement="p"/><sequenceFlow id="z" sourceRef="v" targetRef="back"/></process></definitions>`, 1)
+	}
+	for _, s := range []scenario{
+		{"UEL", call("${which}"), `{"which": "q"}`, "", "c/active c/q/active c/q:u/start c/vars u/start v/start"},
+		{"FEEL", call("=which"), `{"which": "q"}`, "c/q:u", "e/end u/start v/start"},
+		{"a text with expressions in it", call("q${which}"), `{"which": ""}`, "c/q:u", "e/end u/start v/start"},
+		{"no process", call("${which}"), `{"which": "x"}`, "", "e/end u/start v/start"},
+		{"a process that calls this one", call("${which}"), `{"which": "r"}`, "", "e/end u/start v/start"},
+	} {
+		s.run(t)
+	}
+}

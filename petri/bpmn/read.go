@@ -107,9 +107,14 @@ func link(docs []*document) {
 		for _, s := range d.processes {
 			d.connect(s, docs)
 			d.checkScope(s, nil)
-			d.checkErrors(s)
+			d.checkExecutable(s)
 		}
 		d.connectMessages()
+	}
+	for _, d := range docs {
+		for _, s := range d.processes {
+			d.callAny(s, docs)
+		}
 	}
 	for _, d := range docs {
 		if d.sound() {

@@ -3,9 +3,10 @@
 package shard
 
 // Due is what is due at a time, each with a small number of its own: a heap,
-// ordered by time.
+// ordered by time, then by instance.
 type Due struct {
-	// Before orders what is due at one time, so that a run can be repeated.
+	// Before orders what is due in one instance at one time, so that a run can be
+	// repeated.
 	Before func(a, b int32) bool
 
 	heap   []planned
@@ -13,17 +14,18 @@ type Due struct {
 }
 
 type planned struct {
-	at int64
-	id int32
+	at       int64
+	instance int32
+	id       int32
 }
 
-// Plan has something be due at a time, whether it was planned or not.
-func (d *Due) Plan(id int32, at int64) {
+// Plan has something of an instance be due at a time, whether it was planned or not.
+func (d *Due) Plan(id, instance int32, at int64) {
 	d.Drop(id)
 	for int(id) >= len(d.places) {
 		d.places = append(d.places, 0)
 	}
-	d.heap = append(d.heap, planned{at, id})
+	d.heap = append(d.heap, planned{at, instance, id})
 	d.up(len(d.heap) - 1)
 }
 
@@ -38,10 +40,14 @@ func (d *Due) Drop(id int32) {
 	at, last := int(d.places[id])-1, len(d.heap)-1
 	moved := d.heap[last]
 	d.heap, d.places[id] = d.heap[:last], 0
-	if at < last {
+	switch {
+	case at == last:
+	case at > 0 && d.before(moved, d.heap[(at-1)/2]):
 		d.heap[at] = moved
 		d.up(at)
-		d.down(int(d.places[moved.id]) - 1)
+	default:
+		d.heap[at] = moved
+		d.down(at)
 	}
 }
 
@@ -64,7 +70,13 @@ func (d *Due) Take() int32 {
 }
 
 func (d *Due) before(a, b planned) bool {
-	return a.at < b.at || a.at == b.at && d.Before(a.id, b.id)
+	switch {
+	case a.at != b.at:
+		return a.at < b.at
+	case a.instance != b.instance:
+		return a.instance < b.instance
+	}
+	return d.Before(a.id, b.id)
 }
 
 func (d *Due) set(at int, p planned) {

@@ -11,7 +11,8 @@ import (
 )
 
 // Entries that are planned, moved and dropped are due in the order of time, and
-// entries of the same time in the order of Before.
+// entries of the same time in the order of their instances, and those of one instance
+// in the order of Before. The entry id is of the instance id%3.
 func TestDueIsInTheOrderOfTime(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -29,7 +30,7 @@ func TestDueIsInTheOrderOfTime(t *testing.T) {
 				}
 			default:
 				at := r.Int64N(20)
-				d.Plan(id, at)
+				d.Plan(id, id%3, at)
 				want[id] = at
 			}
 			for id := range int32(40) {
@@ -54,7 +55,9 @@ func takeFirst(t *testing.T, d *Due, want map[int32]int64) int32 {
 	for id := range want {
 		ids = append(ids, id)
 	}
-	first := slices.MinFunc(ids, func(a, b int32) int { return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(b, a)) })
+	first := slices.MinFunc(ids, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(want[a], want[b]), cmp.Compare(a%3, b%3), cmp.Compare(b, a))
+	})
 	at, ok := d.Next()
 	if got := d.Take(); got != first || at != want[first] || !ok {
 		t.Fatalf("%d is due first, at %d; want %d at %d", got, at, first, want[first])

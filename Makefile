@@ -4,9 +4,9 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
-# Tests that run a real etcd are a module of their own, so that its server is
-# not among the dependencies of pnagent.
-ETCDTEST  := attach/dipen/etcdtest
+# Tests that run a real etcd or a real Temporal are modules of their own, so that
+# these are not among the dependencies of pnagent.
+MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest
 # How long the tests of a package may take. The longest take two minutes, and
 # four times as long where others use the machine too.
 TIMEOUT   := 20m
@@ -35,12 +35,12 @@ deps: ## install what the tests need from Debian, where that is possible
 .PHONY: test
 test: deps ## install what the tests need, run all tests, say what was skipped and why
 	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
-	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
+	@set -e; for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...); done
 
 .PHONY: race
 race: deps ## install what the tests need, run all tests with the race detector, say what was skipped and why
 	$(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
-	cd $(ETCDTEST) && $(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
+	@set -e; for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...); done
 
 # With the race detector no limit is wider, and only tests of large PNML files are
 # skipped: one goroutine reads them. What may come out otherwise without it are
@@ -55,7 +55,7 @@ lint: prose ## gofmt, go vet, golangci-lint, go.mod, the English of documents an
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
-	cd $(ETCDTEST) && $(GO) vet ./... && $(GO) mod tidy -diff
+	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
 	$(GO) run $(LINTER) run ./...
 
 .PHONY: prose

@@ -16,10 +16,11 @@ import (
 
 // attachCmd are the ways to attach to an engine that is not ours.
 type attachCmd struct {
-	Lines  attachLinesCmd  `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
-	Scrape attachScrapeCmd `cmd:"" help:"Scrape the Prometheus metrics of an engine, and publish the state of its nets."`
-	Dipen  attachDipenCmd  `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
-	SQL    attachSQLCmd    `cmd:"" name:"sql" help:"Read the tables of a workflow engine, without writing, and publish where its instances are, since when and why."`
+	Lines    attachLinesCmd    `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
+	Scrape   attachScrapeCmd   `cmd:"" help:"Scrape the Prometheus metrics of an engine, and publish the state of its nets."`
+	Dipen    attachDipenCmd    `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
+	SQL      attachSQLCmd      `cmd:"" name:"sql" help:"Read the tables of a workflow engine, without writing, and publish where its instances are, since when and why."`
+	Temporal attachTemporalCmd `cmd:"" help:"Ask a Temporal server, without changing anything, and publish where its workflows are, since when and why."`
 }
 
 // ownWebFlags say where an adapter serves its own metrics.

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package temporaltest
+
+import (
+	"context"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+)
+
+const (
+	// serverVersion is the newest version of Temporal's command line that builds from
+	// the module proxy. Its server is 1.29.1.
+	serverVersion = "v1.5.1"
+	buildWithin   = 15 * time.Minute
+
+	patience  = 60 * time.Second
+	pollEvery = 25 * time.Millisecond
+)
+
+// until waits until check returns "", which otherwise says what is missing.
+func until(t *testing.T, what string, check func() string) {
+	t.Helper()
+	end := time.After(patience)
+	for {
+		missing := check()
+		if missing == "" {
+			return
+		}
+		select {
+		case <-end:
+			t.Fatalf("waiting until %s: %s", what, missing)
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// building is the path of Temporal's command line, or why there is none.
+var building = sync.OnceValues(func() (path, why string) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", "no directory for a cache: " + err.Error()
+	}
+	dir := filepath.Join(cache, "pnagent", "temporal-"+serverVersion)
+	path = filepath.Join(dir, "temporal")
+	if _, err := os.Stat(path); err == nil {
+		return path, ""
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return "", err.Error()
+	}
+	temporary, err := os.MkdirTemp(filepath.Dir(dir), "building-")
+	if err != nil {
+		return "", err.Error()
+	}
+	defer os.RemoveAll(temporary)
+	ctx, cancel := context.WithTimeout(context.Background(), buildWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", "github.com/temporalio/cli/cmd/temporal@"+serverVersion)
+	cmd.Dir = temporary
+	cmd.Env = append(os.Environ(), "GOBIN="+temporary, "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", "the development server cannot be built: " + err.Error() + ": " + string(out[max(0, len(out)-300):])
+	}
+	if err := os.Rename(temporary, dir); err != nil {
+		return "", err.Error()
+	}
+	return path, ""
+})
+
+// server is a development server with its data in a directory of the test.
+type server struct {
+	t       *testing.T
+	address string
+	conn    *grpc.ClientConn
+	api     workflowservice.WorkflowServiceClient
+
+	database string
+	running  *exec.Cmd
+}
+
+// newServer starts a server, or skips the test.
+func newServer(t *testing.T) *server {
+	t.Helper()
+	if _, why := building(); why != "" {
+		t.Skip(why)
+	}
+	s := &server{t: t, address: freeAddress(t), database: filepath.Join(t.TempDir(), "temporal.db")}
+	var err error
+	if s.conn, err = grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.conn.Close() })
+	s.api = workflowservice.NewWorkflowServiceClient(s.conn)
+	s.start()
+	t.Cleanup(s.kill)
+	return s
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start starts the server and waits until it answers.
+func (s *server) start() {
+	s.t.Helper()
+	path, _ := building()
+	_, port, _ := strings.Cut(s.address, ":")
+	s.running = exec.Command(path, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", s.database,
+		"--namespace", "second", "--log-level", "error", "--disable-config-file", "--disable-config-env")
+	s.running.Env = append(os.Environ(), "HOME="+filepath.Dir(s.database))
+	if err := s.running.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	until(s.t, "the server answers", func() string {
+		ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
+		defer cancel()
+		for _, namespace := range []string{"default", "second"} {
+			if _, err := s.api.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1}); err != nil {
+				return err.Error()
+			}
+		}
+		return ""
+	})
+}
+
+// kill ends the server with all at once.
+func (s *server) kill() {
+	if s.running == nil {
+		return
+	}
+	s.running.Process.Kill() //nolint:errcheck // it may have ended
+	s.running.Wait()         //nolint:errcheck // killed
+	s.running = nil
+}

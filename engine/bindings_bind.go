@@ -61,7 +61,7 @@ type binder struct {
 
 func (d *binder) bind(tr *Transition, i int, b *binding) {
 	if b.mode != nil || b.action != nil {
-		tr.Due = b.due
+		tr.Due, tr.Until = b.due, nil
 	}
 	tr.Mode = b.modeOr(tr.Mode)
 	tr.Timeout, tr.Retry, tr.Idempotent = b.timeout, b.retry, b.again

@@ -210,6 +210,17 @@ func (g *stage) cancelAll(now int64) {
 	g.end()
 }
 
+// logTimerFaults logs the timers whose time could not be determined.
+func (g *stage) logTimerFaults(now int64) {
+	for k := range g.nets {
+		if n := &g.nets[k]; n.shard != nil {
+			for _, f := range n.shard.TimerFaults() {
+				g.log.failed("timer has no time", n.net, n.ids[f.Transition], f.Err, now)
+			}
+		}
+	}
+}
+
 // failureLog logs failures, once a second for each transition.
 type failureLog struct {
 	log  *slog.Logger

@@ -23,7 +23,11 @@ type Transition struct {
 	// Due returns when a transition that is plain.Delayed and enabled since a
 	// time is due, instead of Mode.Delay; both in microseconds since the Unix
 	// epoch.
-	Due      func(since int64) int64
+	Due func(since int64) int64
+	// Until returns when a transition that is plain.Delayed is due, from the tokens that it
+	// takes or tests, instead of Mode.Delay. It depends on nothing else. An error is an
+	// incident.
+	Until    func(tokens []coloured.Placed, since int64) (due int64, err error)
 	Guard    coloured.Guard   // nil always holds
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
 	// Data returns the data of the tokens that arcs put, in the order of
@@ -69,6 +73,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		d.branches(i)
 		d.data(i)
 		d.out[i].Key = d.key(tr)
+		d.timer(i)
 	}
 	return d.out, d.done()
 }
@@ -88,6 +93,8 @@ func (tr *Transition) trigger(on petri.Trigger) {
 		tr.Mode.Kind = plain.Manual
 	case petri.TriggerDelay:
 		tr.Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: float64(on.Micros)}}
+	case petri.TriggerTimer:
+		tr.Mode.Kind = plain.Delayed
 	case petri.TriggerTime:
 		tr.Mode.Kind = plain.Delayed
 		tr.Due = func(since int64) int64 { return max(since, on.Micros) }
@@ -207,13 +214,13 @@ func arcName(a *petri.Arc) string {
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Action == nil && tr.Due == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil
 }
 
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }
@@ -258,6 +265,7 @@ func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
 	}
 	fault(tr.Mode.Kind > plain.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
 	fault(tr.Due != nil && tr.Mode.Kind != plain.Delayed, "a due time, but not delayed; expected both or none")
+	fault(tr.Until != nil && (tr.Due != nil || tr.Mode.Kind != plain.Delayed), "a time from tokens, but not delayed, or with another due time; expected delayed and one of them")
 	fault(tr.Mode.Delay.Shape > plain.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
 	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
 	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")

@@ -90,6 +90,7 @@ func (w *worker) play(ctx context.Context) error {
 			return err
 		}
 		more, short := w.step(now)
+		w.stage.logTimerFaults(now)
 		if err := w.flush(now); err != nil {
 			return err
 		}

@@ -94,7 +94,11 @@ type Transition struct {
 // Trigger is what a transition waits for when it is enabled.
 type Trigger struct {
 	Kind TriggerKind
-	Name string // of the event or the work; the expression of a timer
+	// Name is that of the event or the work, or the text of a timer. For TriggerTimer it is
+	// an expression over the data of the tokens that the transition takes or tests, as in
+	// Guard, or a text with expressions of UEL in it. Its value is a date, a duration or a
+	// cycle of ISO 8601; a duration begins when the transition is enabled.
+	Name string
 	// Micros is the delay of TriggerDelay, or the time of TriggerTime in
 	// microseconds since the Unix epoch.
 	Micros int64
@@ -152,11 +156,12 @@ const (
 	TriggerWork                     // it performs the bound work, or fires at once if there is none
 	TriggerDelay                    // it was enabled for Micros
 	TriggerTime                     // it is Micros
+	TriggerTimer                    // the time is there that the expression Name gives
 )
 
 // String returns the kind's name in messages and in PNML.
 func (k TriggerKind) String() string {
-	return [...]string{"none", "event", "work", "delay", "time"}[min(k, TriggerTime)]
+	return [...]string{"none", "event", "work", "delay", "time", "timer"}[min(k, TriggerTimer)]
 }
 
 // ArcKind is what an arc does with the tokens of its place.

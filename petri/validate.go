@@ -100,6 +100,8 @@ func (c *checker) events(t *Transition) {
 	c.event(t, "throws", &t.Throws)
 	c.event(t, "catches", &t.Trigger.Event)
 	switch caught := t.Trigger.Event.Kind; {
+	case t.Trigger.Kind == TriggerTimer && t.Trigger.Name == "":
+		c.fault(t.Pos, "transition %q has the trigger timer without a time; expected an expression", t.ID)
 	case caught != EventNone && t.Trigger.Kind != TriggerEvent:
 		c.fault(t.Pos, "transition %q catches a %s and has the trigger %s; expected the trigger event", t.ID, caught, t.Trigger.Kind)
 	case caught != EventNone && t.Throws.Kind != EventNone:

@@ -72,7 +72,11 @@ type Binding struct {
 	Mode plain.Mode
 	// Due returns when a Delayed transition that is enabled since a time is
 	// due, instead of Mode.Delay.
-	Due      func(since int64) int64
+	Due func(since int64) int64
+	// Until returns when a Delayed transition is due that is enabled since a time with
+	// tokens, instead of Mode.Delay. It depends on nothing else. An error, or a panic, is an
+	// incident: see TimerFaults.
+	Until    func(tokens []Placed, since int64) (due int64, err error)
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
 	Action   bool    // firing takes time: Starts hands the action out
@@ -150,6 +154,8 @@ func (c *Config) checkBinding(tr int) error {
 		return fmt.Errorf("kind %d; expected immediate, delayed or manual", b.Mode.Kind)
 	case b.Due != nil && b.Mode.Kind != plain.Delayed:
 		return errors.New("a due time for a transition that is not delayed")
+	case b.Until != nil && (b.Due != nil || b.Mode.Kind != plain.Delayed):
+		return errors.New("a time from tokens for a transition that has another, or is not delayed")
 	case b.Guard != nil && t.Source(tr):
 		return errors.New("a guard on a transition without inputs, which has no tokens to check")
 	case b.Guard == nil && t.Net.Transitions[tr].Guard != "":
@@ -163,8 +169,8 @@ func (c *Config) checkBinding(tr int) error {
 		return errors.New("a time limit without an action")
 	case b.Timeout < 0 || b.Timeout > maxWait:
 		return fmt.Errorf("a time limit of %d µs; expected 0 to %d", b.Timeout, int64(maxWait))
-	case (b.Guard != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
-		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
+	case (b.Guard != nil || b.Until != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
+		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
 	}
 	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr)); err != nil {
 		return err

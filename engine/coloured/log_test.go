@@ -131,7 +131,7 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 				bindings[k].Data[j] = func([]Placed, int64) []byte { return []byte("2") }
 			}
 			if bindings[k].Mode.Kind == plain.Delayed { // a log does not record when clocks started
-				bindings[k].Mode.Kind = plain.Manual
+				bindings[k].Mode.Kind, bindings[k].Until = plain.Manual, nil
 			}
 		}
 		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Seed: uint64(round), Shuffle: round%4 < 2, Log: true}

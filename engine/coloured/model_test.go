@@ -445,6 +445,17 @@ func (m *model) settle() (over bool) {
 				m.clocks = append(m.clocks, k)
 			}
 			k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
+			if of := m.bindings[t].Until; of != nil {
+				c, _ := m.pick(f, t)
+				due, err := of(c.seen(), k.since)
+				if err != nil {
+					m.counts[t].failures++
+					m.troubled(f, t, first(c.taken)).incident = true
+					m.dropClock(k)
+					continue
+				}
+				k.due = due
+			}
 			k.ripe = k.due <= m.now
 			over = over || k.ripe
 		}

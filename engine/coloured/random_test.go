@@ -51,6 +51,9 @@ func randomNet(r *rand.Rand) (*petri.Net, []Binding) {
 		case 1:
 			b.Mode = plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: float64(r.IntN(300))}}
 		}
+		if b.Mode.Kind == plain.Delayed && r.IntN(2) == 0 {
+			b.Until = someTime(r.Uint32())
+		}
 		if !tables.Source(t) && r.IntN(3) == 0 {
 			b.Guard = someGuard(r.Uint32())
 		}
@@ -81,6 +84,22 @@ func someGuard(salt uint32) Guard {
 		}
 		h.Write(text)
 		return Verdict{OK: h.Sum32()%8 < 5, WaitsFor: -1}
+	}
+}
+
+// someTime returns a time that depends only on the tokens and the salt, or an error.
+func someTime(salt uint32) func(tokens []Placed, since int64) (int64, error) {
+	return func(tokens []Placed, since int64) (int64, error) {
+		after := int64(salt % 7)
+		for _, p := range tokens {
+			for _, b := range p.Token.Data {
+				after = (after*31 + int64(b)) % 300
+			}
+		}
+		if after%11 == 0 {
+			return 0, errors.New("no time")
+		}
+		return since + after, nil
 	}
 }
 

@@ -423,7 +423,9 @@ func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now
 		if id == none {
 			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t), since: s.since(in, c, now)})
 		}
-		if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
+		if r.Until != nil {
+			s.planUntil(i, in, f, t, id, s.tokensOf(c))
+		} else if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
 			s.notes.plan(id, s.dueOf(i, f, t, n.since))
 		}
 	}

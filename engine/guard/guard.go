@@ -122,6 +122,21 @@ func (c *Compiler) Value(text string) (func(tokens []coloured.Placed, now int64)
 	return all.value, nil
 }
 
+// Text is Value for a text that can have expressions of UEL in it, as in order-${id}.
+func (c *Compiler) Text(text string) (func(tokens []coloured.Placed, now int64) []byte, error) {
+	if strings.HasPrefix(text, "=") || !strings.Contains(text, "${") && !strings.Contains(text, "#{") {
+		return c.Value(text)
+	}
+	if len(text) > MaxText || !utf8.ValidString(text) {
+		return nil, &Error{Msg: fmt.Sprintf("a text of %d bytes; expected at most %d of UTF-8", len(text), MaxText)}
+	}
+	e, err := compileUEL(text)
+	if err != nil {
+		return nil, errorOf(err)
+	}
+	return (&conditions{places: c.places, parts: []condition{{expression: e}}}).value, nil
+}
+
 // Compile compiles a single guard: see Compiler.
 func Compile(text string, places []string) (coloured.Guard, error) {
 	return NewCompiler(places).Guard(text)

@@ -30,7 +30,8 @@ type room struct {
 var rooms = map[string]room{
 	"petri":                                {pure: true},
 	"petri/pnml":                           {imports: []string{"petri", "petri/xmlscan"}, pure: true},
-	"petri/bpmn":                           {imports: []string{"petri", "petri/xmlscan"}, pure: true},
+	"petri/bpmn":                           {imports: []string{"petri", "petri/iso8601", "petri/xmlscan"}, pure: true},
+	"petri/iso8601":                        {pure: true},
 	"petri/netfile":                        {imports: []string{"petri", "petri/bpmn", "petri/pnml", "petri/trace"}, pure: true},
 	"petri/explore":                        {imports: []string{"petri"}, pure: true},
 	"petri/query":                          {imports: []string{"petri", "petri/explore", "petri/xmlscan"}, pure: true},
@@ -54,7 +55,7 @@ var rooms = map[string]room{
 	"telemetry/natslink":                   {},
 	"telemetry/natsmetrics":                {imports: []string{"internal/selfmetrics", "telemetry/natslink"}},
 	"telemetry":                            {imports: []string{"petri", "petri/pnml", "stats", "telemetry/natslink", "telemetry/wire"}},
-	"engine":                               {imports: []string{"engine/action", "engine/coloured", "engine/guard", "engine/journal", "engine/plain", "engine/ready", "petri", "petri/pnml", "petri/split", "petri/yamlfile", "stats", "telemetry"}},
+	"engine":                               {imports: []string{"engine/action", "engine/coloured", "engine/guard", "engine/journal", "engine/plain", "engine/ready", "petri", "petri/iso8601", "petri/pnml", "petri/split", "petri/yamlfile", "stats", "telemetry"}},
 	"engine/region":                        {imports: []string{"engine", "engine/journal", "petri", "petri/split", "telemetry"}},
 	"collector/counts":                     {imports: []string{"collector", "internal/atomicfile", "internal/dirlock", "internal/selfmetrics"}},
 	"collector/alarm":                      {imports: []string{"collector", "internal/atomicfile", "internal/latest", "petri", "petri/yamlfile", "stats", "telemetry/natslink"}},

@@ -24,7 +24,11 @@ func (b *builder) node(l *level, n *node) string {
 	case "endEvent":
 		return b.endEvent(l, n)
 	case "intermediateCatchEvent":
-		b.pass(l, n, n.trigger())
+		if n.trigger().Kind == petri.TriggerTimer && !n.afterEventGateway() { // the time of each token is its own
+			b.enclosed(l, n, n.trigger())
+		} else {
+			b.pass(l, n, n.trigger())
+		}
 		return ""
 	case "intermediateThrowEvent":
 		return b.throw(l, n)
@@ -47,8 +51,12 @@ func (b *builder) node(l *level, n *node) string {
 // isSource reports whether a node begins an instance because it, or the event gateway
 // before it, instantiates.
 func (n *node) isSource() bool {
-	return n.kind == "receiveTask" && n.instantiates() ||
-		len(n.in) == 1 && n.in[0].src.kind == "eventBasedGateway" && n.in[0].src.instantiates()
+	return n.kind == "receiveTask" && n.instantiates() || n.afterEventGateway() && n.in[0].src.instantiates()
+}
+
+// afterEventGateway reports whether an event gateway waits for the node.
+func (n *node) afterEventGateway() bool {
+	return len(n.in) == 1 && n.in[0].src.kind == "eventBasedGateway"
 }
 
 // waitsFor returns what a catching event or a task waits for.

@@ -19,7 +19,7 @@ type event struct {
 	name      string
 	condition string        // the expression of a conditional event that is evaluated; "" for none
 	timer     petri.Trigger // of a timer
-	times     uint32        // of a constant timer: how often it occurs; 0 without end
+	times     uint32        // of a timer: how often it occurs; 0 without end
 }
 
 // readEvent reads the event definition of an event.
@@ -110,8 +110,8 @@ func (d *document) code(ref, attr string) string {
 	return ref
 }
 
-// readTimer reads a timer. It returns the trigger of a constant duration or date and how
-// often it occurs, and an event for an expression.
+// readTimer reads a timer. It returns its trigger and how often it occurs: 0 is without end.
+// A text that is neither a constant nor an expression becomes an event.
 func (d *document) readTimer(n *node, e *elem) (petri.Trigger, uint32) {
 	title := n.kindOf("timer " + words(n.kind))
 	for _, name := range []string{"timeDuration", "timeDate", "timeCycle"} {
@@ -119,15 +119,21 @@ func (d *document) readTimer(n *node, e *elem) (petri.Trigger, uint32) {
 		if k == nil || k.text == "" {
 			continue
 		}
-		t, times, err := parseTimer(name, k.text)
-		if times != 1 && n.kind == "startEvent" && !n.inside && err == nil {
-			err = errCycle // it begins an instance each time
+		if isExpression(k.text) {
+			times := uint32(1)
+			if name == "timeCycle" {
+				times = 0
+			}
+			return petri.Trigger{Kind: petri.TriggerTimer, Name: oneLine(k.text)}, times
 		}
+		t, times, err := parseTimer(name, k.text)
 		if err != nil {
 			d.Warnings.Add(k.pos, title+": "+xmlscan.Quote(k.text)+" "+err.Error()+"; it waits for an event of that name")
 			t = petri.Trigger{Kind: petri.TriggerEvent}
 		}
-		t.Name = oneLine(k.text)
+		if t.Kind != petri.TriggerTimer {
+			t.Name = oneLine(k.text)
+		}
 		return t, times
 	}
 	d.Warnings.Add(e.pos, title+" has no time; it waits for an event")
@@ -153,10 +159,10 @@ func (n *node) rounds() uint32 {
 	return max(n.event.times, 1)
 }
 
-// timed reports whether an event is a constant timer.
+// timed reports whether an event is a timer that occurs by itself.
 func (n *node) timed() bool {
 	k := n.event.timer.Kind
-	return k == petri.TriggerDelay || k == petri.TriggerTime
+	return k == petri.TriggerDelay || k == petri.TriggerTime || k == petri.TriggerTimer
 }
 
 // work returns the work of a throwing event.

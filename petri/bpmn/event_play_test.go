@@ -54,3 +54,61 @@ func TestConditionalEvents(t *testing.T) {
 		s.run(t)
 	}
 }
+
+func TestTimersByExpression(t *testing.T) {
+	at := func(kind, text string) string {
+		return `<timerEventDefinition><` + kind + `>` + text + `</` + kind + `></timerEventDefinition>`
+	}
+	catch := func(kind, text string) string {
+		return process(`<startEvent id="s"/><intermediateCatchEvent id="c">`+at(kind, text)+`</intermediateCatchEvent><endEvent id="e"/>`, "s>c>e")
+	}
+	boundary := func(kind, text string) string {
+		return process(`<startEvent id="s"/><userTask id="n"/><endEvent id="e"/><userTask id="late"/><boundaryEvent id="c" attachedToRef="n" cancelActivity="false">`+
+			at(kind, text)+`</boundaryEvent>`, "s>n>e c>late")
+	}
+	const hour, waits, over = `{"d": "PT1H"}`, "c/active", "e/end"
+	for _, s := range []scenario{
+		{"a duration counts from when the token arrives", catch("timeDuration", "${d}"), hour, "+59m", waits},
+		{"and is over", catch("timeDuration", "${d}"), hour, "+60m", over},
+		{"of FEEL", catch("timeDuration", "= d"), hour, "+60m", over},
+		{"computed by FEEL", catch("timeDuration", `= duration("PT30M") * n`), `{"n": 2}`, "+59m", waits},
+		{"and over", catch("timeDuration", `= duration("PT30M") * n`), `{"n": 2}`, "+60m", over},
+		{"a text with an expression in it", catch("timeDuration", "PT${n}H"), `{"n": 2}`, "+119m", waits},
+		{"and over then", catch("timeDuration", "PT${n}H"), `{"n": 2}`, "+120m", over},
+		{"a date", catch("timeDate", "#{d}"), `{"d": "2000-01-01T02:00:00Z"}`, "+119m", waits},
+		{"that comes", catch("timeDate", "#{d}"), `{"d": "2000-01-01T02:00:00Z"}`, "+120m", over},
+		{"a date that is over is due at once", catch("timeDate", "#{d}"), `{"d": "1999-01-01"}`, "", over},
+		{"a month, whose length the calendar says", catch("timeDuration", "P1M"), `{}`, "+743h", waits},
+		{"of 31 days", catch("timeDuration", "P1M"), `{}`, "+744h", over},
+		{"each token has its own time", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><exclusiveGateway id="m"/><intermediateCatchEvent id="c">`+
+			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/>`, "s>f>a>m f>b>m m>c c>e"), `{}`, `a,{"d":"PT9H"} b,{"d":"PT1H"} +2h`, "c/active e/end"},
+		{"what is not a time is an incident", catch("timeDuration", "${d}"), `{"d": "soon"}`, "+9h", waits},
+		{"which a call resolves", catch("timeDuration", "${d}"), `{"d": 7}`, "c", over},
+		{"a variable that does not exist is no time", catch("timeDuration", "${d}"), `{}`, "+9h", waits},
+		{"a duration of a boundary event that does not interrupt occurs once", boundary("timeDuration", "${d}"), hour, "+9h", "c-late n/active"},
+		{"a cycle again and again", boundary("timeCycle", "${d}"), `{"d": "R/PT1H"}`, "+3h", "c-late×3 c/armed n/active"},
+		{"but it cannot count", boundary("timeCycle", "${d}"), `{"d": "R2/PT1H"}`, "+9h", "c/armed n/active"},
+	} {
+		s.run(t)
+	}
+}
+
+func TestACycleBeginsAProcessAgainAndAgain(t *testing.T) {
+	cyclic := func(text, content, flows string) string {
+		return process(`<startEvent id="s"><timerEventDefinition><timeCycle>`+text+`</timeCycle></timerEventDefinition></startEvent>`+content, flows)
+	}
+	const task = `<userTask id="n"/><endEvent id="e"/>`
+	const two = `<parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><parallelGateway id="j"/><userTask id="n"/><endEvent id="e"/>`
+	for _, s := range []scenario{
+		{"as often as it says", cyclic("R2/PT1H", task, "s>n>e"), `{}`, "+9h", "s-n×2"},
+		{"one after the other", cyclic("R2/PT1H", task, "s>n>e"), `{}`, "+1h", "s-n s/start"},
+		{"or without end", cyclic("R/PT1H", task, "s>n>e"), `{}`, "+3h", "s-n×3 s/start"},
+		{"what has begun shares nothing", cyclic("R2/PT1H", two, "s>f>a>j f>b>j j>n>e"), `{}`, "+9h a a", "a-j×2 f-b×2"},
+		{"and ends apart", cyclic("R2/PT1H", two, "s>f>a>j f>b>j j>n>e"), `{}`, "+9h a a b n", "a-j e/end f-b"},
+		{"a terminate end event ends one", cyclic("R/PT1H", `<userTask id="n"/><endEvent id="e"><terminateEventDefinition/></endEvent>`, "s>n>e"), `{}`, "+3h n", "e/end s-n×2 s/start"},
+		{"an event sub-process belongs to one", cyclic("R2/PT1H", task+strings.Replace(sub("w", `<startEvent id="c"><signalEventDefinition signalRef="x"/></startEvent><userTask id="h"/>`, "c>h"), ">", ` triggeredByEvent="true">`, 1), "s>n>e"),
+			`{}`, "+9h c", "c-h c/armed p/active×2 s-n"},
+	} {
+		s.run(t)
+	}
+}

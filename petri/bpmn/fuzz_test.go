@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/iso8601"
 )
 
 // For any bytes, Read returns nets that compile and that PNML preserves, with as
@@ -69,7 +70,8 @@ func FuzzParseTimer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got.Kind == petri.TriggerDelay && got.Micros < 0 || got.Kind != petri.TriggerDelay && got.Kind != petri.TriggerTime || times == 0 && got.Micros == 0 || times > maxTimes {
+		if got.Kind == petri.TriggerDelay && got.Micros < 0 || got.Kind != petri.TriggerDelay && got.Kind != petri.TriggerTime && got.Kind != petri.TriggerTimer ||
+			times == 0 && got.Micros == 0 && got.Kind != petri.TriggerTimer || times > iso8601.MaxTimes {
 			t.Errorf("%q: %+v", s, got)
 		}
 	})

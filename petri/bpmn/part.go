@@ -107,7 +107,7 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
-	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds",
+	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
 		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
 		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most":
 		suffix = "/flow " + f.id
@@ -243,7 +243,11 @@ func (b *builder) end(l *level, n *node) string {
 	id := l.id(n.id) + "/end"
 	if !b.made[id] {
 		b.made[id] = true
-		b.place(l.run, id, n.label()+" (end)", b.at(l, n.id), n.pos)
+		scope := l.run
+		if l == b.root {
+			scope = "" // also of a process that begins again and again
+		}
+		b.place(scope, id, n.label()+" (end)", b.at(l, n.id), n.pos)
 	}
 	return id
 }

@@ -28,21 +28,52 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 	t := b.transition(l, n, trigger).ID
 	b.output(l, n, t)
 	if n.event != nil && n.timed() {
-		place := b.place(l.run, l.id(n.id)+"/start", n.label()+" (start)", b.at(l, n.id), n.pos)
-		b.mark(place)
-		l.armed = append(l.armed, place)
-		b.take(place, t, n.pos)
+		b.startTimer(l, n, t)
 	}
 	if b.alive == "" {
 		return ""
 	}
-	b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
+	if l.run == "" {
+		b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
+	}
 	b.after(func() {
 		for _, place := range l.await {
 			b.putFirst(t, place, n.pos)
 		}
 	})
 	return ""
+}
+
+// startTimer makes a transition begin at its times: once, without end, or a number of times, of
+// which id/left has those after the next.
+func (b *builder) startTimer(l *level, n *node, transition string) {
+	state := func(word string, tokens uint32) string {
+		place := b.place("", l.id(n.id)+"/"+word, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
+		b.rounds[place] = tokens
+		b.mark(place)
+		if n.event.times == 1 { // otherwise the end of one run does not end the others
+			l.armed = append(l.armed, place)
+		}
+		return place
+	}
+	start := state("start", 1)
+	b.take(start, transition, n.pos)
+	switch times := n.event.times; times {
+	case 0:
+		b.put(transition, start, n.pos)
+	case 1:
+	default:
+		left := state("left", times-1)
+		again := b.step(l, n, "again").ID
+		b.take(left, again, n.pos)
+		b.test(petri.Inhibitor, start, again, 1, n.pos)
+		b.put(again, start, n.pos)
+	}
+}
+
+// repeats reports whether the process begins again and again, by a timer.
+func (s *scope) repeats() bool {
+	return !s.beginsByItself() && slices.ContainsFunc(s.nodes, func(n *node) bool { return n.kind == "startEvent" && n.timed() && n.event.times != 1 })
 }
 
 // eventStart builds the start of an event sub-process, which waits while the level
@@ -121,7 +152,7 @@ func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 func (b *builder) lifetime() string {
 	s, pos := b.root.scope, b.root.scope.el.pos
 	label := (&node{id: s.id, name: s.name}).label()
-	b.place("", b.alive, label+" (active)", nil, pos)
+	b.place(b.root.run, b.alive, label+" (active)", nil, pos)
 	b.root.await = append(b.root.await, b.alive)
 	end := b.place("", s.id+"/end", label+" (end)", nil, pos)
 	b.left--

@@ -12,12 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/iso8601"
 )
 
 func TestTimersAreConstantsOfISO8601(t *testing.T) {
 	delay := func(d time.Duration) petri.Trigger {
 		return petri.Trigger{Kind: petri.TriggerDelay, Micros: d.Microseconds()}
 	}
+	months := func(s string) petri.Trigger { return petri.Trigger{Kind: petri.TriggerTimer, Name: `"` + s + `"`} }
 	at := func(s string) petri.Trigger {
 		d, err := time.Parse(time.RFC3339, s)
 		if err != nil {
@@ -35,33 +37,33 @@ func TestTimersAreConstantsOfISO8601(t *testing.T) {
 		{"timeDuration", "P2W", delay(14 * 24 * time.Hour), nil},
 		{"timeDuration", "PT0S", delay(0), nil},
 		{"timeDuration", "P0Y0M1D", delay(24 * time.Hour), nil},
-		{"timeDuration", "P1M", petri.Trigger{}, errMonths},
-		{"timeDuration", "P1Y", petri.Trigger{}, errMonths},
-		{"timeDuration", "P", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "P1DT", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "P1H", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "PT1D", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "PT1S1M", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "PT1.1.1S", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "PT5", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "PTT5S", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "-PT5S", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "${delay}", petri.Trigger{}, errNotConstant},
-		{"timeDuration", "P99999999999W", petri.Trigger{}, errTooLong},
+		{"timeDuration", "P1M", months("P1M"), nil},
+		{"timeDuration", "P1Y", months("P1Y"), nil},
+		{"timeDuration", "P", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "P1DT", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "P1H", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "PT1D", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "PT1S1M", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "PT1.1.1S", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "PT5", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "PTT5S", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "-PT5S", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "${delay}", petri.Trigger{}, iso8601.ErrForm},
+		{"timeDuration", "P99999999999W", petri.Trigger{}, iso8601.ErrTooLong},
 		{"timeCycle", "R1/P5D", delay(5 * 24 * time.Hour), nil},
 		{"timeCycle", "R3/PT10H", delay(10 * time.Hour), nil},
 		{"timeCycle", "R/PT10S", delay(10 * time.Second), nil},
-		{"timeCycle", "R0/PT10H", petri.Trigger{}, errCycle},
-		{"timeCycle", "R1001/PT10H", petri.Trigger{}, errCycle},
-		{"timeCycle", "R/PT0S", petri.Trigger{}, errCycle},
-		{"timeCycle", "R2/2030-01-01/PT1S", petri.Trigger{}, errCycle},
-		{"timeCycle", "R/P1M", petri.Trigger{}, errMonths},
-		{"timeCycle", "0 0 * * *", petri.Trigger{}, errCycle},
+		{"timeCycle", "R0/PT10H", petri.Trigger{}, iso8601.ErrCycle},
+		{"timeCycle", "R1001/PT10H", petri.Trigger{}, iso8601.ErrCycle},
+		{"timeCycle", "R/PT0S", petri.Trigger{}, iso8601.ErrCycle},
+		{"timeCycle", "R2/2030-01-01/PT1S", petri.Trigger{}, iso8601.ErrCycle},
+		{"timeCycle", "R/P1M", months("P1M"), nil},
+		{"timeCycle", "0 0 * * *", petri.Trigger{}, iso8601.ErrCycle},
 		{"timeDate", "2030-01-01T08:00:00Z", at("2030-01-01T08:00:00Z"), nil},
 		{"timeDate", "2030-01-01T08:00:00.25+02:00", at("2030-01-01T06:00:00.25Z"), nil},
 		{"timeDate", "2030-01-01T08:00", at("2030-01-01T08:00:00Z"), nil},
 		{"timeDate", "2030-01-01", at("2030-01-01T00:00:00Z"), nil},
-		{"timeDate", "tomorrow", petri.Trigger{}, errNotConstant},
+		{"timeDate", "tomorrow", petri.Trigger{}, iso8601.ErrForm},
 	}
 	for _, tt := range tests {
 		got, _, err := parseTimer(tt.kind, tt.text)

@@ -174,7 +174,7 @@ func (n *netReader) trigger(e *element, to *petri.Trigger) error {
 		case "kind":
 			kind, known := triggerKind(value)
 			if !known {
-				n.faults.Add(e.pos, "the kind %s of a trigger; expected event, work, delay or time", xmlscan.Quote(value))
+				n.faults.Add(e.pos, "the kind %s of a trigger; expected event, work, delay, time or timer", xmlscan.Quote(value))
 			}
 			to.Kind = kind
 		case "name":
@@ -191,7 +191,7 @@ func (n *netReader) trigger(e *element, to *petri.Trigger) error {
 }
 
 func triggerKind(s string) (petri.TriggerKind, bool) {
-	for k := petri.TriggerNone; k <= petri.TriggerTime; k++ {
+	for k := petri.TriggerNone; k <= petri.TriggerTimer; k++ {
 		if k.String() == s {
 			return k, true
 		}

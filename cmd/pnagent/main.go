@@ -69,6 +69,7 @@ type cli struct {
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
 	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and its standbys."`
 	Attach      attachCmd      `cmd:"" help:"Publish telemetry for an existing engine."`
+	Permissions permissionsCmd `cmd:"" help:"Print what engines, sidecars and operators may do on NATS, as configuration of nats-server or commands of nsc."`
 	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine publishes."`
 	Journal     journalCmd     `cmd:"" help:"Print what the journal of an engine holds, or copy it up to a commit."`
 	Check       checkCmd       `cmd:"" help:"Read nets, and print their elements and faults."`

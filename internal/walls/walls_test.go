@@ -53,6 +53,7 @@ var rooms = map[string]room{
 	"engine/journal/journaltest":           {imports: []string{"engine/journal"}},
 	"telemetry/wire":                       {},
 	"telemetry/natslink":                   {},
+	"telemetry/permissions":                {imports: []string{"telemetry"}, pure: true},
 	"telemetry/natsmetrics":                {imports: []string{"internal/selfmetrics", "telemetry/natslink"}},
 	"telemetry":                            {imports: []string{"petri", "petri/pnml", "stats", "telemetry/natslink", "telemetry/wire"}},
 	"engine":                               {imports: []string{"engine/action", "engine/coloured", "engine/guard", "engine/journal", "engine/plain", "engine/ready", "petri", "petri/iso8601", "petri/pnml", "petri/split", "petri/yamlfile", "stats", "telemetry"}},

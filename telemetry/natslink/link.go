@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -164,7 +166,17 @@ func (l *Link) connected(c *nats.Conn) {
 		l.log.Info("connected to NATS again", "server", server)
 	} else {
 		l.log.Info("connected to NATS", "server", server)
+		if !c.AuthRequired() && !local(c.ConnectedAddr()) {
+			l.log.Warn("the NATS server takes everybody's messages, so anybody who reaches it can change what is shown and act on instances; see pnagent permissions", "server", server)
+		}
 	}
+}
+
+// local reports whether an address is one of this host only.
+func local(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip, notIP := netip.ParseAddr(host)
+	return err != nil || notIP != nil || ip.Unmap().IsLoopback() // without an address it is in this process
 }
 
 // lost records the end of a connection.

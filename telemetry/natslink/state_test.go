@@ -100,3 +100,15 @@ func TestAReasonIsLoggedAgainAfterAMinute(t *testing.T) {
 		}
 	}
 }
+
+// A server without users is warned about, unless only this host reaches it.
+func TestLocalAddresses(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:4222": true, "[::1]:4222": true, "127.3.2.1:1": true, "[::ffff:127.0.0.1]:4222": true, "": true, "pipe": true,
+		"192.0.2.7:4222": false, "[2001:db8::1]:4222": false, "0.0.0.0:4222": false,
+	} {
+		if got := local(address); got != want {
+			t.Errorf("%q: got %v; want %v", address, got, want)
+		}
+	}
+}

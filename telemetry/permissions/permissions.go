@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package permissions lists what each kind of program may do on NATS, and writes it
+// for nats-server and for nsc.
+//
+// A source may publish under its own name and its own nets only, so that it cannot
+// change, end or rename what another source shows. Only an operator may publish
+// requests that change an instance. Only sidecars may publish where sidecars
+// decide which of them notifies.
+package permissions
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// Role is a kind of program.
+type Role string
+
+// The roles.
+const (
+	Engine   Role = "engine"   // pnagent engine
+	Adapter  Role = "adapter"  // pnagent attach, and engines with the SDK
+	Sidecar  Role = "sidecar"  // pnagent serve, alone, of a pair, or the root of a tree
+	Leaf     Role = "leaf"     // the connection of a sidecar to the one above it
+	Operator Role = "operator" // people and tools that act on instances
+	Observer Role = "observer" // pnagent wire check, pnagent regions
+)
+
+// Roles are all roles, with what each is for.
+var Roles = []struct {
+	Role  Role
+	About string
+}{
+	{Engine, "pnagent engine"},
+	{Adapter, "pnagent attach, and engines with the SDK or the wire"},
+	{Sidecar, "pnagent serve: alone, of a pair, or above others"},
+	{Leaf, "the connection of a sidecar to the sidecar above it (--up.nats)"},
+	{Operator, "people and tools that inject tokens, fire transitions and send messages"},
+	{Observer, "pnagent wire check, pnagent regions"},
+}
+
+// Deployment is what permissions are for.
+type Deployment struct {
+	Subjects telemetry.Subjects
+	Sources  []string // names of engines and adapters; empty for any
+	Nets     []string // ids of their nets; empty for any
+	Events   []string // names of messages and signals that engines take and throw; empty for any
+	// JetStream says that engines keep their journals there. They take over from each
+	// other and publish as NAME/PART, so each may publish as any source of its nets.
+	JetStream bool
+}
+
+// User is what one user of NATS may do.
+type User struct {
+	Name      string
+	Role      Role
+	Publish   []string // subjects
+	Subscribe []string
+	Answers   bool // may answer each request that it receives, once
+}
+
+// inbox is where answers arrive.
+const inbox = "_INBOX.>"
+
+// Users returns the users of a role: one for each source, or one for the role.
+func (d *Deployment) Users(role Role) []User {
+	if perSource := role == Engine || role == Adapter || role == Leaf; !perSource || len(d.Sources) == 0 {
+		return []User{d.user(role, string(role), "*")}
+	}
+	var out []User
+	for _, source := range d.Sources {
+		out = append(out, d.user(role, source, telemetry.Escape(source)))
+	}
+	return out
+}
+
+// user returns what a program may do. source is a token of a subject.
+func (d *Deployment) user(role Role, name, source string) User {
+	u := User{Name: name, Role: role}
+	nets, events := tokens(d.Nets), tokens(d.Events)
+	at := func(kind string, tokens ...string) string {
+		return strings.Join(append([]string{d.Subjects.Prefix(), kind}, tokens...), ".")
+	}
+	// of adds subjects of each net and a last token.
+	of := func(to *[]string, last string, kinds ...string) {
+		for _, kind := range kinds {
+			for _, net := range nets {
+				*to = append(*to, at(kind, net, last))
+			}
+		}
+	}
+	publishes := func(subjects ...string) { u.Publish = append(u.Publish, subjects...) }
+	subscribes := func(subjects ...string) { u.Subscribe = append(u.Subscribe, subjects...) }
+	if role == Engine && d.JetStream {
+		source = "*"
+		publishes("$JS.API.>", "$JS.FC.>", "$JS.ACK.>", "$O.>", "pnagent.log.>")
+		for _, net := range nets {
+			publishes(at("parts", net))
+			subscribes(at("parts", net))
+		}
+	}
+	if role == Engine || role == Adapter || role == Leaf {
+		u.Answers = true
+		of(&u.Publish, source, "snapshot", "bye")
+		subscribes(at("hello"), "$SRV.>", inbox)
+		of(&u.Subscribe, source, "full", "notice", "instances")
+		of(&u.Subscribe, "*", "net")
+	}
+	switch role {
+	case Engine:
+		of(&u.Subscribe, source, "inject", "fire")
+		for _, event := range events {
+			publishes(at("signal", event))
+			subscribes(at("message", event, source), at("signal", event))
+		}
+	case Sidecar:
+		publishes(at("hello"), at("full", "*", "*"), at("notice", "*", "*"), at("net", "*", "*"), at("instances", "*", "*"), at("sidecars", ">"))
+		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("sidecars", ">"), inbox)
+	case Operator:
+		subscribes(inbox)
+		sources := tokens(d.Sources)
+		if d.JetStream {
+			sources = []string{"*"}
+		}
+		for _, s := range sources {
+			of(&u.Publish, s, "inject", "fire", "instances")
+			for _, event := range events {
+				publishes(at("message", event, s))
+			}
+		}
+		for _, event := range events {
+			publishes(at("signal", event))
+		}
+	case Observer:
+		publishes(at("hello"), at("net", "*", "*"), at("instances", "*", "*"), "$SRV.>")
+		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("notice", "*", "*"), at("parts", "*"), inbox)
+	}
+	return u
+}
+
+// tokens returns names as tokens of a subject, sorted; "*" for none.
+func tokens(names []string) []string {
+	if len(names) == 0 {
+		return []string{"*"}
+	}
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = telemetry.Escape(name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Password returns the name of the environment variable that holds a user's password
+// for nats-server.
+func (u *User) Password() string {
+	return "PNAGENT_" + strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z':
+			return r - 'a' + 'A'
+		case r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+			return r
+		}
+		return '_'
+	}, u.Name)
+}
+
+// WriteServer writes users as a configuration of nats-server, which takes each password
+// from its environment.
+func WriteServer(w io.Writer, users []User) error {
+	var b strings.Builder
+	b.WriteString("# Passwords come from the environment of nats-server.\nauthorization {\n  users = [\n")
+	for i := range users {
+		u := &users[i]
+		fmt.Fprintf(&b, "    # %s\n    {\n      user: %q, password: $%s\n      permissions {\n", u.Role, u.Name, u.Password())
+		list(&b, "publish", u.Publish)
+		list(&b, "subscribe", u.Subscribe)
+		if u.Answers {
+			b.WriteString("        allow_responses: { max: 1, expires: \"1m\" }\n")
+		}
+		b.WriteString("      }\n    }\n")
+	}
+	b.WriteString("  ]\n}\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func list(b *strings.Builder, name string, subjects []string) {
+	fmt.Fprintf(b, "        %s: { allow: [\n", name)
+	for _, s := range subjects {
+		fmt.Fprintf(b, "          %q\n", s)
+	}
+	b.WriteString("        ] }\n")
+}
+
+// WriteNSC writes users as commands of nsc, which add them to its current account.
+func WriteNSC(w io.Writer, users []User) error {
+	var b strings.Builder
+	for i := range users {
+		u := &users[i]
+		fmt.Fprintf(&b, "nsc add user --name '%s' \\\n  --allow-pub '%s' \\\n  --allow-sub '%s'", strings.ReplaceAll(u.Name, "'", `'\''`), strings.Join(u.Publish, ","), strings.Join(u.Subscribe, ","))
+		if u.Answers {
+			b.WriteString(" \\\n  --allow-pub-response=1 --response-ttl 1m")
+		}
+		b.WriteString("\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package permissions
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+func TestASourcePublishesUnderItsOwnNameAndNetsOnly(t *testing.T) {
+	d := Deployment{Sources: []string{"shop 1", "shop-2"}, Nets: []string{"orders", "a.b"}, Events: []string{"paid"}}
+	got := d.Users(Engine)[0]
+	want := User{
+		Name: "shop 1", Role: Engine, Answers: true,
+		Publish: []string{
+			"petrinet.v1.snapshot.a=2Eb.shop=201", "petrinet.v1.snapshot.orders.shop=201",
+			"petrinet.v1.bye.a=2Eb.shop=201", "petrinet.v1.bye.orders.shop=201", "petrinet.v1.signal.paid",
+		},
+		Subscribe: []string{
+			"petrinet.v1.hello", "$SRV.>", "_INBOX.>",
+			"petrinet.v1.full.a=2Eb.shop=201", "petrinet.v1.full.orders.shop=201",
+			"petrinet.v1.notice.a=2Eb.shop=201", "petrinet.v1.notice.orders.shop=201",
+			"petrinet.v1.instances.a=2Eb.shop=201", "petrinet.v1.instances.orders.shop=201",
+			"petrinet.v1.net.a=2Eb.*", "petrinet.v1.net.orders.*",
+			"petrinet.v1.inject.a=2Eb.shop=201", "petrinet.v1.inject.orders.shop=201",
+			"petrinet.v1.fire.a=2Eb.shop=201", "petrinet.v1.fire.orders.shop=201",
+			"petrinet.v1.message.paid.shop=201", "petrinet.v1.signal.paid",
+		},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if got := got.Password(); got != "PNAGENT_SHOP_1" {
+		t.Errorf("got the variable %s; want PNAGENT_SHOP_1", got)
+	}
+}
+
+// What changes an instance, or what sidecars decide, is for one role each.
+func TestWhoMayPublishWhat(t *testing.T) {
+	subjects, err := telemetry.NewSubjects("acme.nets")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Deployment{Subjects: subjects}
+	for _, c := range []struct {
+		kind  string
+		roles []Role
+	}{
+		{"snapshot", []Role{Engine, Adapter, Leaf}},
+		{"bye", []Role{Engine, Adapter, Leaf}},
+		{"inject", []Role{Operator}},
+		{"fire", []Role{Operator}},
+		{"message", []Role{Operator}},
+		{"signal", []Role{Engine, Operator}},
+		{"full", []Role{Sidecar}},
+		{"notice", []Role{Sidecar}},
+		{"sidecars", []Role{Sidecar}},
+		{"hello", []Role{Sidecar, Observer}},
+	} {
+		var got []Role
+		for _, r := range Roles {
+			u := d.Users(r.Role)[0]
+			if slices.ContainsFunc(u.Publish, func(s string) bool { return s == ">" || strings.HasPrefix(s+".", "acme.nets."+c.kind+".") }) {
+				got = append(got, r.Role)
+			}
+		}
+		if d := cmp.Diff(c.roles, got); d != "" {
+			t.Errorf("%s: %s", c.kind, d)
+		}
+	}
+}
+
+func TestNSC(t *testing.T) {
+	var out strings.Builder
+	d := Deployment{Sources: []string{"it's"}, Nets: []string{"n"}}
+	if err := WriteNSC(&out, d.Users(Adapter)); err != nil {
+		t.Fatal(err)
+	}
+	const want = `nsc add user --name 'it'\''s' \
+  --allow-pub 'petrinet.v1.snapshot.n.it=27s,petrinet.v1.bye.n.it=27s' \
+  --allow-sub 'petrinet.v1.hello,$SRV.>,_INBOX.>,petrinet.v1.full.n.it=27s,petrinet.v1.notice.n.it=27s,petrinet.v1.instances.n.it=27s,petrinet.v1.net.n.*' \
+  --allow-pub-response=1 --response-ttl 1m
+`
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}

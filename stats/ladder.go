@@ -215,7 +215,10 @@ func (r *Rungs) Len() int { return r.n }
 // now, a time before the epoch as the epoch.
 func (r *Rungs) Index(injected int64) int {
 	t := max(min(injected/SlotWidth, r.at), 0)
-	j := level(t, r.at)
+	j := max(bits.Len64(uint64(r.at-t)/16), 1) - 1
+	for j < maxLevel && t < r.bound[j] { // see level
+		j++
+	}
 	top := r.at
 	if j > 0 {
 		top = r.bound[j-1] - 1

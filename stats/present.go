@@ -2,7 +2,11 @@
 
 package stats
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // BlockedAfter is the age of a token, in microseconds, from which the conditions
 // that block its transitions are counted in Rows.Blocks.
@@ -31,8 +35,8 @@ type Present[H any] struct {
 
 type presentPlace[H any] struct {
 	tokens, instances uint64
-	last              int32 // 1 + the last instance with a token here
-	injected          TimeSum
+	last              int32    // 1 + the last instance with a token here
+	high, low         uint64   // the sum of the injection times, in microseconds
 	ladder            []uint64 // by rung; nil before the first token
 	oldest            []old[H] // oldest first, at most MaxStuck
 }
@@ -72,24 +76,40 @@ func (p *Present[H]) Tokens(place int, instance int32, injected int64, n uint32,
 		row.last = instance + 1
 		row.instances++
 	}
-	row.injected.Merge(TimeSum{Sec: uint64(injected) / 1e6 * uint64(n), Micro: uint64(injected) % 1e6 * uint64(n)})
+	high, low := bits.Mul64(uint64(injected), uint64(n))
+	sum, carry := bits.Add64(row.low, low, 0)
+	row.high, row.low = row.high+high+carry, sum
 	if row.ladder == nil {
 		row.ladder = make([]uint64, p.rungs.Len())
 	}
 	row.ladder[p.rungs.Index(injected)] += uint64(n)
-	if k := len(row.oldest); k < MaxStuck || injected <= row.oldest[k-1].injected && (p.Tie != nil || injected < row.oldest[k-1].injected) {
+	if k := len(row.oldest); k < MaxStuck || injected < row.oldest[k-1].injected || p.Tie != nil && p.before(injected, holder, &row.oldest[k-1]) {
 		p.remember(row, old[H]{injected, holder}, n)
 	}
 	return first
 }
 
+// before reports whether a token comes before one that was counted earlier.
+func (p *Present[H]) before(injected int64, holder H, o *old[H]) bool {
+	return injected < o.injected || injected == o.injected && p.Tie != nil && p.Tie(holder, o.holder) < 0
+}
+
+// injected returns the sum of the injection times.
+func (r *presentPlace[H]) injected() TimeSum {
+	if r.high >= 1e6 {
+		return TimeSum{Sec: math.MaxUint64}
+	}
+	sec, micro := bits.Div64(r.high, r.low, 1e6)
+	return TimeSum{Sec: sec, Micro: micro}
+}
+
 // remember keeps the oldest tokens of a place in order of their age.
 func (p *Present[H]) remember(row *presentPlace[H], o old[H], n uint32) {
 	at, _ := slices.BinarySearchFunc(row.oldest, o, func(a, b old[H]) int {
-		if a.injected < b.injected || a.injected == b.injected && (p.Tie == nil || p.Tie(a.holder, b.holder) <= 0) {
-			return -1
+		if p.before(b.injected, b.holder, &a) {
+			return 1
 		}
-		return 1
+		return -1
 	})
 	for range min(int(n), MaxStuck-at) {
 		row.oldest = slices.Insert(row.oldest, at, o)
@@ -135,7 +155,7 @@ func (p *Present[H]) AddTo(rows *Rows, name func(place int, holder H) (string, [
 	for i := range p.places {
 		if row := &p.places[i]; row.tokens > 0 {
 			sum := Place{Tokens: row.tokens, Arrivals: row.tokens, Instances: row.instances,
-				Oldest: row.oldest[0].injected, Injected: row.injected, Ages: p.rungs.Ladder(row.ladder)}
+				Oldest: row.oldest[0].injected, Injected: row.injected(), Ages: p.rungs.Ladder(row.ladder)}
 			for _, o := range row.oldest {
 				instance, waits := name(i, o.holder)
 				sum.Stuck = append(sum.Stuck, Token{Instance: instance, Injected: o.injected, Waits: waits})

@@ -32,23 +32,33 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 // condition, not as blocks, which would need a search for every instance.
 type look struct {
 	*stats.Present[int32]
-	s        *Shard
-	marking  []uint32 // by place: see mark
-	aged     []int32  // non-final places where the current instance has an old token
-	short    []uint64 // by condition of all transitions: instances blocked by Lo
-	over     []uint64 // by condition of all transitions: instances blocked by Hi
-	condBase []int32  // by transition: the index of its first condition in short and over
+	s       *Shard
+	marking []uint32   // by place: see mark
+	aged    []int32    // non-final places where the current instance has an old token
+	tests   [][]tested // by transition
+}
+
+// tested is a condition, and how many instances it blocks.
+type tested struct {
+	petri.Cond
+	short, over uint64 // by Lo, by Hi
 }
 
 func newLook(s *Shard, now int64) *look {
 	l := &look{Present: stats.NewPresent[int32](now, s.Tables.Places(), len(s.rules)), s: s,
-		marking: make([]uint32, s.Tables.Places()), condBase: make([]int32, len(s.rules))}
-	n := int32(0)
+		marking: make([]uint32, s.Tables.Places()), tests: make([][]tested, len(s.rules))}
+	n := 0
 	for t := range s.rules {
-		l.condBase[t] = n
-		n += int32(len(s.rules[t].conds))
+		n += len(s.rules[t].conds)
 	}
-	l.short, l.over = make([]uint64, n), make([]uint64, n)
+	all := make([]tested, 0, n)
+	for t := range s.rules {
+		from := len(all)
+		for _, c := range s.rules[t].conds {
+			all = append(all, tested{Cond: c})
+		}
+		l.tests[t] = all[from:]
+	}
 	return l
 }
 
@@ -76,7 +86,7 @@ func (l *look) cell(i int) {
 }
 
 func (l *look) tokens(i, p int, injected int64, n uint32) {
-	if l.Tokens(p, int32(i), injected, n, int32(i)) && l.Old(injected) && !l.s.Tables.Final(p) {
+	if l.Tokens(p, int32(i), injected, n, int32(i)) && l.Old(injected) {
 		l.aged = append(l.aged, int32(p))
 	}
 }
@@ -87,6 +97,9 @@ func (l *look) tokens(i, p int, injected int64, n uint32) {
 func (l *look) blocked(i int, c *cell) {
 	marking := l.mark(c)
 	for _, p := range l.aged {
+		if l.s.Tables.Final(int(p)) {
+			continue
+		}
 		for _, w := range l.s.Tables.Watchers(int(p)) {
 			if w.Lo > 0 && l.Once(w.Transition, 2*int64(i)) {
 				l.judge(w.Transition, marking)
@@ -102,13 +115,14 @@ func (l *look) blocked(i int, c *cell) {
 
 // judge counts the conditions of a transition that the marking does not meet.
 func (l *look) judge(t int32, marking []uint32) {
-	base := int(l.condBase[t])
-	for k, cond := range l.s.rules[t].conds {
-		switch m := marking[cond.Place]; {
-		case m < cond.Lo:
-			l.short[base+k]++
-		case cond.Hi > 0 && m >= cond.Hi:
-			l.over[base+k]++
+	tests := l.tests[t]
+	for k := range tests {
+		c := &tests[k]
+		switch m := marking[c.Place]; {
+		case m < c.Lo:
+			c.short++
+		case c.Hi > 0 && m >= c.Hi:
+			c.over++
 		}
 	}
 }
@@ -245,17 +259,16 @@ func (l *look) clocks() {
 }
 
 func (l *look) blocks() {
-	for t := range l.s.rules {
-		for k, c := range l.s.rules[t].conds {
-			at := int(l.condBase[t]) + k
+	for t, tests := range l.tests {
+		for _, c := range tests {
 			w := stats.Wait{Transition: int32(t), Place: c.Place}
-			if n := l.short[at]; n > 0 {
+			if c.short > 0 {
 				w.Reason = stats.ReasonMissing
-				l.Block(w, n)
+				l.Block(w, c.short)
 			}
-			if n := l.over[at]; n > 0 {
+			if c.over > 0 {
 				w.Reason = stats.ReasonInhibited
-				l.Block(w, n)
+				l.Block(w, c.over)
 			}
 		}
 	}

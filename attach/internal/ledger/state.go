@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // maxState is the largest state file that is read, in bytes.
@@ -41,6 +42,9 @@ func readState(path, program string, state any) (epoch int64, err error) {
 	var found stateFile
 	if err := json.Unmarshal(text, &found); err != nil {
 		return 0, fmt.Errorf("reading the state %s: %w", path, err)
+	}
+	if found.Epoch < 0 || found.Epoch > telemetry.MaxTime {
+		return 0, fmt.Errorf("reading the state %s: epoch %d; expected 0 to %d", path, found.Epoch, int64(telemetry.MaxTime))
 	}
 	if found.Program != program {
 		return 0, fmt.Errorf("reading the state %s: it is of %q; expected %q", path, found.Program, program)

@@ -54,6 +54,9 @@ var shapes = map[string]shape{
 	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, params: []string{"limit", "now"}},
 	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit"}},
 	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit"}},
+	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit"}, optional: true},
+	"finished":    {columns: []string{"id", "at", "definition", "failed"}, params: []string{"since", "after", "limit"}, optional: true},
+	"flow":        {columns: []string{"flow"}, optional: true},
 }
 
 // maxMapping bounds a file, in bytes.

@@ -56,14 +56,14 @@ func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, needs, index or query`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:8:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:8:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
-		{"-- query: probe\nSELECT", "SELECT", `m.sql:18:1: SQL before the first line "-- query: NAME"`},
-		{"-- query: probe", "-- query: prone", `m.sql:18:1: query "prone"; expected one of definitions, ended, model, open, probe, started, why`},
-		{"-- query: definitions", "-- query: probe", `m.sql:21:1: a second query "probe"`},
-		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:18:1: query probe: parameter :limit; expected none`},
-		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:18:1: query probe: more than one statement; expected one`},
-		{"SELECT VERSION_", "DROP TABLE VERSION_", `m.sql:18:1: query probe: it begins with "DROP"; expected SELECT or WITH`},
-		{"SELECT VERSION_ AS version FROM ACT_GE_SCHEMA_LOG ORDER BY TIMESTAMP_ DESC LIMIT 1", "", `m.sql:18:1: query probe: it begins with ""; expected SELECT or WITH`},
-		{"'timer'", "'timer", `m.sql:45:1: query why: a quote ' without its end`},
+		{"-- query: probe\nSELECT", "SELECT", `m.sql:22:1: SQL before the first line "-- query: NAME"`},
+		{"-- query: probe", "-- query: prone", `m.sql:22:1: query "prone"; expected one of created, definitions, ended, finished, flow, model, open, probe, started, why`},
+		{"-- query: definitions", "-- query: probe", `m.sql:29:1: a second query "probe"`},
+		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:22:1: query probe: parameter :limit; expected none`},
+		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:22:1: query probe: more than one statement; expected one`},
+		{"SELECT VERSION_", "DROP TABLE VERSION_", `m.sql:22:1: query probe: it begins with "DROP"; expected SELECT or WITH`},
+		{"SELECT VERSION_ AS version FROM ACT_GE_SCHEMA_LOG ORDER BY TIMESTAMP_ DESC LIMIT 1", "", `m.sql:22:1: query probe: it begins with ""; expected SELECT or WITH`},
+		{"'timer'", "'timer", `m.sql:53:1: query why: a quote ' without its end`},
 	} {
 		_, err := ReadMapping(strings.NewReader(wrong(t, c.old, c.new)), "m.sql")
 		if err == nil || err.Error() != c.want {

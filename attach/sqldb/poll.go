@@ -3,9 +3,11 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,9 +41,9 @@ const multiBody = "#multiInstanceBody"
 
 // definition is one version of a process.
 type definition struct {
-	id, net, name string
-	version       int64
-	loaded        bool
+	id, key, net, name string // net is the key, or key and version
+	version            int64
+	loaded             bool
 }
 
 // poll reads the database once and changes the ledgers. An error leaves what was
@@ -59,9 +61,6 @@ func (s *Adapter) poll(ctx context.Context) error {
 	host := time.Now().UnixMicro()
 	s.SetClock(clock.by, clock.within)
 	now := s.Now()
-	if !s.state.Started.Begun() {
-		s.state.begin(now)
-	}
 	if host-s.listedAt >= listEvery {
 		if err := s.list(ctx); err != nil {
 			return err
@@ -75,10 +74,21 @@ func (s *Adapter) poll(ctx context.Context) error {
 		}
 		s.presenceAt, s.presenceTook = host, time.Since(begin)
 	}
-	if err := s.readFlow(ctx, "started", &s.state.Started, now); err != nil {
-		return err
+	for _, flow := range []struct {
+		query  string
+		cursor *diagram.Cursor
+	}{{"started", &s.state.Started}, {"ended", &s.state.Ended}, {"created", &s.state.Created}, {"finished", &s.state.Finished}} {
+		if s.cfg.Mapping.queries[flow.query] == nil {
+			continue
+		}
+		if !flow.cursor.Begun() {
+			*flow.cursor = *diagram.NewCursor(now)
+		}
+		if err := s.readFlow(ctx, flow.query, flow.cursor, now); err != nil {
+			return err
+		}
 	}
-	return s.readFlow(ctx, "ended", &s.state.Ended, now)
+	return nil
 }
 
 // presenceDue reports whether to read the tokens: if that took less than a tenth of
@@ -92,7 +102,11 @@ func (s *Adapter) readDefinitions(ctx context.Context) error {
 	return s.each(ctx, "definitions", nil, func(row []any) error {
 		id := asText(row[0])
 		if s.definitions[id] == nil {
-			s.definitions[id] = &definition{id: id, net: asText(row[1]), version: asNumber(row[2]), name: asText(row[3])}
+			d := &definition{id: id, key: asText(row[1]), net: asText(row[1]), version: asNumber(row[2]), name: asText(row[3])}
+			if s.cfg.ByVersion {
+				d.net += ":" + strconv.FormatInt(d.version, 10)
+			}
+			s.definitions[id] = d
 		}
 		return nil
 	})
@@ -107,43 +121,51 @@ func (s *Adapter) each(ctx context.Context, name string, with map[string]any, ta
 	return err
 }
 
-// list reads the list of definitions, and makes a net of each key.
+// list reads the list of definitions, and makes a net of the newest version of each
+// key. Others get one when a row names them.
 func (s *Adapter) list(ctx context.Context) error {
 	if err := s.readDefinitions(ctx); err != nil {
 		return err
 	}
-	keys := map[string]bool{}
+	newest := map[string]*definition{}
 	for _, d := range s.definitions {
-		keys[d.net] = true
+		if of := newest[d.key]; of == nil || d.after(of) {
+			newest[d.key] = d
+		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		if _, err := s.ledger(ctx, key); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(newest)) {
+		if _, err := s.ledger(ctx, newest[key].net); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// after reports whether a definition is a later version than another one.
+func (d *definition) after(o *definition) bool {
+	return cmp.Or(cmp.Compare(d.version, o.version), cmp.Compare(d.id, o.id)) > 0
+}
+
 // ledger returns the ledger of a net, and makes it. It returns nil for one that is
 // not wanted, or cannot have one; a refusal is counted once.
-func (s *Adapter) ledger(ctx context.Context, key string) (*diagram.Net, error) {
-	if n, known := s.nets[key]; known {
+func (s *Adapter) ledger(ctx context.Context, net string) (*diagram.Net, error) {
+	if n, known := s.nets[net]; known {
 		return n, nil
 	}
+	d := s.newest(net)
 	var n *diagram.Net
 	switch {
-	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, key):
-	case len(s.nets) >= maxNets || telemetry.CheckName(key) != nil:
+	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, d.key):
+	case len(s.nets) >= maxNets || telemetry.CheckName(net) != nil:
 		s.Drop("net")
 	default:
 		var err error
-		n, err = s.readModel(ctx, s.newest(key))
-		if err != nil {
+		if n, err = s.readModel(ctx, d); err != nil {
 			return nil, err
 		}
 		s.Add(n.Ledger)
 	}
-	s.nets[key] = n
+	s.nets[net] = n
 	return n, nil
 }
 
@@ -165,7 +187,7 @@ func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error
 	if n == nil || err != nil {
 		return nil, err
 	}
-	if !n.Knows(node) && !d.loaded {
+	if node != "" && !n.Knows(node) && !d.loaded {
 		l, err := s.readModel(ctx, d)
 		if err != nil {
 			return nil, err
@@ -179,7 +201,7 @@ func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error
 func (s *Adapter) newest(net string) *definition {
 	var out *definition
 	for _, d := range s.definitions {
-		if d.net == net && (out == nil || d.version > out.version || d.version == out.version && d.id > out.id) {
+		if d.net == net && (out == nil || d.after(out)) {
 			out = d
 		}
 	}
@@ -198,7 +220,9 @@ func (s *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, e
 		return nil, err
 	}
 	d.loaded = true
-	l, err := diagram.New(d.net, d.name, model)
+	l, err := diagram.New(d.key, d.name, model)
+	l.Def.ID = d.net
+	l.SetColumns(s.columns)
 	if err != nil {
 		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", err)
 	}
@@ -285,16 +309,22 @@ func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
 // futureAfter is how much later than now a time may be, because of clocks that differ.
 const futureAfter = 60_000_000
 
-// readFlow reads the new rows of started or ended, in pages.
+// readFlow reads the new rows of a query of flow, in pages.
 func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, now int64) error {
 	since, after := c.From(s.cfg.Overlap.Microseconds()), ""
 	for range maxPages {
 		var rows []diagram.Row
 		var defs []string
 		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page}, func(row []any) error {
-			r := diagram.Row{ID: asText(row[0]), At: s.time(row[1]), Node: strings.TrimSuffix(asText(row[3]), multiBody)}
-			if name == "ended" {
+			r := diagram.Row{ID: asText(row[0]), At: s.time(row[1])}
+			switch name {
+			case "finished":
+				r.Canceled = asNumber(row[3]) != 0
+			case "ended":
 				r.Micros, r.Canceled = max(asNumber(row[4]), 0)*1000, asNumber(row[5]) != 0
+				fallthrough
+			case "started":
+				r.Node = strings.TrimSuffix(asText(row[3]), multiBody)
 			}
 			rows, defs = append(rows, r), append(defs, asText(row[2]))
 			return nil
@@ -325,10 +355,15 @@ func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, row
 		if !c.Take(r, now) || n == nil {
 			continue
 		}
-		if name == "started" {
+		switch name {
+		case "started":
 			n.Started(r)
-		} else {
+		case "ended":
 			n.Ended(r)
+		case "created":
+			n.Create()
+		case "finished":
+			n.Finish(r.Canceled)
 		}
 		s.mu.Lock()
 		s.status.Rows[name]++

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -23,6 +24,11 @@ type Config struct {
 	Mapping  *Mapping
 	Zone     *time.Location // of times without a zone; nil is UTC
 	Nets     []string       // keys of definitions; empty for all
+
+	// ByVersion makes a net of each version of a definition, KEY:VERSION, instead of
+	// one of all.
+	ByVersion bool
+
 	Show     Show
 	State    string        // path of the state file; "" for none
 	Interval time.Duration // between two polls, and two snapshots
@@ -46,7 +52,9 @@ type Adapter struct {
 	*ledger.Source
 	cfg   Config
 	state state
-	nets  map[string]*diagram.Net // by key; nil for one that is not wanted
+	nets  map[string]*diagram.Net // by id; nil for one that is not wanted
+
+	columns stats.Columns // of all nets
 
 	definitions  map[string]*definition // by id
 	listedAt     int64                  // when these were read
@@ -84,7 +92,30 @@ func (s *Adapter) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.columns = ledger.Presence
+	if flow, err := s.hasFlow(ctx); err != nil {
+		return err
+	} else if flow {
+		s.columns |= ledger.Flow
+		if q := s.cfg.Mapping.queries; q["created"] != nil && q["finished"] != nil {
+			s.columns |= ledger.Instances
+		}
+	}
 	s.probed = true
 	s.cfg.Log.Info("the database fits the mapping", "mapping", s.cfg.Mapping.Name, "version", version)
 	return nil
+}
+
+// hasFlow reports whether the engine keeps a history, from which flow is counted.
+// Without one, what the adapter would count is absent, and not 0.
+func (s *Adapter) hasFlow(ctx context.Context) (bool, error) {
+	if s.cfg.Mapping.queries["flow"] == nil {
+		return true, nil
+	}
+	flow := true
+	err := s.each(ctx, "flow", nil, func(row []any) error {
+		flow = asNumber(row[0]) != 0
+		return nil
+	})
+	return flow, err
 }

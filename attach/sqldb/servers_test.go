@@ -157,7 +157,7 @@ type engine struct {
 }
 
 // newEngine starts an engine of a directory of testdata, or skips the test.
-func newEngine(t *testing.T, kind, driver string) *engine {
+func newEngine(t *testing.T, kind, driver, history string) *engine {
 	t.Helper()
 	java, mvn := program(t, "java"), program(t, "mvn")
 	dir := filepath.Join("testdata", kind)
@@ -166,7 +166,7 @@ func newEngine(t *testing.T, kind, driver string) *engine {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
 	}
-	cmd = exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir)
+	cmd = exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -24,11 +24,12 @@ type attachSQLCmd struct {
 	pollFlags `embed:""`
 	Overlap   time.Duration `default:"2m" help:"How late a transaction of the engine may commit; each poll reads history rows of this time again."`
 
-	Mapping string   `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
-	DSN     string   `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
-	Zone    string   `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
-	Nets    []string `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
-	Show    []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
+	Mapping   string   `placeholder:"NAME|FILE" help:"Mapping of tables to nets: one that comes with pnagent, or a file."`
+	DSN       string   `name:"dsn-file" type:"path" placeholder:"FILE" help:"File with the address of the database: postgres://USER:PASSWORD@HOST/NAME, mysql://USER:PASSWORD@HOST/NAME or sqlite:FILE. The user needs the right to read only."`
+	Zone      string   `name:"time.zone" default:"UTC" help:"Time zone of times that the engine stores without one: that of the engine's process, such as Europe/Berlin or Local."`
+	Nets      []string `name:"net" placeholder:"KEY" help:"Keys of the process definitions to publish, comma-separated. Default: all."`
+	ByVersion bool     `help:"Make a net of each version of a process definition, KEY:VERSION, instead of one of all versions."`
+	Show      []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
 
 	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
 	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
@@ -82,7 +83,7 @@ func listSQLMappings(w io.Writer) error {
 }
 
 func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
-	cfg := sqldb.Config{Nets: c.Nets, State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
+	cfg := sqldb.Config{Nets: c.Nets, ByVersion: c.ByVersion, State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
 	for _, what := range c.Show {
 		cfg.Show.Label = cfg.Show.Label || what == "business-key"
 		cfg.Show.Detail = cfg.Show.Detail || what == "detail"

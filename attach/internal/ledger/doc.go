@@ -19,6 +19,7 @@
 //	source.SetClock(ahead, within)             // if the engine's clock is known
 //	l.Present(tokens)                          // all tokens that are open now
 //	l.Arrive(place, at); l.Depart(place, micros); l.Fire(pay, at)
+//	l.Create(); l.Finish(false)                // instances, with the columns Instances
 //
 // Nets only grow, and rows keep their indices. If Poll returns nil, all changes
 // since the last success are published together with the state, so a reader never

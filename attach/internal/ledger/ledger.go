@@ -16,6 +16,9 @@ import (
 const (
 	Presence = stats.ColTokens | stats.ColPlaceInstances | stats.ColOldest | stats.ColAges | stats.ColStuck | stats.ColBlocks
 	Flow     = stats.ColArrivals | stats.ColDepartures | stats.ColDwell | stats.ColFirings | stats.ColLastFiring
+
+	// Instances are those created and finished, and those that have a token now.
+	Instances = stats.ColInstances
 )
 
 // Token is one place where an instance is.
@@ -54,6 +57,7 @@ type Ledger struct {
 	tokens      []Token // by instance
 	places      []placeCount
 	transitions []transitionCount
+	instances   stats.NetRow // without Active
 }
 
 type placeCount struct {
@@ -67,9 +71,12 @@ type transitionCount struct {
 	last    int64
 }
 
-// New returns an empty ledger of a net, which may grow, for columns of Presence and
-// Flow.
+// New returns an empty ledger of a net, which may grow, for columns of Presence,
+// Flow and Instances.
 func New(net *Net, columns stats.Columns) *Ledger { return &Ledger{net: net, columns: columns} }
+
+// SetColumns sets the columns again, before the first poll ends.
+func (l *Ledger) SetColumns(columns stats.Columns) { l.columns = columns }
 
 // grow makes room for all rows of the net.
 func (l *Ledger) grow() {
@@ -109,6 +116,18 @@ func (l *Ledger) Fire(transition int, at int64) {
 	t.last = max(t.last, at)
 }
 
+// Create counts an instance that was created.
+func (l *Ledger) Create() { l.instances.Created++ }
+
+// Finish counts an instance that ended: it finished, or it was given up.
+func (l *Ledger) Finish(failed bool) {
+	if failed {
+		l.instances.Failed++
+	} else {
+		l.instances.Finished++
+	}
+}
+
 // Counts returns the arrivals and departures of a place, and the firings of a
 // transition; 0 for -1.
 func (l *Ledger) Counts(place, transition int) (arrivals, departures, firings uint64) {
@@ -145,6 +164,10 @@ func (l *Ledger) rows(now, ahead int64) *stats.Rows {
 		}
 	}
 	p.AddTo(rows, func(_ int, t *Token) (string, []stats.Wait) { return t.Name(), t.waits(ahead) })
+	if l.columns.Has(Instances) {
+		rows.Net = l.instances
+		rows.Net.Active = uint64(instance + 1)
+	}
 	for i := range l.places {
 		c, row := &l.places[i], &rows.Places[i]
 		row.Arrivals, row.Departures = c.arrivals, c.departures

@@ -26,7 +26,7 @@ func TestRowsAreTheSumsOfTokensAndFlow(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		n := NewNet("n", "")
-		l := New(n, Presence|Flow)
+		l := New(n, Presence|Flow|Instances)
 		now, ahead := int64(1000*minute), r.Int64N(minute)-minute/2
 		want, firings := make([]sums, 1+r.IntN(5)), make([]uint64, 3)
 		for p := range want {
@@ -40,20 +40,22 @@ func TestRowsAreTheSumsOfTokensAndFlow(t *testing.T) {
 			l.Arrive(p, now)
 			l.Depart(p, r.Int64N(minute))
 			l.Fire(i, now)
+			l.Create()
+			l.Finish(p == 0)
 			want[p].Arrivals++
 			want[p].Departures++
 			firings[i]++
 		}
 		tokens := make([]Token, r.IntN(40))
-		inside := make([]map[string]bool, len(want))
+		inside, all := make([]map[string]bool, len(want)), map[string]bool{}
 		for i := range tokens {
 			tokens[i] = Token{ID: fmt.Sprint(i), Place: r.IntN(len(want)), Instance: fmt.Sprint("i", r.IntN(9)), Since: 1 + r.Int64N(now)}
 			w, k := &want[tokens[i].Place], tokens[i].Place
 			if inside[k] == nil {
 				inside[k] = map[string]bool{}
 			}
-			inside[k][tokens[i].Instance] = true
-			w.Tokens, w.Arrivals, w.Instances = w.Tokens+1, w.Arrivals, uint64(len(inside[k]))
+			inside[k][tokens[i].Instance], all[tokens[i].Instance] = true, true
+			w.Tokens, w.Instances = w.Tokens+1, uint64(len(inside[k]))
 			if at := tokens[i].Since - ahead; w.Oldest == 0 || at < w.Oldest {
 				w.Oldest = at
 			}
@@ -63,6 +65,15 @@ func TestRowsAreTheSumsOfTokensAndFlow(t *testing.T) {
 		}
 		l.Present(tokens)
 		rows := l.publish(now, ahead).rows
+		net := stats.NetRow{Failed: want[0].Arrivals, Active: uint64(len(all))}
+		for p, w := range want {
+			if net.Created += w.Arrivals; p > 0 {
+				net.Finished += w.Arrivals
+			}
+		}
+		if rows.Net != net {
+			t.Fatalf("seed %d: instances %+v; expected %+v", seed, rows.Net, net)
+		}
 		for p, w := range want {
 			row := &rows.Places[p]
 			got := sums{Tokens: row.Tokens, Instances: row.Instances, Arrivals: row.Arrivals, Departures: row.Departures, Oldest: row.Oldest}

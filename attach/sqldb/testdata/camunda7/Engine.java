@@ -13,6 +13,7 @@ import org.camunda.bpm.engine.ProcessEngine;
 import org.camunda.bpm.engine.ProcessEngineConfiguration;
 import org.camunda.bpm.engine.ProcessEnginePersistenceException;
 import org.camunda.bpm.engine.history.HistoricActivityInstance;
+import org.camunda.bpm.engine.history.HistoricProcessInstance;
 import org.camunda.bpm.engine.repository.DeploymentBuilder;
 import org.camunda.bpm.engine.runtime.ActivityInstance;
 import org.camunda.bpm.engine.runtime.Incident;
@@ -22,8 +23,8 @@ import org.camunda.bpm.engine.runtime.TransitionInstance;
 import org.camunda.bpm.engine.task.Task;
 
 /**
- * A Camunda 7 engine for tests. Its arguments are a JDBC address, a user and a
- * directory with BPMN files. It reads commands, one a line, and answers each with
+ * A Camunda 7 engine for tests. Its arguments are a JDBC address, a user, a
+ * directory with BPMN files, and a history level. It reads commands, one a line, and answers each with
  * lines that end with "ok" or "error …".
  */
 public class Engine {
@@ -34,7 +35,7 @@ public class Engine {
         .setJdbcUrl(args[0]).setJdbcUsername(args[1]).setJdbcPassword("")
         .setJdbcDriver(args[0].startsWith("jdbc:postgresql") ? "org.postgresql.Driver" : "org.mariadb.jdbc.Driver")
         .setDatabaseSchemaUpdate(ProcessEngineConfiguration.DB_SCHEMA_UPDATE_TRUE)
-        .setJobExecutorActivate(true).buildProcessEngine();
+        .setHistory(args[3]).setJobExecutorActivate(true).buildProcessEngine();
     System.out.println("ok");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line; (line = in.readLine()) != null; ) {
@@ -119,7 +120,7 @@ public class Engine {
       leaves(engine.getRuntimeService().getActivityInstance(p.getId()), leaves);
       for (ActivityInstance a : leaves) {
         HistoricActivityInstance h = engine.getHistoryService().createHistoricActivityInstanceQuery().activityInstanceId(a.getId()).singleResult();
-        System.out.printf("at %s %s %s %d%n", key, p.getId(), a.getActivityId(), h.getStartTime().getTime());
+        System.out.printf("at %s %s %s %d%n", key, p.getId(), a.getActivityId(), h == null ? 0 : h.getStartTime().getTime());
       }
       List<TransitionInstance> between = new ArrayList<>();
       transitions(engine.getRuntimeService().getActivityInstance(p.getId()), between);
@@ -145,6 +146,12 @@ public class Engine {
       n[0]++;
       n[1] += h.getEndTime() == null ? 0 : 1;
       n[2] += h.getEndTime() == null || h.isCanceled() ? 0 : 1;
+    }
+    for (HistoricProcessInstance h : engine.getHistoryService().createHistoricProcessInstanceQuery().list()) {
+      long[] n = counts.computeIfAbsent(h.getProcessDefinitionKey() + " instances", k -> new long[3]);
+      n[0]++;
+      n[1] += h.getState().equals("COMPLETED") ? 1 : 0;
+      n[2] += h.getState().equals("EXTERNALLY_TERMINATED") ? 1 : 0;
     }
     counts.forEach((k, n) -> System.out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
   }

@@ -20,6 +20,7 @@ import org.flowable.bpmn.model.SequenceFlow;
 import org.flowable.common.engine.api.FlowableOptimisticLockingException;
 import org.flowable.engine.ProcessEngine;
 import org.flowable.engine.history.HistoricActivityInstance;
+import org.flowable.engine.history.HistoricProcessInstance;
 import org.flowable.engine.impl.cfg.StandaloneProcessEngineConfiguration;
 import org.flowable.engine.repository.DeploymentBuilder;
 import org.flowable.engine.runtime.ActivityInstance;
@@ -177,6 +178,12 @@ public class Engine {
       n[0]++;
       n[1] += h.getEndTime() == null ? 0 : 1;
       n[2] += h.getEndTime() == null || h.getDeleteReason() != null ? 0 : 1;
+    }
+    for (HistoricProcessInstance h : engine.getHistoryService().createHistoricProcessInstanceQuery().list()) {
+      long[] n = counts.computeIfAbsent(key(h.getProcessDefinitionId()) + " instances", k -> new long[3]);
+      n[0]++;
+      n[1] += h.getEndTime() == null || h.getDeleteReason() != null ? 0 : 1;
+      n[2] += h.getDeleteReason() == null ? 0 : 1;
     }
     counts.forEach((k, n) -> System.out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
   }

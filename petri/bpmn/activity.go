@@ -25,7 +25,7 @@ func (b *builder) node(l *level, n *node) string {
 		return b.endEvent(l, n)
 	case "intermediateCatchEvent":
 		if n.trigger().Kind == petri.TriggerTimer && !n.afterEventGateway() { // the time of each token is its own
-			b.enclosed(l, n, n.trigger())
+			b.enclosed(l, n, "", n.trigger(), "")
 		} else {
 			b.pass(l, n, n.trigger())
 		}
@@ -100,10 +100,13 @@ func (b *builder) activity(l *level, n *node) string {
 	case kid != nil:
 		return b.sub(l, n, kid)
 	}
-	if len(n.attached) == 0 {
+	switch {
+	case n.maps != nil:
+		b.mapped(l, n)
+	case len(n.attached) == 0:
 		b.pass(l, n, l.scope.doc.taskTrigger(n))
-	} else {
-		b.enclosed(l, n, l.scope.doc.taskTrigger(n)) // for its boundary events
+	default: // for its boundary events
+		b.enclosed(l, n, "", l.scope.doc.taskTrigger(n), "")
 	}
 	return b.contentNote(l, n)
 }
@@ -123,41 +126,60 @@ func (b *builder) contentNote(l *level, n *node) string {
 }
 
 // enclosed builds an activity of two transitions: one begins a run of it and puts a
-// token in id/active, the other one ends the run.
-func (b *builder) enclosed(l *level, n *node, trigger petri.Trigger) (begin, end string) {
+// token in id/active, the other one, id or id/word, ends the run with data, or that which
+// it takes.
+func (b *builder) enclosed(l *level, n *node, word string, trigger petri.Trigger, data string) (begin, end string) {
 	from := b.input(l, n)
 	active := b.stateIn(b.scope(l, n), l, n, "active")
 	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
 	b.put(begin, active, n.pos)
 	b.arm(l, n, begin)
-	end = b.transition(l, n, trigger).ID
+	if word != "" {
+		end = b.step(l, n, word).ID
+	} else {
+		end = b.transition(l, n, trigger).ID
+	}
 	b.take(active, end, n.pos)
 	b.disarm(l, n, end)
-	b.output(l, n, end)
+	b.outputOf(l, n, end, data)
 	b.completed(l, n, end)
 	return begin, end
 }
 
 // sub builds a sub-process or a call of a process of the files.
 func (b *builder) sub(l *level, n *node, kid *level) string {
-	begin, t := b.enclosed(l, n, petri.Trigger{})
-	if kid.results != "" {
-		b.place(kid.run, kid.results, n.label()+" (vars)", b.at(l, n.id), n.pos)
-		b.put(begin, kid.results, n.pos)
-		b.take(kid.results, t, n.pos)
+	scope, within, data := l.id(n.id), "", ""
+	if n.maps != nil {
+		if within = n.maps.inside(); kid.vars != "" {
+			data = n.maps.outside(scope+"/active", kid.vars)
+		}
+	}
+	begin, t := b.enclosed(l, n, "", petri.Trigger{}, data)
+	if kid.vars != "" {
+		b.place(kid.run, kid.vars, n.label()+" (vars)", b.at(l, n.id), n.pos)
+		b.inscribe(begin, kid.vars, within, n.pos)
+		b.take(kid.vars, t, n.pos)
+		base := scope + "/active"
+		if n.maps != nil && kid.results != kid.vars {
+			base = b.loopPlace(l, n, kid.run, scope+"/base", n.label()+" (base)")
+			b.inscribe(begin, base, within, n.pos)
+			b.test(petri.Reset, base, t, 1, n.pos)
+		}
+		b.gather(l, kid, n, base)
 	}
 	b.after(func() {
-		b.enter(kid, begin, n.pos)
+		b.enter(kid, begin, within, n.pos)
 		b.whenDone(kid, t, n.pos)
 	})
 	return b.contentNote(l, n)
 }
 
-// enter makes a transition begin a level.
-func (b *builder) enter(l *level, transition string, pos petri.Pos) {
+// enter makes a transition begin a level with data, or that which it takes.
+func (b *builder) enter(l *level, transition, data string, pos petri.Pos) {
 	for _, place := range slices.Concat(l.begin, l.await) {
-		b.putFirst(transition, place, pos)
+		b.spend(data)
+		b.arc(petri.Arc{Source: transition, Target: place, Weight: b.first(place), Data: data, Pos: pos})
 	}
 }
 

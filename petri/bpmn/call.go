@@ -52,7 +52,7 @@ func (d *document) choice(n *node, ref string, processes []*scope) *scope {
 	which := &node{el: s.el, kind: "exclusiveGateway", id: n.id + "/which", pos: n.pos, inside: true}
 	s.nodes = append(s.nodes, which)
 	call := func(id string, calls *scope, cond string) *flow {
-		to := &node{el: n.el, kind: n.kind, id: n.id + "/" + id, name: n.name, pos: n.pos, calls: calls, takes: 1, puts: 1, inside: true}
+		to := &node{el: n.el, kind: n.kind, id: n.id + "/call " + id, name: n.name, pos: n.pos, calls: calls, maps: n.maps, takes: 1, puts: 1, inside: true}
 		f := &flow{el: s.el, id: to.id + "/called", pos: n.pos, src: which, dst: to, cond: cond}
 		to.in, which.out = []*flow{f}, append(which.out, f)
 		s.nodes, s.flows = append(s.nodes, to), append(s.flows, f)
@@ -63,5 +63,6 @@ func (d *document) choice(n *node, ref string, processes []*scope) *scope {
 		d.calls[p.doc] = true
 	}
 	which.fallback = call("other", nil, "")
+	n.maps = nil // those of the calls
 	return s
 }

@@ -64,6 +64,7 @@ func (d *document) checkNode(n, owner *node, starts int) {
 		n.idle = true
 		d.Warnings.Add(n.pos, "no sequence flow leads to "+n.title()+", and there is a start event: it never begins")
 	}
+	d.readMapping(n)
 	switch {
 	case n.event != nil:
 		d.checkEvent(n, owner)

@@ -2,10 +2,248 @@
 
 package bpmn
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// mapping is how an activity exchanges data with what is around it.
+type mapping struct {
+	in, out []param
+	only    bool // there is nothing inside but in
+	back    bool // what is inside returns, beside out
+}
+
+// param is a variable and the expression of its value.
+type param struct {
+	name, value string
+	local       bool // of in: it does not return
+}
+
+// readMapping reads the mapping of a node, which is nil if the file has none.
+func (d *document) readMapping(n *node) {
+	call := n.kind == "callActivity"
+	m := mapping{back: !call}
+	for _, x := range n.el.extensions() {
+		in := x.name == "in"
+		switch {
+		case x.name == "inputOutput" || x.name == "ioMapping":
+			d.readParams(n, &m, x)
+		case call && x.name == "calledElement":
+			m.only, m.back = x.attr("propagateAllParentVariables") == "false", x.attr("propagateAllChildVariables") != "false"
+		case !call || !in && x.name != "out" || x.attr("businessKey") != "":
+		case x.attr("variables") == "all":
+			m.only, m.back = m.only && !in, m.back || !in
+		default:
+			value := x.attr("sourceExpression")
+			if source := x.attr("source"); in && source != "" {
+				value = "=`" + source + "`"
+			} else if source != "" {
+				value = "= get value(" + insideOf + ", " + jsonText(source) + ")"
+			}
+			p := d.param(n, x, x.attr("target"), value)
+			if m.out = append(m.out, p...); in {
+				m.out = m.out[:len(m.out)-len(p)]
+				m.in = append(m.in, p...)
+				m.only = m.only || !d.takesAll(n)
+			}
+		}
+	}
+	switch trivial := len(m.in)+len(m.out) == 0 && !m.only && m.back != call; {
+	case trivial:
+	case n.event != nil:
+		d.Warnings.Add(n.pos, n.title()+" has a mapping of data, which is not followed")
+	default:
+		n.maps = &m
+	}
+}
+
+// takesAll reports whether a call activity passes on all variables.
+func (d *document) takesAll(n *node) bool {
+	return slices.ContainsFunc(n.el.extensions(), func(x *elem) bool { return x.name == "in" && x.attr("variables") == "all" })
+}
+
+// readParams reads inputs and outputs of Camunda or Zeebe.
+func (d *document) readParams(n *node, m *mapping, x *elem) {
+	for _, k := range x.kids {
+		switch k.name {
+		case "inputParameter":
+			m.in = append(m.in, d.param(n, k, k.attr("name"), k.text)...)
+		case "outputParameter":
+			m.out = append(m.out, d.param(n, k, k.attr("name"), k.text)...)
+		case "input":
+			m.in = append(m.in, d.param(n, k, k.attr("target"), k.attr("source"))...)
+		case "output":
+			m.out = append(m.out, d.param(n, k, k.attr("target"), k.attr("source"))...)
+			m.back = false // in Zeebe, outputs replace what a job returns
+		}
+	}
+	for i := range m.in {
+		m.in[i].local = true
+	}
+}
+
+// param returns an input or output, or none, with a warning, if it is not followed.
+func (d *document) param(n *node, k *elem, name, value string) []param {
+	switch {
+	case len(k.kids) > 0:
+		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is a "+words(k.kids[0].name)+", which is not evaluated; expected an expression")
+		return nil
+	case name == "" || strings.ContainsAny(name, ".`\n"):
+		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is not followed; expected the name of a variable")
+		return nil
+	case isUEL(value) || isFEEL(value):
+		value = onOneLine(value)
+	case strings.Contains(value, "${") || strings.Contains(value, "#{"):
+		value = "${''}" + onOneLine(value)
+	default:
+		value = "= " + jsonText(value)
+	}
+	return []param{{name: name, value: value}}
+}
 
 // jsonText returns a text in quotes, as JSON and FEEL have it.
 func jsonText(s string) string {
 	out, _ := json.Marshal(s) // a text has no error
 	return string(out)
+}
+
+// with returns a line of an expression, which defines a variable.
+func with(name, value string) string { return "with " + name + " = " + value + "\n" }
+
+// asContext returns an expression of FEEL for data as a context.
+const asContext = "if t.data instance of context then t.data else {}"
+
+// dataAt returns a line that defines a variable: the data of the token of a place.
+func dataAt(name, place string) string {
+	return with(name, "= context merge(for t in pnagent.tokens[place = "+jsonText(place)+"] return "+asContext+")")
+}
+
+// listAt returns an expression of FEEL for the data of the token of a place.
+func listAt(place string) string { return "pnagent.tokens[place = " + jsonText(place) + "][1].data" }
+
+// params returns lines that define variables, and an expression of FEEL for a context of them.
+func params(list []param) (lines, context string) {
+	var fields []string
+	for i, p := range list {
+		lines += with(p.name, p.value)
+		if !slices.ContainsFunc(list[i+1:], func(later param) bool { return later.name == p.name }) {
+			fields = append(fields, jsonText(p.name)+": `"+p.name+"`")
+		}
+	}
+	return lines, "{" + strings.Join(fields, ", ") + "}"
+}
+
+// inside returns an expression for the data with which an activity begins. A nil mapping
+// passes on all.
+func (m *mapping) inside() string {
+	if m == nil {
+		m = &mapping{}
+	}
+	lines, in := params(m.in)
+	if m.only {
+		return lines + "= " + in
+	}
+	return lines + with("here", "= context merge(for t in pnagent.tokens return "+asContext+")") + "= context merge([here, " + in + "])"
+}
+
+// insideOf is the variable with the data of the place inside, in what outside returns.
+const insideOf = "`data inside`"
+
+// outside returns an expression for the data after an activity: that of a place outside
+// and, over it, what returns of a place inside. It leaves out some names.
+func (m *mapping) outside(outer, inner string, names ...string) string {
+	if m == nil {
+		m = &mapping{back: true}
+	}
+	lines, out := params(m.out)
+	lines = dataAt("data inside", inner) + lines
+	for _, p := range m.in {
+		if p.local {
+			names = append(names, p.name)
+		}
+	}
+	text := lines + with("outer", "= {}")
+	if outer != "" {
+		text = lines + dataAt("outer", outer)
+	}
+	if !m.back {
+		return text + "= context merge([outer, " + out + "])"
+	}
+	return text + "= context merge([outer, " + without(insideOf, names) + ", " + out + "])"
+}
+
+// without returns an expression of FEEL for a context without some names.
+func without(context string, names []string) string {
+	if len(names) == 0 {
+		return context
+	}
+	list := make([]string, len(names))
+	for i := range names {
+		list[i] = jsonText(names[i])
+	}
+	return "context(get entries(" + context + ")[not(list contains([" + strings.Join(list, ", ") + "], key))])"
+}
+
+// changes returns an expression of FEEL for what a context has other than a base.
+func changes(context, base string) string {
+	return "context(get entries(" + context + ")[if value = get value(" + base + ", key) then false else true])"
+}
+
+// inscribe makes a transition put a token with data.
+func (b *builder) inscribe(transition, place, data string, pos petri.Pos) {
+	b.spend(data)
+	b.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Data: data, Pos: pos})
+}
+
+// gather builds how the ends of a level change its result: what a token has other than
+// the base, the data with which the level began, goes over what ended before.
+func (b *builder) gather(l, kid *level, n *node, base string) {
+	if kid.results == kid.vars {
+		return
+	}
+	b.workPlace(kid, kid.results, n.label()+" (ends)", b.at(l, n.id), n.pos)
+	t := b.step(l, n, "gather")
+	t.Priority = 1
+	id := t.ID
+	b.take(kid.results, id, n.pos)
+	b.take(kid.vars, id, n.pos)
+	b.test(petri.Read, base, id, 1, n.pos)
+	b.inscribe(id, kid.vars, dataAt("ended", kid.results)+dataAt("vars", kid.vars)+dataAt("base", base)+"= context merge([vars, "+changes("ended", "base")+"])", n.pos)
+}
+
+// forks reports whether several tokens can end in a scope.
+func (s *scope) forks() bool {
+	begins := 0
+	for _, n := range s.nodes {
+		if n.begins() || n.kind == "startEvent" {
+			begins++
+		}
+		chooses := n.kind == "exclusiveGateway" || n.kind == "eventBasedGateway"
+		switch {
+		case len(n.out) > 1 && !chooses, n.puts > 1, n.kind == "boundaryEvent" && !n.interrupts, begins > 1:
+			return true
+		case n.byEvent && len(n.inner.nodes) > 0 && (!n.inner.start().interrupts || n.inner.forks()):
+			return true
+		}
+	}
+	return false
+}
+
+// mapped builds a piece of work with a mapping: it runs in a scope, with data of its own.
+func (b *builder) mapped(l *level, n *node) {
+	scope := l.id(n.id)
+	run, ran := scope+"/run", scope+"/ran"
+	begin, end := b.enclosed(l, n, "returns", petri.Trigger{}, n.maps.outside(scope+"/active", ran))
+	b.loopPlace(l, n, scope, run, n.label()+" (run)")
+	b.loopPlace(l, n, scope, ran, n.label()+" (ran)")
+	b.inscribe(begin, run, n.maps.inside(), n.pos)
+	t := b.transition(l, n, l.scope.doc.taskTrigger(n)).ID
+	b.take(run, t, n.pos)
+	b.put(t, ran, n.pos)
+	b.take(ran, end, n.pos)
 }

@@ -53,3 +53,19 @@ func TestWarnsOfWhatNeverBeginsAndOfAssumptions(t *testing.T) {
 		t.Errorf("u has %v; want an empty place before it", got)
 	}
 }
+
+// What is not followed of a mapping of data is in the warnings, too.
+func TestWarnsOfMappingsThatAreNotFollowed(t *testing.T) {
+	f := read(t, strings.Replace(process(`<startEvent id="s"/><task id="t"><extensionElements><c:inputOutput>
+<c:inputParameter name="a"><c:script scriptFormat="groovy">1</c:script></c:inputParameter>
+<c:outputParameter name="b.c">${a}</c:outputParameter>
+</c:inputOutput></extensionElements></task>
+<endEvent id="e"><extensionElements><c:inputOutput><c:inputParameter name="a">1</c:inputParameter></c:inputOutput></extensionElements></endEvent>`+path("s t e")), "<definitions ", `<definitions xmlns:c="http://camunda.org/schema/1.0/bpmn" `, 1))
+	if d := cmp.Diff([]string{
+		`f:2:1: input parameter "a" of task "t" is a script, which is not evaluated; expected an expression`,
+		`f:3:1: output parameter "b.c" of task "t" is not followed; expected the name of a variable`,
+		`f:5:1: none end event "e" has a mapping of data, which is not followed`,
+	}, warningsOf(f)); d != "" {
+		t.Error("-want +got\n" + d)
+	}
+}

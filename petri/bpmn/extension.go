@@ -102,7 +102,8 @@ func ignored(e *elem) string {
 	}
 	for _, x := range e.extensions() {
 		switch x.name {
-		case "taskDefinition", "calledElement", "calledDecision", "formDefinition", "formData", "userTaskForm", "properties":
+		case "taskDefinition", "calledElement", "calledDecision", "formDefinition", "formData", "userTaskForm", "properties",
+			"inputOutput", "ioMapping", "in", "out":
 		default:
 			note(x.name)
 		}

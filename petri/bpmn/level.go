@@ -36,7 +36,8 @@ type level struct {
 
 	work    []string // places that hold tokens while the level is active
 	armed   []string // places that hold a token while an event can occur
-	results string   // the place with the data of what ended last in it; "" if nothing is kept
+	vars    string   // the place with the data of what ended in it; "" if nothing is kept
+	results string   // the place into which ends put their data: vars, or where gather takes it
 	begin   []string // the places of work that get a token when the level begins
 	await   []string // the places of armed that get a token when the level begins
 }
@@ -116,12 +117,19 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 		switch {
 		case n.compensates(): // it begins when the results are gone
 		case n.byEvent:
-			l.results = parent.results
+			l.vars, l.results = parent.vars, parent.results
 		case n.loop != nil:
 			l.run += eachSuffix
-			l.results = parent.id(n.id) + "/run"
-		case n.calls == nil:
-			l.results = parent.id(n.id) + "/vars"
+			l.vars = parent.id(n.id) + "/run"
+		case n.calls == nil || n.maps != nil && (n.maps.back || len(n.maps.out) > 0):
+			l.vars = parent.id(n.id) + "/vars"
+		}
+		switch {
+		case l.results != "":
+		case l.vars != "" && s.forks():
+			l.results = parent.id(n.id) + "/ends"
+		default:
+			l.results = l.vars
 		}
 	}
 	if n != nil && n.calls != nil {

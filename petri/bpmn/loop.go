@@ -3,7 +3,9 @@
 package bpmn
 
 import (
+	"cmp"
 	"strconv"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -20,6 +22,8 @@ type loop struct {
 	while    string // of a standard loop: its condition; "" if there is none
 	most     string // of a standard loop: the maximum number of runs; "" if there is none
 	before   bool   // a standard loop tests its condition before the first run
+	collects string // of multi-instance: the variable with the list of results; "" if there is none
+	result   string // an expression of the result of one run
 	first    int    // the first value of loopCounter
 }
 
@@ -64,10 +68,14 @@ func (d *document) readInstances(n *node, e *elem) {
 	if item := e.kid("inputDataItem"); item != nil && m.element == "" {
 		m.element = item.attr("name")
 	}
-	collects := e.kid("loopDataOutputRef") != nil
+	if ref, item := e.kid("loopDataOutputRef"), e.kid("outputDataItem"); ref != nil && item != nil {
+		m.collects, m.result = local(ref.text), "=`"+item.attr("name")+"`"
+	}
 	for _, x := range e.extensions() {
 		if x.name == "loopCharacteristics" { // Zeebe
-			collects = collects || x.attr("outputCollection") != ""
+			if m.collects = x.attr("outputCollection"); m.collects != "" {
+				m.result = cmp.Or(d.expression(&elem{text: x.attr("outputElement"), pos: x.pos}), "= null")
+			}
 			m.first, m.list, m.element = 1, d.expression(&elem{text: x.attr("inputCollection"), pos: x.pos}), x.attr("inputElement")
 		}
 	}
@@ -77,8 +85,8 @@ func (d *document) readInstances(n *node, e *elem) {
 		d.Warnings.Add(e.pos, "multi-instance "+n.title()+" has no number of instances: it runs once")
 	case m.number != "" && m.list != "":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" with loopCardinality and a collection", "one of them")
-	case collects:
-		d.refuseNode(n, "multi-instance "+n.kindWords()+" that collects results", "none: the results of the last instance remain")
+	case strings.ContainsAny(m.collects+m.result, "\n") || strings.ContainsAny(m.collects, ".`"):
+		d.refuseNode(n, "multi-instance "+n.kindWords()+" that collects results in "+xmlscan.Quote(m.collects), "the name of a variable")
 	case behavior != "" && behavior != "All":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" that throws events for its instances", "the behavior All")
 	}
@@ -96,7 +104,7 @@ func collection(s string) string {
 // eachSuffix is what the id of the petri.Scope of one run has after that of all runs.
 const eachSuffix = "/each"
 
-// loopPlace adds a place that is emptied when an activity that runs several times ends.
+// loopPlace adds a place that is emptied when an activity is interrupted.
 func (b *builder) loopPlace(l *level, n *node, scope, id, name string) string {
 	l.work = append(l.work, id)
 	add(&l.loops, n, id)
@@ -105,9 +113,6 @@ func (b *builder) loopPlace(l *level, n *node, scope, id, name string) string {
 
 // clearLoop makes a transition empty the places of an activity that runs several times.
 func (b *builder) clearLoop(l *level, n *node, transition string) {
-	if n.loop == nil {
-		return
-	}
 	b.after(func() {
 		for _, place := range l.loops[n] {
 			b.test(petri.Reset, place, transition, 1, n.pos)
@@ -133,6 +138,10 @@ type repetition struct {
 	input    string // the number or the list of multi-instance
 	check    string // of one run after the other: whether there is a next one
 	turn     string // of one run after the other: the next one may begin
+
+	base    string // the data with which a run began; "" if it is not needed
+	ran     string // a run that ended, before its results are taken; with base
+	results string // the list of results; "" if they are not collected
 }
 
 // repeated builds an activity that runs several times. All runs are in one petri.Scope.
@@ -142,8 +151,9 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	from := b.input(l, n)
 	all := b.scope(l, n)
 	one := all
-	if kid != nil {
-		one = kid.run
+	own := n.maps != nil || r.m.collects != "" || kid != nil && kid.results != kid.vars
+	if kid != nil || own {
+		one = all + eachSuffix
 		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: one, Parent: all, Pos: b.here(n.pos)})
 	}
 	place := func(scope, word string) string {
@@ -154,12 +164,22 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	if !r.m.parallel {
 		r.check, r.turn = place(all, "check"), place(all, "turn")
 	}
-	r.vars, r.item, r.run, r.finished = place(all, "vars"), place(all, "item"), place(one, "run"), place(all, "finished")
+	r.vars, r.item = place(all, "vars"), place(all, "item")
+	if own {
+		r.base, r.ran = place(one, "base"), place(one, "ran")
+	}
+	if r.m.collects != "" {
+		r.results = place(all, "results")
+	}
+	r.run, r.finished = place(one, "run"), place(all, "finished")
 	if r.m.multi {
 		r.input, r.count, r.ended = place(all, "list"), place(all, "count"), place(all, "ended")
 	}
 	r.beginAll(from)
 	r.beginOne()
+	if kid != nil {
+		b.gather(l, kid, n, r.base)
+	}
 	r.endOne()
 	r.decide()
 	r.endAll()
@@ -172,12 +192,6 @@ func (r *repetition) stepOf(word, guard string, priority int) string {
 	t.Guard, t.Priority = guard, priority
 	r.spend(guard)
 	return t.ID
-}
-
-// inscribe makes a transition put a token with data.
-func (r *repetition) inscribe(transition, place, data string) {
-	r.spend(data)
-	r.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Data: data, Pos: r.n.pos})
 }
 
 // of returns an expression for the data of the token of a place.
@@ -219,7 +233,7 @@ func (r *repetition) beginAll(from string) {
 	r.put(t, r.vars, r.n.pos)
 	r.arm(r.l, r.n, t)
 	if !r.m.multi {
-		r.inscribe(t, r.item, r.next("0"))
+		r.inscribe(t, r.item, r.next("0"), r.n.pos)
 		if r.m.before {
 			r.put(t, r.check, r.n.pos)
 		} else {
@@ -227,14 +241,17 @@ func (r *repetition) beginAll(from string) {
 		}
 		return
 	}
-	r.inscribe(t, r.input, r.m.number+r.m.list)
+	r.inscribe(t, r.input, r.m.number+r.m.list, r.n.pos)
 	t = r.stepOf("instances", "", 0)
 	r.test(petri.Read, r.input, t, 1, r.n.pos)
 	r.test(petri.Inhibitor, r.item, t, 1, r.n.pos)
-	r.inscribe(t, r.item, r.next(itoa(r.m.first)))
-	r.inscribe(t, r.count, r.counts("0"))
+	r.inscribe(t, r.item, r.next(itoa(r.m.first)), r.n.pos)
+	r.inscribe(t, r.count, r.counts("0"), r.n.pos)
 	if !r.m.parallel {
 		r.put(t, r.check, r.n.pos)
+	}
+	if r.results != "" { // BPMN and Zeebe begin with an element for each run
+		r.inscribe(t, r.results, "with n = "+r.number()+"\n= if n = 0 then [] else for k in 1..n return null", r.n.pos)
 	}
 }
 
@@ -255,10 +272,15 @@ func (r *repetition) beginOne() {
 		r.test(petri.Read, r.input, t, 1, r.n.pos)
 	}
 	r.put(t, r.vars, r.n.pos)
-	r.inscribe(t, r.item, r.next(of(r.item)+".loopCounter + 1"))
-	r.put(t, r.run, r.n.pos)
+	r.inscribe(t, r.item, r.next(of(r.item)+".loopCounter + 1"), r.n.pos)
+	data := ""
+	if r.base != "" {
+		data = r.n.maps.inside()
+		r.inscribe(t, r.base, data, r.n.pos)
+	}
+	r.inscribe(t, r.run, data, r.n.pos)
 	if r.kid != nil {
-		r.after(func() { r.enter(r.kid, t, r.n.pos) })
+		r.after(func() { r.enter(r.kid, t, data, r.n.pos) })
 	}
 }
 
@@ -275,15 +297,26 @@ func (r *repetition) endOne() {
 	}
 	one := r.transition(r.l, r.n, trigger).ID
 	r.take(r.run, one, r.n.pos)
-	r.put(one, r.finished, r.n.pos)
+	if r.base == "" {
+		r.put(one, r.finished, r.n.pos)
+	} else {
+		r.put(one, r.ran, r.n.pos)
+		r.returns()
+	}
 	r.completed(r.l, r.n, one)
 	if r.kid != nil {
 		r.after(func() { r.whenDone(r.kid, one, r.n.pos) })
 	}
 	t := r.stepOf("finish", "", 1)
 	r.take(r.finished, t, r.n.pos)
-	r.test(petri.Reset, r.vars, t, 1, r.n.pos)
-	r.put(t, r.vars, r.n.pos)
+	r.take(r.vars, t, r.n.pos)
+	text := dataAt("vars", r.vars) + dataAt("run", r.finished)
+	if r.m.multi && r.m.parallel {
+		r.test(petri.Read, r.active, t, 1, r.n.pos)
+		r.inscribe(t, r.vars, text+dataAt("base", r.active)+"= context merge([vars, "+changes("run", "base")+"])", r.n.pos)
+	} else {
+		r.inscribe(t, r.vars, text+"= context merge([vars, run])", r.n.pos)
+	}
 	if !r.m.multi {
 		r.put(t, r.check, r.n.pos)
 		return
@@ -293,9 +326,23 @@ func (r *repetition) endOne() {
 	r.take(r.ended, t, r.n.pos)
 	r.take(r.count, t, r.n.pos)
 	r.test(petri.Read, r.input, t, 1, r.n.pos)
-	r.inscribe(t, r.count, r.counts(of(r.count)+".nrOfCompletedInstances + 1"))
+	r.inscribe(t, r.count, r.counts(of(r.count)+".nrOfCompletedInstances + 1"), r.n.pos)
 	if !r.m.parallel {
-		r.inscribe(t, r.check, "{}") // without the counters
+		r.inscribe(t, r.check, "{}", r.n.pos) // without the counters
+	}
+}
+
+// returns builds what becomes of the data of a run: its outputs, and its result in the
+// list of results.
+func (r *repetition) returns() {
+	t := r.stepOf("returns", "", 1)
+	r.take(r.ran, t, r.n.pos)
+	r.take(r.base, t, r.n.pos)
+	r.inscribe(t, r.finished, r.n.maps.outside("", r.ran), r.n.pos)
+	if r.results != "" {
+		r.take(r.results, t, r.n.pos)
+		r.inscribe(t, r.results, with("result", r.m.result)+dataAt("base", r.base)+
+			"= list replace("+listAt(r.results)+", base.loopCounter + "+itoa(1-r.m.first)+", result)", r.n.pos)
 	}
 }
 
@@ -347,13 +394,30 @@ func (r *repetition) endAll() {
 	}
 }
 
+// afterAll returns an expression for the data after the activity, without the variables
+// of its runs.
+func (r *repetition) afterAll() string {
+	m := &mapping{back: true}
+	if r.results != "" {
+		m.out = []param{{name: r.m.collects, value: "= " + listAt(r.results)}}
+	}
+	names := []string{"loopCounter"}
+	if r.m.multi {
+		names = append(names, "nrOfInstances", "nrOfCompletedInstances", "nrOfActiveInstances")
+	}
+	if r.m.element != "" {
+		names = append(names, r.m.element)
+	}
+	return m.outside(r.active, r.vars, names...)
+}
+
 // end builds an end of the activity, which has the data of the last run.
 func (r *repetition) end(word, guard string, priority int) string {
 	t := r.stepOf(word, guard, priority)
 	r.net.Transitions[len(r.net.Transitions)-1].Preempts = priority > 0
 	r.take(r.active, t, r.n.pos)
 	r.take(r.vars, t, r.n.pos)
-	for _, place := range []string{r.item, r.count, r.input} {
+	for _, place := range []string{r.item, r.count, r.input, r.results} {
 		if place != "" {
 			r.test(petri.Read, place, t, 1, r.n.pos)
 		}
@@ -363,7 +427,7 @@ func (r *repetition) end(word, guard string, priority int) string {
 	}
 	r.disarm(r.l, r.n, t)
 	r.clearLoop(r.l, r.n, t)
-	r.output(r.l, r.n, t)
+	r.outputOf(r.l, r.n, t, r.afterAll())
 	if r.n.kept(r.kid) {
 		r.put(t, allPlace(r.l, r.n), r.n.pos)
 	}

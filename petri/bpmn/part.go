@@ -109,7 +109,8 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
 		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
-		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most":
+		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most",
+		"gather", "base", "ran", "returns", "results", "which":
 		suffix = "/flow " + f.id
 	}
 	t := b.extra(l, n, suffix, f.title())
@@ -278,12 +279,20 @@ func (b *builder) branches(l *level, n *node, transition string) {
 
 // output makes a transition put the tokens of a finished node.
 func (b *builder) output(l *level, n *node, transition string) {
+	b.outputOf(l, n, transition, "")
+}
+
+// outputOf is output with data, or that which the transition takes.
+func (b *builder) outputOf(l *level, n *node, transition, data string) {
 	for _, place := range b.outputs(l, n) {
 		weight := n.puts
 		if place == l.results {
 			weight = 1
-			b.test(petri.Reset, place, transition, 1, n.pos)
+			if l.results == l.vars {
+				b.test(petri.Reset, place, transition, 1, n.pos)
+			}
 		}
-		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Pos: n.pos})
+		b.spend(data)
+		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Data: data, Pos: n.pos})
 	}
 }

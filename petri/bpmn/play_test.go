@@ -87,6 +87,7 @@ func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 }
 
 func (p *player) step(ctx context.Context, step string) error {
+	step = strings.Replace(step, "/call_", "/call ", 1)
 	if after, is := strings.CutPrefix(step, "+"); is {
 		d, err := time.ParseDuration(after)
 		time.Sleep(d)
@@ -123,7 +124,7 @@ func (p *player) marking(ctx context.Context, t *testing.T) string {
 // process returns a process with flows a>b between nodes.
 func process(content string, flows string) string {
 	var b strings.Builder
-	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:c="http://camunda.org/schema/1.0/bpmn"><process id="p">` + content)
+	b.WriteString(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:c="http://camunda.org/schema/1.0/bpmn" xmlns:z="http://camunda.org/schema/zeebe/1.0"><process id="p">` + content)
 	between(&b, flows)
 	return b.String() + `</process></definitions>`
 }
@@ -242,8 +243,15 @@ func TestActivitiesThatRunSeveralTimes(t *testing.T) {
 		{"one timer runs over all runs", guarded(multi(`isSequential="true"`, three)), `{}`, "+40m n +30m", "late/end"},
 		{"runs of a sub-process are apart", content(multi("", three)), `{}`, "u", running + "n/run×2 n/vars ns-u×2"},
 		{"and all are awaited, too", content(multi("", three)), `{}`, "u u u", "e/end"},
-		{"a run has its element and its number", gate(multi(`isSequential="true" c:collection="list" c:elementVariable="x"`, ""), "${x == 8 and loopCounter == 1}"),
-			`{"list": [7, 8]}`, "n n", "yes/end"},
+		{"a run has its element and its number", task(multi(`isSequential="true" c:collection="list" c:elementVariable="x"`, `<completionCondition>${x == 7 and loopCounter == 0}</completionCondition>`)),
+			`{"list": [7, 8]}`, "n", "e/end"},
+		{"they are not outside", gate(multi(`c:collection="list" c:elementVariable="x"`, ""), "x == nil &amp;&amp; loopCounter == nil &amp;&amp; nrOfInstances == nil"), `{"list": [7, 8]}`, "n n", "yes/end"},
+		{"or those of what is around are", gate(multi(`c:collection="list" c:elementVariable="x"`, ""), "x == 1 &amp;&amp; loopCounter == 5"), `{"list": [7, 8], "x": 1, "loopCounter": 5}`, "n n", "yes/end"},
+		{"what one run in parallel changes remains when another one ends", gate(multi("", three), "a == 1 &amp;&amp; b == 2"), `{"a": 0, "b": 0}`, `n,{"a":1,"b":0} n,{"a":0,"b":2} n,{"a":0,"b":0}`, "yes/end"},
+		{"a list of results, in the order of the elements", gate(`<multiInstanceLoopCharacteristics><extensionElements><z:loopCharacteristics inputCollection="= list" inputElement="x" outputCollection="all" outputElement="= x + y"/></extensionElements></multiInstanceLoopCharacteristics>`,
+			"all[0] == 17 &amp;&amp; all[1] == 28 &amp;&amp; len(all) == 2"), `{"list": [7, 8]}`, `n,{"x":7,"y":10} n,{"x":8,"y":20}`, "yes/end"},
+		{"what has not ended has no result", gate(multi("", `<loopDataInputRef>list</loopDataInputRef><loopDataOutputRef>all</loopDataOutputRef><inputDataItem name="x"/><outputDataItem name="y"/><completionCondition>${nrOfCompletedInstances == 1}</completionCondition>`),
+			"all[0] == 10 &amp;&amp; all[1] == nil &amp;&amp; len(all) == 2"), `{"list": [7, 8]}`, `n,{"y":10}`, "yes/end"},
 		{"results are those of the last run", gate(multi("", three), "${ok}"), `{"ok": true}`, `n n n,{"ok":false}`, "no/end"},
 		{"a loop runs again while its condition holds", task(standard("", `<loopCondition>${again}</loopCondition>`)), `{}`, `n,{"again":true} n,{"again":true}`, "n/active n/item n/run n/vars"},
 		{"it ends when the condition does not hold", task(standard("", `<loopCondition>${again}</loopCondition>`)), `{}`, `n,{"again":true} n,{"again":false}`, "e/end"},
@@ -375,11 +383,55 @@ func TestCallsByAnExpression(t *testing.T) {
 <process id="r"><userTask id="v"/><callActivity id="back" calledElement="p"/><sequenceFlow id="z" sourceRef="v" targetRef="back"/></process></definitions>`, 1)
 	}
 	for _, s := range []scenario{
-		{"UEL", call("${which}"), `{"which": "q"}`, "", "c/active c/q/active c/q:u/start c/vars u/start v/start"},
-		{"FEEL", call("=which"), `{"which": "q"}`, "c/q:u", "e/end u/start v/start"},
-		{"a text with expressions in it", call("q${which}"), `{"which": ""}`, "c/q:u", "e/end u/start v/start"},
+		{"UEL", call("${which}"), `{"which": "q"}`, "", "c/active c/call q/active c/call q:u/start c/vars u/start v/start"},
+		{"FEEL", call("=which"), `{"which": "q"}`, "c/call_q:u", "e/end u/start v/start"},
+		{"a text with expressions in it", call("q${which}"), `{"which": ""}`, "c/call_q:u", "e/end u/start v/start"},
 		{"no process", call("${which}"), `{"which": "x"}`, "", "e/end u/start v/start"},
 		{"a process that calls this one", call("${which}"), `{"which": "r"}`, "", "e/end u/start v/start"},
+	} {
+		s.run(t)
+	}
+}
+
+// Data goes into an activity and out of it as its mapping has it, and of several tokens that
+// end in a sub-process all changes count.
+func TestDataOfActivities(t *testing.T) {
+	gate := func(n, condition string) string { // where the data of n leads
+		return process(`<startEvent id="s"/>`+n+`<exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/>`+
+			`<sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>`+condition+`</conditionExpression></sequenceFlow>`, "s>n>g>no")
+	}
+	task := func(kind, extensions string) string {
+		return `<` + kind + ` id="n"><extensionElements>` + extensions + `</extensionElements></` + kind + `>`
+	}
+	inner := func(extensions string) string {
+		return `<subProcess id="n"><extensionElements>` + extensions + `</extensionElements><userTask id="u"/></subProcess>`
+	}
+	call := func(extensions, condition string) string {
+		return strings.Replace(gate(`<callActivity id="n" calledElement="q"><extensionElements>`+extensions+`</extensionElements></callActivity>`, condition), "</definitions>",
+			`<process id="q"><userTask id="u"/></process></definitions>`, 1)
+	}
+	const forked = `<subProcess id="n"><startEvent id="ns"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><endEvent id="ne"/>` +
+		`<sequenceFlow id="1" sourceRef="ns" targetRef="f"/><sequenceFlow id="2" sourceRef="f" targetRef="a"/><sequenceFlow id="3" sourceRef="f" targetRef="b"/>` +
+		`<sequenceFlow id="4" sourceRef="a" targetRef="ne"/><sequenceFlow id="5" sourceRef="b" targetRef="ne"/></subProcess>`
+	const inOut = `<c:inputOutput><c:inputParameter name="x">${a + 1}</c:inputParameter><c:inputParameter name="y">=x * 2</c:inputParameter><c:inputParameter name="z">a text</c:inputParameter>` +
+		`<c:outputParameter name="r">${x + y}</c:outputParameter></c:inputOutput>`
+	const io = `<z:ioMapping><z:input source="= a + 1" target="x"/><z:output source="= x + y" target="r"/></z:ioMapping>`
+	for _, s := range []scenario{
+		{"an output parameter", gate(task("userTask", inOut), "r == 7"), `{"a": 1}`, `n,{"x":2,"y":5}`, "yes/end"},
+		{"of work", gate(task("serviceTask", inOut), "r == 6"), `{"a": 1}`, "", "yes/end"},
+		{"inputs are local", gate(task("serviceTask", inOut), "a == 1 &amp;&amp; x == 3 &amp;&amp; y == nil &amp;&amp; z == nil"), `{"a": 1, "x": 3}`, "", "yes/end"},
+		{"other results return, too", gate(task("userTask", inOut), "b == 1"), `{"a": 1}`, `n,{"x":2,"y":5,"b":1}`, "yes/end"},
+		{"not beside an output of Zeebe", gate(task("userTask", io), "b == nil &amp;&amp; r == 7 &amp;&amp; a == 1"), `{"a": 1}`, `n,{"x":2,"y":5,"b":1}`, "yes/end"},
+		{"a mapping of a sub-process", gate(inner(inOut), "r == 10 &amp;&amp; a == 1 &amp;&amp; x == nil"), `{"a": 1}`, `u,{"x":5,"y":5}`, "yes/end"},
+		{"of parallel ends, the last to change a variable counts", gate(forked, "x == 1 &amp;&amp; y == 2"), `{"x": 0, "y": 0}`, `a,{"x":1,"y":0} b,{"x":0,"y":2}`, "yes/end"},
+		{"or the last one", gate(forked, "x == 2"), `{"x": 0}`, `a,{"x":1} b,{"x":2}`, "yes/end"},
+		{"a called process keeps its data", call("", "x == 0"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
+		{"but for what is mapped out", call(`<c:out source="x" target="r"/><c:out sourceExpression="${x + 1}" target="q"/>`, "x == 0 &amp;&amp; r == 1 &amp;&amp; q == 2"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
+		{"or everything", call(`<c:out variables="all"/>`, "x == 1"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
+		{"also in Zeebe", call(`<z:calledElement processId="q"/>`, "x == 1"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
+		{"not if it does not propagate", call(`<z:calledElement processId="q" propagateAllChildVariables="false"/>`, "x == 0"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
+		{"a called process gets what is mapped in", call(`<c:in source="x" target="y"/><c:out variables="all"/>`, "x == 5 &amp;&amp; y == 5"), `{"x": 5}`, `n:u`, "u/start yes/end"},
+		{"and nothing else", call(`<c:in source="x" target="y"/><c:out source="x" target="r"/>`, "r == nil"), `{"x": 5}`, `n:u`, "u/start yes/end"},
 	} {
 		s.run(t)
 	}

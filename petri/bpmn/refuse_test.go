@@ -54,12 +54,12 @@ func TestReadRefuses(t *testing.T) {
 <task id="u"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality><loopDataInputRef>l</loopDataInputRef></multiInstanceLoopCharacteristics></task>
 <task id="v"><multiInstanceLoopCharacteristics behavior="One"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics></task>
 <task id="w"><standardLoopCharacteristics loopMaximum="few"/></task>
-<task id="x"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality><loopDataOutputRef>o</loopDataOutputRef></multiInstanceLoopCharacteristics></task>` + path("s t u v w x e")),
+<task id="x"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality><loopDataOutputRef>o.p</loopDataOutputRef><outputDataItem name="y"/></multiInstanceLoopCharacteristics></task>` + path("s t u v w x e")),
 			[]string{
 				`f:3:1: multi-instance task with loopCardinality and a collection "u"; expected one of them`,
 				`f:4:1: multi-instance task that throws events for its instances "v"; expected the behavior All`,
 				`f:5:1: loopMaximum "few" of task "w"; expected a whole number`,
-				`f:6:1: multi-instance task that collects results "x"; expected none: the results of the last instance remain`,
+				`f:6:1: multi-instance task that collects results in "o.p" "x"; expected the name of a variable`,
 			}},
 		{"ad hoc sub-processes", begun(`<adHocSubProcess id="u"/>` + path("s u e")),
 			[]string{

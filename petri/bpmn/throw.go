@@ -124,8 +124,8 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 
 // forget makes a transition empty the place with the results of a sub-process.
 func (b *builder) forget(l *level, transition string, pos petri.Pos) {
-	if l.results != "" && !l.node.byEvent && l.node.loop == nil { // the places of a loop are in its list
-		b.test(petri.Reset, l.results, transition, 1, pos)
+	if l.vars != "" && !l.node.byEvent && l.node.loop == nil { // the places of a loop are in its list
+		b.test(petri.Reset, l.vars, transition, 1, pos)
 	}
 }
 

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,13 +97,14 @@ type eventID struct {
 type catcher struct {
 	net, transition int
 	begins          bool // an instance
+	name            Key  // nil for that of the net
 	key             Key
-	known           map[holding]string // keys of tokens, "" for an invalid one
+	known           map[holding]address // of tokens
 }
 
 // events delivers the events of an engine. It belongs to its one worker.
 type events struct {
-	catchers map[eventID][]catcher // by net, then transition
+	catchers map[eventID][]catcher // by net, then transition; with the name "" those whose names are computed
 	counts   *eventCounts
 	outbox   *outbox
 }
@@ -158,10 +160,27 @@ func (e *Engine) newEvents() *events {
 				continue
 			}
 			id := eventID{on.Kind, on.Name}
-			ev.catchers[id] = append(ev.catchers[id], catcher{net: k, transition: t, begins: begins(n.Tables, t), key: n.Transitions[t].Key, known: map[holding]string{}})
+			c := catcher{net: k, transition: t, begins: begins(n.Tables, t), name: n.Transitions[t].EventName, key: n.Transitions[t].Key, known: map[holding]address{}}
+			if c.name != nil {
+				if id.name = ""; c.begins {
+					id.name, _ = c.name.name(nil, 0) // Declared has tried it
+				}
+			}
+			ev.catchers[id] = append(ev.catchers[id], c)
 		}
 	}
 	return ev
+}
+
+// of returns the transitions that may catch an event.
+func (ev *events) of(id eventID) []catcher {
+	named, computed := ev.catchers[id], ev.catchers[eventID{kind: id.kind}]
+	if len(computed) == 0 {
+		return named
+	}
+	all := slices.Concat(named, computed)
+	slices.SortFunc(all, func(a, b catcher) int { return cmp.Or(a.net-b.net, a.transition-b.transition) })
+	return all
 }
 
 // begins reports whether a transition needs no token, so that an event which it
@@ -207,6 +226,14 @@ func (w *worker) thrown(net int, x *coloured.Thrown, now int64) {
 	cfg := &w.nets[net]
 	tr := &cfg.Tables.Net.Transitions[x.Transition]
 	ev := event{eventID: eventID{tr.Throws.Kind, tr.Throws.Name}, from: x.Instance, net: net, lastSeen: x.Last}
+	if name := cfg.Transitions[x.Transition].EventName; name != nil {
+		var err error
+		if ev.name, err = name.name(x.Taken, now); err != nil {
+			w.refuse(err)
+			w.stage.log.failed(ev.kind.String()+" not delivered", cfg.Tables.Net.ID, tr.ID, err, now)
+			return
+		}
+	}
 	if ev.kind == petri.EventSignal {
 		w.events.outbox.put(ev.name)
 		w.signal(&ev, now)
@@ -232,7 +259,7 @@ func (w *worker) thrown(net int, x *coloured.Thrown, now int64) {
 // of nets, instances and transitions; then it begins an instance for each
 // transition that begins one. It returns how many caught it.
 func (w *worker) signal(ev *event, now int64) (caught int) {
-	catchers := w.events.catchers[ev.eventID]
+	catchers := w.events.of(ev.eventID)
 	for len(catchers) > 0 {
 		net, same := catchers[0].net, 1
 		for same < len(catchers) && catchers[same].net == net {
@@ -241,7 +268,7 @@ func (w *worker) signal(ev *event, now int64) (caught int) {
 		caught += w.signalNet(ev, catchers[:same], now)
 		catchers = catchers[same:]
 	}
-	for _, c := range w.events.catchers[ev.eventID] {
+	for _, c := range w.events.of(ev.eventID) {
 		if !c.begins {
 			continue
 		}
@@ -264,7 +291,7 @@ func (w *worker) signalNet(ev *event, catchers []catcher, now int64) (caught int
 			if c.begins {
 				continue
 			}
-			n, err := shard.Catch(i, c.transition, coloured.Catch{Last: last, Data: ev.data, All: true}, now)
+			n, err := shard.Catch(i, c.transition, coloured.Catch{Last: last, Accept: c.accepts(i, ev), Data: ev.data, All: true}, now)
 			caught += n
 			if err != nil {
 				w.refuse(err)
@@ -286,7 +313,7 @@ func (ev *event) last(shard *coloured.Shard, net, i int) uint64 {
 // instance with the number of the one that threw it, else in the one with the
 // lowest number. Without any, it begins an instance.
 func (w *worker) message(ev *event, now int64) (where Caught, err error) {
-	catchers := w.events.catchers[ev.eventID]
+	catchers := w.events.of(ev.eventID)
 	err = ErrNoCatcher
 	for i := range w.ordered(ev.from) {
 		for _, c := range catchers {
@@ -294,7 +321,7 @@ func (w *worker) message(ev *event, now int64) (where Caught, err error) {
 			if c.begins {
 				continue
 			}
-			n, failed := shard.Catch(i, c.transition, coloured.Catch{Last: ev.last(shard, c.net, i), Accept: c.accepts(i, ev.key), Data: ev.data}, now)
+			n, failed := shard.Catch(i, c.transition, coloured.Catch{Last: ev.last(shard, c.net, i), Accept: c.accepts(i, ev), Data: ev.data}, now)
 			if n > 0 {
 				w.events.counts.caught(1, 0, 1)
 				return w.where(c, i), nil

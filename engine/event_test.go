@@ -260,6 +260,25 @@ func TestMessages(t *testing.T) {
 			[]*petri.Net{eventNet("a", "t: p > q throws message m id"), eventNet("b", "scope s armed work", "enter: w > armed work", "c: armed -work > x catches message m id")},
 			[]injected{{"b", 0, "w", `{"id":1}`}, {"b", 0, "w", `{"id":2}`}, {"b", 0, "w", `{"id":3}`}, {"a", 0, "p", `{"id":2}`}, {"a", 0, "p", `{"id":2}`}},
 			[]string{"q=2", "armed=2 work=2 x"}, map[string]uint64{"no catcher": 1}},
+		{"a name is computed from the data at both ends", 2,
+			[]*petri.Net{eventNet("a", "t: p > q throws message o-${id}"), eventNet("b", "c: w > x catches message ${'o'}-${n}")},
+			[]injected{{"b", 0, "w", `{"n":1}`}, {"b", 1, "w", `{"n":2}`}, {"a", 0, "p", `{"id":2}`}}, []string{"q|", "w|x"}, nil},
+		{"or at one end, and goes in the order of the catchers", 1,
+			[]*petri.Net{eventNet("a", "t: p > q throws message m"), eventNet("b", "c: w > x catches message =n", "d: w > y catches message m")},
+			[]injected{{"b", 0, "w", `{"n":"m"}`}, {"a", 0, "p", ""}}, []string{"q", "x"}, nil},
+		{"a computed name and a key are both equal", 3,
+			[]*petri.Net{eventNet("a", "t: p > q throws message =n id"), eventNet("b", "c: w > x catches message =n id")},
+			[]injected{{"b", 0, "w", `{"n":"m","id":1}`}, {"b", 1, "w", `{"n":"k","id":2}`}, {"b", 2, "w", `{"n":"m","id":2}`}, {"a", 0, "p", `{"n":"m","id":2}`}},
+			[]string{"q||", "w|w|x"}, nil},
+		{"a catcher whose name cannot be determined does not catch", 1,
+			[]*petri.Net{eventNet("a", "t: p > q throws message m"), eventNet("b", "c: w > x catches message ${n}")},
+			[]injected{{"b", 0, "w", `{}`}, {"a", 0, "p", ""}}, []string{"q", "w"}, map[string]uint64{"no catcher": 1}},
+		{"a message whose name cannot be determined is not delivered", 1,
+			[]*petri.Net{eventNet("a", "t: p > q throws message ${n}"), eventNet("b", "w=1", "c: w > x catches message m")},
+			[]injected{{"a", 0, "p", `{}`}}, []string{"q", "w"}, map[string]uint64{"failed": 1}},
+		{"an instance begins with a name that is computed without data", 1,
+			[]*petri.Net{eventNet("a", "t: p > q throws message m"), eventNet("b", "s: > y catches message ${'m'}")},
+			[]injected{{"a", 0, "p", ""}}, []string{"q", "y"}, nil},
 		{"a message that nothing waits for begins an instance", 2,
 			[]*petri.Net{eventNet("a", "t: p > q throws message m id"), eventNet("b", "s: > y catches message m", "c: w > x catches message m id")},
 			[]injected{{"b", 0, "w", `{"id":1}`}, {"a", 0, "p", `{"id":1}`}, {"a", 0, "p", `{"id":2}`}}, []string{"q=2|", "y x|"}, nil},
@@ -449,6 +468,39 @@ func TestAKeyThatCannotBeReadIsAFaultOfItsNet(t *testing.T) {
 	_, err := Declared(petritest.Compile(t, n))
 	if err == nil || !strings.HasPrefix(err.Error(), `f.bpmn:3:5: the key of transition "t": column `) {
 		t.Error(err)
+	}
+}
+
+func TestAComputedNameThatIsInvalidIsAFaultOfItsNet(t *testing.T) {
+	for line, want := range map[string]string{
+		"t: p > q throws message ${order":   "column ",
+		"t: > q catches message o-${order}": "its name or key: ", // it begins an instance, which has no data
+	} {
+		n := eventNet("a", line)
+		n.File, n.Transitions[0].Pos = "f.bpmn", petri.Pos{Line: 3, Column: 5}
+		_, err := Declared(petritest.Compile(t, n))
+		if err == nil || !strings.HasPrefix(err.Error(), `f.bpmn:3:5: the event's name of transition "t": `+want) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
+func TestASignalWithAComputedName(t *testing.T) {
+	nets := eventNets(t, eventNet("b", "c: w > x catches signal stop-${n}", "d: v > y catches signal stop-1"))
+	e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = e.Run(ctx)
+	for _, data := range []string{`{"n":1}`, `{"n":2}`} {
+		for _, place := range []string{"v", "w"} {
+			if err := e.InjectData(t.Context(), "b", 0, place, 1, []byte(data)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	caught, err := e.Signal(t.Context(), "stop-1", nil)
+	if got := marked(t, e, "b", 0); err != nil || caught != 3 || got != "w x y=2" {
+		t.Errorf("%d caught it, %v: %s", caught, err, got)
 	}
 }
 

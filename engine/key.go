@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // Key returns the correlation key of a message as JSON, given the tokens that the
@@ -20,6 +21,15 @@ type Key func(tokens []coloured.Placed, now int64) []byte
 // MaxKey is the largest length of the text of a key, in bytes.
 const MaxKey = 1 << 10
 
+// name returns the text of the name of an event.
+func (k Key) name(tokens []coloured.Placed, now int64) (text string, err error) {
+	text, err = k.of(tokens, now)
+	if err == nil && (text == "" || len(text) > petri.MaxEventName) {
+		err = fmt.Errorf("a name of %d bytes; expected 1 to %d", len(text), petri.MaxEventName)
+	}
+	return text, err
+}
+
 // of returns the text of a key.
 func (k Key) of(tokens []coloured.Placed, now int64) (text string, err error) {
 	if k == nil {
@@ -27,7 +37,7 @@ func (k Key) of(tokens []coloured.Placed, now int64) (text string, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("its key: %v", r)
+			err = fmt.Errorf("its name or key: %v", r)
 		}
 	}()
 	return keyText(k(tokens, now))
@@ -42,21 +52,24 @@ type holding struct {
 	tokens   [2]uint64 // identities; 0 for none
 }
 
-// accepts returns the condition for the tokens of an instance to wait for a key;
+// address is what tokens wait for; a part that cannot be determined is "".
+type address struct{ name, key string }
+
+// accepts returns the condition for the tokens of an instance to wait for an event;
 // nil always holds.
-func (c *catcher) accepts(instance int, key string) coloured.Guard {
-	if c.key == nil {
+func (c *catcher) accepts(instance int, ev *event) coloured.Guard {
+	if c.name == nil && c.key == nil {
 		return nil
 	}
 	return func(tokens []coloured.Placed, now int64) coloured.Verdict {
-		own := c.keyOf(instance, tokens, now)
-		return coloured.Verdict{OK: own != "" && own == key}
+		own := c.addressOf(instance, tokens, now)
+		return coloured.Verdict{OK: (c.name == nil || own.name == ev.name) && (c.key == nil || own.key != "" && own.key == ev.key)}
 	}
 }
 
-// keyOf returns the key of tokens that wait; "" if it cannot be determined. The
-// data of a token never changes, so each key is determined once.
-func (c *catcher) keyOf(instance int, tokens []coloured.Placed, now int64) string {
+// addressOf returns what tokens wait for. The data of a token never changes, so each
+// address is determined once.
+func (c *catcher) addressOf(instance int, tokens []coloured.Placed, now int64) (own address) {
 	at := holding{instance: instance}
 	if len(tokens) <= len(at.tokens) {
 		for k := range tokens {
@@ -66,9 +79,14 @@ func (c *catcher) keyOf(instance int, tokens []coloured.Placed, now int64) strin
 			return own
 		}
 	}
-	own, err := c.key.of(tokens, now)
-	if err != nil {
-		own = ""
+	var err error
+	if c.name != nil {
+		if own.name, err = c.name.name(tokens, now); err != nil {
+			own.name = ""
+		}
+	}
+	if own.key, err = c.key.of(tokens, now); err != nil {
+		own.key = ""
 	}
 	if len(tokens) <= len(at.tokens) {
 		if len(c.known) >= maxKnown {

@@ -32,9 +32,11 @@ type Transition struct {
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
 	// Data returns the data of the tokens that arcs put, in the order of
 	// petri.Tables.Inscribed.
-	Data   []coloured.Inscription
-	Key    Key         // of the message that it throws or catches; nil for none
-	Action action.Func // what firing it performs; nil for nothing
+	Data []coloured.Inscription
+	// EventName is the name of the event that it throws or catches; nil for that of the net.
+	EventName Key
+	Key       Key         // of the message that it throws or catches; nil for none
+	Action    action.Func // what firing it performs; nil for nothing
 	// Idempotent declares that the action does nothing more when it is
 	// performed again with the same key. The next owner of a part performs it
 	// again for a run that has started and is not over. Without it the tokens
@@ -72,6 +74,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		}
 		d.branches(i)
 		d.data(i)
+		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
 	}
@@ -176,6 +179,28 @@ func (d *declarer) key(tr *petri.Transition) Key {
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the key of transition %q: %v", tr.ID, err)})
 	}
 	return key
+}
+
+// eventName compiles the name of the event that a transition throws or catches, if it is an
+// expression.
+func (d *declarer) eventName(transition int) Key {
+	tr := &d.tables.Net.Transitions[transition]
+	on := tr.Throws
+	if on.Kind == petri.EventNone {
+		on = tr.Trigger.Event
+	}
+	if !on.Computed() {
+		return nil
+	}
+	value, err := d.compiler.Text(on.Name)
+	name := Key(value)
+	if err == nil && on == tr.Trigger.Event && begins(d.tables, transition) {
+		_, err = name.name(nil, 0) // there are no tokens, so the name is always this one
+	}
+	if err != nil {
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the event's name of transition %q: %v", tr.ID, err)})
+	}
+	return name
 }
 
 func (d *declarer) branches(transition int) {

@@ -2,6 +2,8 @@
 
 package petri
 
+import "strings"
+
 // Net is a place/transition net as in its source, before checks and compilation. Places
 // and Transitions are in the order of the file, which is also the order of the net's
 // rows.
@@ -116,12 +118,21 @@ func (t *Transition) Eventful() bool {
 // none.
 type Event struct {
 	Kind EventKind
-	Name string // at most MaxEventName bytes; the same at the throwing and the catching end
+	// Name is the same at the throwing and the catching end: at most MaxEventName bytes, or
+	// an expression, see Computed, whose value that is. It sees the tokens that the
+	// transition takes or tests; at an event that begins an instance there are none.
+	Name string
 	// Key is an expression, of a message only: its value identifies one conversation. A
 	// message reaches a catcher if the values at both ends are equal. It sees the
 	// tokens that the transition takes or tests. "" is no key: such a catcher
 	// accepts any key.
 	Key string
+}
+
+// Computed reports whether the name is an expression: it begins with the sign of FEEL, or
+// has expressions of UEL in it.
+func (e Event) Computed() bool {
+	return strings.HasPrefix(e.Name, "=") || strings.Contains(e.Name, "${") || strings.Contains(e.Name, "#{")
 }
 
 // EventKind is a kind of Event.
@@ -140,7 +151,7 @@ func (k EventKind) String() string {
 }
 
 // MaxEventName is the largest length of the name of an event, and MaxEventKey that
-// of the expression of its key, in bytes.
+// of the expression of its name or its key, in bytes.
 const (
 	MaxEventName = 255
 	MaxEventKey  = 4 << 10

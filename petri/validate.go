@@ -114,6 +114,7 @@ func (c *checker) event(t *Transition, does string, e *Event) {
 	case *e == Event{}:
 	case e.Kind != EventMessage && e.Kind != EventSignal:
 		c.fault(t.Pos, "transition %q %s an event of kind %d; expected a message or a signal", t.ID, does, e.Kind)
+	case e.Computed() && len(e.Name) <= MaxEventKey:
 	case e.Name == "" || len(e.Name) > MaxEventName:
 		c.fault(t.Pos, "transition %q %s a %s with a name of %d bytes; expected 1 to %d", t.ID, does, e.Kind, len(e.Name), MaxEventName)
 	case e.Key != "" && e.Kind == EventSignal:

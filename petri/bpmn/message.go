@@ -4,7 +4,6 @@ package bpmn
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -17,10 +16,6 @@ func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string
 	if name == "" {
 		return ""
 	}
-	if isExpression(name) {
-		d.refuse(n.pos, "the name of "+kind.String()+" "+xmlscan.Quote(name)+" of "+n.kindOf(words(n.kind))+" is an expression; expected a constant")
-		return name
-	}
 	n.message = petri.Event{Kind: kind, Name: name}
 	if e := d.defs[local(ref)]; e != nil && kind == petri.EventMessage && n.kind != "startEvent" {
 		n.message.Key = d.correlationKey(e)
@@ -29,9 +24,7 @@ func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string
 }
 
 // isExpression reports whether a name is an expression of UEL or FEEL, or has one in it.
-func isExpression(name string) bool {
-	return strings.Contains(name, "${") || strings.Contains(name, "#{") || strings.HasPrefix(name, "=")
-}
+func isExpression(name string) bool { return petri.Event{Name: name}.Computed() }
 
 // correlationKey returns the expression of the key of a message, or "".
 func (d *document) correlationKey(message *elem) string {

@@ -206,7 +206,7 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 		{"two triggers", transition(`<trigger kind="event"/><trigger kind="event"/>`),
 			[]string{`f:1:115: a second trigger; expected one`}},
 		{"an unknown trigger", transition(`<trigger kind="whim"/>`),
-			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay or time`}},
+			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay, time or timer`}},
 		{"a time that is no number", transition(`<trigger kind="delay" micros="1s"/>`),
 			[]string{`f:1:92: the time "1s" of a trigger; expected a whole number of microseconds`}},
 		{"two events", transition(`<throws kind="signal" name="a"/><throws kind="signal" name="b"/>`),

@@ -4,9 +4,9 @@
 GO        ?= go
 FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
-# Tests that run a real etcd or a real Temporal are modules of their own, so that
-# these are not among the dependencies of pnagent.
-MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest
+# Tests that run a real etcd or a real Temporal, and an example for its workers, are
+# modules of their own, so that these are not among the dependencies of pnagent.
+MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal
 # How long the tests of a package may take. The longest take two minutes, and
 # four times as long where others use the machine too.
 TIMEOUT   := 20m

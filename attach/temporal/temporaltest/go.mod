@@ -2,11 +2,15 @@ module github.com/pnagent/pnagent/attach/temporal/temporaltest
 
 go 1.26.0
 
-replace github.com/pnagent/pnagent => ../../..
+replace (
+	github.com/pnagent/pnagent => ../../..
+	github.com/pnagent/pnagent/examples/attach/temporal => ../../../examples/attach/temporal
+)
 
 require (
 	github.com/gosnmp/gosnmp v1.47.0
 	github.com/pnagent/pnagent v0.0.0-00010101000000-000000000000
+	github.com/pnagent/pnagent/examples/attach/temporal v0.0.0-00010101000000-000000000000
 	go.temporal.io/api v1.64.1
 	go.temporal.io/sdk v1.50.0
 	google.golang.org/grpc v1.84.0
@@ -20,12 +24,17 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/grpc-ecosystem/go-grpc-middleware/v2 v2.3.2 // indirect
 	github.com/grpc-ecosystem/grpc-gateway/v2 v2.22.0 // indirect
+	github.com/klauspost/compress v1.20.3 // indirect
+	github.com/nats-io/nats.go v1.55.0 // indirect
+	github.com/nats-io/nkeys v0.4.16 // indirect
+	github.com/nats-io/nuid v1.0.1 // indirect
 	github.com/nexus-rpc/nexus-proto-annotations v0.1.0 // indirect
 	github.com/nexus-rpc/sdk-go v0.7.0 // indirect
 	github.com/robfig/cron v1.2.0 // indirect
 	github.com/stretchr/objx v0.5.3 // indirect
 	github.com/stretchr/testify v1.12.1 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -22,29 +21,25 @@ import (
 	"github.com/pnagent/pnagent/internal/logtest"
 )
 
-// programs builds pnagent and a NATS server, and returns their directory.
-var programs = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "pnagent-temporal-")
-	if err != nil {
-		return "", err
-	}
+// programs builds pnagent and a NATS server into the directory of TestMain.
+var programs = sync.OnceValue(func() error {
 	for name, from := range map[string]string{"pnagent": "./cmd/pnagent", "nats-server": "github.com/nats-io/nats-server/v2"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), from)
+		cmd := exec.Command("go", "build", "-o", filepath.Join(binaries, name), from)
 		cmd.Dir = filepath.Join("..", "..", "..")
 		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
+			return fmt.Errorf("building %s: %w\n%s", name, err, out)
 		}
 	}
-	return dir, nil
+	return nil
 })
 
+// built returns the directory of the programs.
 func built(t *testing.T) string {
 	t.Helper()
-	dir, err := programs()
-	if err != nil {
+	if err := programs(); err != nil {
 		t.Fatal(err)
 	}
-	return dir
+	return binaries
 }
 
 // program is a running program; it ends with the test.

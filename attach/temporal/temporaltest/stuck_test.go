@@ -96,7 +96,7 @@ func (f *faces) seesAll(s *server, runs map[string]client.WorkflowRun) {
 
 // Stuck workflows are shown with their age and reason, everywhere, and as Temporal's
 // own API has them: also after the adapter, and then the server, was killed. What
-// happens is counted once, whoever was killed.
+// happens is counted once.
 func TestStuckWorkflows(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

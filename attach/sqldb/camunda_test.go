@@ -31,6 +31,7 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 // totals of the epochs before.
 type watch struct {
 	t        *testing.T
+	url      string // of the NATS server
 	nc       *nats.Conn
 	subjects telemetry.Subjects
 
@@ -45,12 +46,14 @@ type count struct{ Started, Ended, Fired uint64 }
 
 func newWatch(t *testing.T) *watch {
 	t.Helper()
-	server := natstest.Start(t, natstest.Options())
+	options := natstest.Options()
+	options.DontListen, options.Host, options.Port = false, "127.0.0.1", -1
+	server := natstest.Start(t, options)
 	subjects, err := telemetry.NewSubjects("petrinet.v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watch{t: t, nc: natstest.Connect(t, server), subjects: subjects, last: map[string]*telemetry.Snapshot{}, base: map[string]map[string]count{}, defs: map[string]*petri.Net{}}
+	w := &watch{t: t, url: server.ClientURL(), nc: natstest.Connect(t, server), subjects: subjects, last: map[string]*telemetry.Snapshot{}, base: map[string]map[string]count{}, defs: map[string]*petri.Net{}}
 	for _, subject := range []string{subjects.Snapshots(), subjects.Byes()} {
 		_, err = w.nc.Subscribe(subject, func(m *nats.Msg) {
 			var d telemetry.Decoder
@@ -366,6 +369,12 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 	}
 	r := w.same(e)
 	w.until(func() string { return w.reasons(r, instance, failed) })
+	if mapping == "camunda7" && strings.HasPrefix(s.address, "postgres") {
+		reader := newReader(t, newWatch(t).url, s.address, instance)
+		w.until(func() string { return reader.faces(r.held, shown) })
+		w.until(reader.printed)
+		reader.end()
+	}
 
 	// The adapter restarts while the engine works; then the database is killed.
 	end()
@@ -418,6 +427,21 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 		}
 		return ""
 	})
+}
+
+// shown is what SNMP and the page say of the tokens of an instance of stuck, by
+// node; reasons has more, with the data of persons.
+var shown = map[string][]string{
+	"approve": {"user task (", "timer ("},
+	"wait":    {"timer ("},
+	"payment": {"message paid ("},
+	"charge":  {"incident failedJob; job, out of retries ("},
+	"review":  {"user task ("},
+	"call":    {"in called process child "},
+	"ship":    {"external task ship, no worker ("},
+	"first":   {"timer (", "message shipped ("},
+	"pack":    {"user task ("},
+	"join":    {"2 tokens"},
 }
 
 // at reports what differs from one token of child, which is at a node of a net.

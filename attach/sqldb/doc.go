@@ -37,5 +37,6 @@
 // The state file holds the cursors and the ids in the overlap.
 //
 // The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, and compare every
-// token, age, reason and count with the engine's own API.
+// token, age, reason and count with the engine's own API. One follows
+// docs/attach/sql.md, and compares what SNMP, Prometheus and the page show.
 package sqldb

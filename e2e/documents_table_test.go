@@ -10,6 +10,7 @@ type exemption struct {
 	command string // how it begins
 	why     string
 	instead string // typed in its place; empty for nothing
+	needs   string // without this file the rest of the page is not typed; relative to the project
 }
 
 // Reasons for which commands cannot run in a test.
@@ -30,6 +31,7 @@ var notTyped = []exemption{
 	{page: "docs/attach/dipen.md", why: "needs etcd; attach/dipen/etcdtest has its own"},
 	{page: "docs/attach/lines.md", command: "pnagent attach lines --follow app.log", why: "reads a log of the reader's"},
 	{page: "docs/attach/lines.md", command: "pnagent attach lines --exit-at-end", why: "reads an event log of the reader's"},
+	{page: "docs/attach/perpetuum.md", command: "git clone", why: fromNetwork, instead: "cp -r $ROOT/../shared/corpus/perpetuum .", needs: "../shared/corpus/perpetuum"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check rabbitmq", why: "needs RabbitMQ"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check office.yaml", why: "makes a mistake in the mapping above", instead: "" +
 		"sed -n '/^about/,/^```/p' docs/attach/scrape.md | sed '$d; s/\"{desk}\":/\"{desk\":/' >office.yaml; pnagent attach scrape --check office.yaml"},

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/yamlfile"
@@ -119,6 +120,7 @@ func targets(value yamlfile.Node) (map[string]target, error) {
 type names struct {
 	nets                map[string]int32
 	only                int32              // the net of an event without one; -1 if an event must have one
+	others              int32              // the net of an event with an unknown one; -1 if that is refused
 	transitions, places []map[string]int32 // by net; a transition from their number on is an element of labels
 	labels              [][]label          // by net: the names that several transitions have
 }
@@ -132,13 +134,19 @@ type label struct {
 
 const ignored int32 = -2
 
-// newNames returns names that resolves by table, by id, and by name: that of a place
-// if it is unique, that of transitions also if several have it. only is the id of the net of events without one; "" is the only net.
+// newNames returns names that resolves by table, by id, and by name: that of a net or a place
+// if it is unique, that of transitions also if several have it. Otherwise it resolves what is
+// the same as an identifier. only is the id of the net of events without one, or with an
+// unknown one; "" is the only net for the former, and none for the latter.
 func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
-	n := &names{nets: map[string]int32{}, only: -1}
+	n := &names{only: -1, others: -1}
+	whole := make([]node, len(nets))
+	for k, t := range nets {
+		whole[k] = node{t.Net.ID, t.Net.Name}
+	}
+	n.nets = index(whole)
 	var errs []error
 	for k, t := range nets {
-		n.nets[t.Net.ID] = int32(k)
 		ts, ps := make([]node, len(t.Net.Transitions)), make([]node, len(t.Net.Places))
 		for i := range ts {
 			ts[i] = node{t.Net.Transitions[i].ID, t.Net.Transitions[i].Name}
@@ -153,7 +161,7 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 		n.addLabels(k, int32(t.Transitions()))
 	}
 	for id, entry := range table.nets {
-		k, ok := n.nets[id]
+		k, ok := n.net(nets, id)
 		if !ok {
 			errs = append(errs, entry.node.Expected("the id of a replayed net"))
 			continue
@@ -164,13 +172,63 @@ func newNames(nets []*petri.Tables, table *Table, only string) (*names, error) {
 		n.only = 0
 	}
 	if only != "" {
-		k, ok := n.nets[only]
+		k, ok := n.net(nets, only)
 		if !ok {
 			errs = append(errs, fmt.Errorf("no net %q; expected the id of a replayed net", only))
 		}
-		n.only = k
+		n.only, n.others = k, k
+	}
+	identifiers(n.nets)
+	for k := range nets {
+		identifiers(n.transitions[k])
+		identifiers(n.places[k])
 	}
 	return n, errors.Join(errs...)
+}
+
+// net returns the net with an id.
+func (n *names) net(nets []*petri.Tables, id string) (int32, bool) {
+	k, ok := n.nets[id]
+	return k, ok && nets[k].Net.ID == id
+}
+
+// identifiers adds each name as an identifier, unless that is taken or several names
+// have it.
+func identifiers(by map[string]int32) {
+	const several int32 = -3
+	added := map[string]int32{}
+	for name, k := range by {
+		id := identifier(name)
+		if other, known := added[id]; known && other != k {
+			k = several
+		}
+		added[id] = k
+	}
+	for id, k := range added {
+		if _, taken := by[id]; !taken && k != several {
+			by[id] = k
+		}
+	}
+}
+
+// identifier returns a name with _ for what an identifier of a programming language
+// cannot have.
+func identifier(name string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) {
+			return c
+		}
+		return '_'
+	}, name)
+}
+
+// find returns what a name in an event stands for.
+func find(by map[string]int32, name []byte) (int32, bool) {
+	k, ok := by[string(name)]
+	if !ok {
+		k, ok = by[identifier(string(name))]
+	}
+	return k, ok
 }
 
 type node struct{ id, name string }

@@ -147,9 +147,9 @@ func (f *Feed) resolve(now int64) (e event, why Reason) {
 	in, names := &f.fields, f.a.names
 	e.net = names.only
 	if in.net != nil {
-		k, ok := names.nets[string(in.net)]
+		k, ok := find(names.nets, in.net)
 		if !ok {
-			return e, UnknownNet
+			k = names.others
 		}
 		e.net = k
 	}
@@ -173,7 +173,7 @@ func (f *Feed) what(e *event) Reason {
 	in := &f.fields
 	switch {
 	case in.transition != nil:
-		i, ok := f.a.names.transitions[e.net][string(in.transition)]
+		i, ok := find(f.a.names.transitions[e.net], in.transition)
 		if !ok {
 			return UnknownTransition
 		}
@@ -182,7 +182,7 @@ func (f *Feed) what(e *event) Reason {
 		}
 		e.kind, e.index = fires, i
 	case in.place != nil:
-		i, ok := f.a.names.places[e.net][string(in.place)]
+		i, ok := find(f.a.names.places[e.net], in.place)
 		if !ok {
 			return UnknownPlace
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 const someTime = 1_600_000_000 * int64(1e6)
@@ -45,6 +47,50 @@ func TestFieldsOfALine(t *testing.T) {
 				t.Errorf("firings: %s, want %s", got, c.firings)
 			}
 		})
+	}
+}
+
+// A generated program has identifiers instead of names.
+func TestNamesAreComparedAsIdentifiersWhereTheyAreUnknown(t *testing.T) {
+	def := &petri.Net{ID: "traffic-light", Name: "Main St.", Places: []petri.Place{{ID: "red light"}, {ID: "a-b"}, {ID: "a.b"}, {ID: "c-d"}, {ID: "c_d"}},
+		Transitions: []petri.Transition{{ID: "t-1"}}}
+	net, err := petri.Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		rule, net, place string
+		others           string
+		want             int32
+	}{
+		{"by the ids", "traffic-light", "red light", "", 0},
+		{"by identifiers", "traffic_light", "red_light", "", 0},
+		{"the name of a net", "Main St.", "red light", "", 0},
+		{"the name of a net as an identifier", "Main_St_", "red light", "", 0},
+		{"both are no identifiers", "traffic light", "red-light", "", 0},
+		{"several are one identifier", "traffic_light", "a_b", "", -1},
+		{"an id is the identifier of another", "traffic_light", "c_d", "", 4},
+		{"another place", "traffic_light", "redlight", "", -1},
+		{"another net", "trafficlight", "red light", "", -1},
+		{"another net with one for all others", "trafficlight", "red light", "traffic-light", 0},
+	} {
+		n, err := newNames([]*petri.Tables{net}, &Table{}, c.others)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := int32(-1)
+		k, ok := find(n.nets, []byte(c.net))
+		if !ok {
+			k = n.others
+		}
+		if k >= 0 {
+			if got, ok = find(n.places[k], []byte(c.place)); !ok {
+				got = -1
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: place %d, want %d", c.rule, got, c.want)
+		}
 	}
 }
 

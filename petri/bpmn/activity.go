@@ -155,7 +155,11 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 			data = n.maps.outside(scope+"/active", kid.vars)
 		}
 	}
-	begin, t := b.enclosed(l, n, "", petri.Trigger{}, data)
+	ends := petri.Trigger{}
+	if n.adHoc != nil && n.adHoc.until == "" && n.adHoc.chosen == "" {
+		ends = petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
+	}
+	begin, t := b.enclosed(l, n, "", ends, data)
 	if kid.vars != "" {
 		b.place(kid.run, kid.vars, n.label()+" (vars)", b.at(l, n.id), n.pos)
 		b.inscribe(begin, kid.vars, within, n.pos)
@@ -167,6 +171,9 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 			b.test(petri.Reset, base, t, 1, n.pos)
 		}
 		b.gather(l, kid, n, base)
+	}
+	if n.adHoc != nil {
+		b.adHocEnds(l, kid, n, begin, t, within)
 	}
 	b.after(func() {
 		b.enter(kid, begin, within, n.pos)

@@ -80,7 +80,7 @@ func (d *document) checkActivity(n, owner *node) {
 	d.readLoop(n)
 	switch {
 	case n.kind == "adHocSubProcess":
-		d.refuseNode(n, kind, "a sub-process")
+		d.readAdHoc(n)
 	case n.isHandler() && len(n.in)+len(n.out) > 0:
 		d.refuseNode(n, "a sequence flow at compensating "+kind, "none")
 	case n.isHandler() && n.handles == nil && !n.byEvent:

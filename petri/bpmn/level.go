@@ -126,7 +126,7 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 		}
 		switch {
 		case l.results != "":
-		case l.vars != "" && s.forks():
+		case l.vars != "" && (s.forks() || n.adHoc != nil):
 			l.results = parent.id(n.id) + "/ends"
 		default:
 			l.results = l.vars

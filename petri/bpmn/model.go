@@ -56,6 +56,7 @@ type node struct {
 	message  petri.Event // what an event or a task sends or waits for
 	inner    *scope      // of a sub-process; nil for others
 	loop     *loop       // of an activity that runs several times; nil for others
+	adHoc    *adHoc      // of an ad hoc sub-process; nil for others
 	maps     *mapping    // nil if data goes in and out as it is
 	attached []*node     // the boundary events on it
 	host     *node       // of a boundary event: what it is attached to

@@ -88,7 +88,7 @@ func isDetail(name string) bool {
 		"dataInput", "dataOutput", "inputSet", "outputSet", "dataInputAssociation", "dataOutputAssociation",
 		"resourceRole", "performer", "humanPerformer", "potentialOwner", "auditing", "monitoring", "script", "rendering",
 		"correlationSubscription", "supports", "supportedInterfaceRef", "categoryValueRef",
-		"multiInstanceLoopCharacteristics", "standardLoopCharacteristics", "activationCondition", "conditionExpression":
+		"multiInstanceLoopCharacteristics", "standardLoopCharacteristics", "activationCondition", "conditionExpression", "completionCondition":
 		return true
 	}
 	return false

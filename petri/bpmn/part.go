@@ -110,7 +110,8 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
 		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
 		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most",
-		"gather", "base", "ran", "returns", "results", "which":
+		"gather", "base", "ran", "returns", "results", "which",
+		"offered", "begins", "choosing", "choose", "met":
 		suffix = "/flow " + f.id
 	}
 	t := b.extra(l, n, suffix, f.title())
@@ -197,7 +198,11 @@ func (b *builder) input(l *level, n *node) string {
 		return b.state(l, n, "in")
 	case len(n.in) == 0:
 		place := b.state(l, n, "start")
-		if !n.idle {
+		switch {
+		case n.idle:
+		case l.node != nil && l.node.adHoc != nil:
+			b.offers(l, n, place)
+		default:
 			l.begin = append(l.begin, place)
 		}
 		return place

@@ -436,3 +436,33 @@ func TestDataOfActivities(t *testing.T) {
 		s.run(t)
 	}
 }
+
+// What is inside an ad hoc sub-process may begin once, or as the list of ids has it.
+func TestAdHocSubProcesses(t *testing.T) {
+	adHoc := func(attrs, content string) string {
+		return process(`<startEvent id="s"/><adHocSubProcess id="n" `+attrs+`>`+content+`<userTask id="a"/><userTask id="b"/><task id="c"/>`+
+			`<sequenceFlow id="b-c" sourceRef="b" targetRef="c"/></adHocSubProcess><endEvent id="e"/>`, "s>n>e")
+	}
+	const chosen = `<extensionElements><z:adHoc activeElementsCollection="=ids"/></extensionElements>`
+	const until = `<completionCondition>= ok = true</completionCondition>`
+	const inside = "n/active n/vars"
+	for _, s := range []scenario{
+		{"each may begin", adHoc("", ""), `{}`, "", "a/offered b/offered " + inside},
+		{"with an event of its name", adHoc("", ""), `{}`, "a/begins", "a/start b/offered " + inside},
+		{"once", adHoc("", ""), `{}`, "a/begins a", "b/offered " + inside},
+		{"what follows begins by itself, and an event ends all", adHoc("", ""), `{}`, "b/begins b n", "e/end"},
+		{"also if nothing began", adHoc("", ""), `{}`, "n", "e/end"},
+		{"those of the list begin", adHoc("", chosen), `{"ids": ["b"]}`, "", "b/start " + inside},
+		{"and are awaited", adHoc("", chosen), `{"ids": ["a", "b"]}`, "a b", "e/end"},
+		{"of an empty list, there are none", adHoc("", chosen), `{"ids": []}`, "", "e/end"},
+		{"an unknown id waits", adHoc("", chosen), `{"ids": ["a", "x"]}`, "", "n/active n/choosing n/vars"},
+		{"the completion condition is asked when something has ended", adHoc("", chosen+until), `{"ids": ["a", "b"], "ok": true}`, "", "a/start b/start " + inside},
+		{"then it ends what is active", adHoc("", chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true}`, "e/end"},
+		{"if it holds", adHoc("", chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":false}`, "b/start " + inside},
+		{"or awaits it", adHoc(`cancelRemainingInstances="false"`, chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true}`, "b/start n/active n/met n/vars"},
+		{"and ends once", adHoc(`cancelRemainingInstances="false"`, chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true} b`, "e/end"},
+		{"it ends what may begin, too", adHoc("", until), `{}`, `a/begins a,{"ok":true}`, "e/end"},
+	} {
+		s.run(t)
+	}
+}

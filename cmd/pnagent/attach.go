@@ -21,6 +21,7 @@ type attachCmd struct {
 	Dipen    attachDipenCmd    `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
 	SQL      attachSQLCmd      `cmd:"" name:"sql" help:"Read the tables of a workflow engine, without writing, and publish where its instances are, since when and why."`
 	Temporal attachTemporalCmd `cmd:"" help:"Ask a Temporal server, without changing anything, and publish where its workflows are, since when and why."`
+	Camunda8 attachCamunda8Cmd `cmd:"" name:"camunda8" help:"Ask Camunda 8's REST API, without changing anything, and publish where its instances are, since when and why."`
 }
 
 // ownWebFlags say where an adapter serves its own metrics.

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package camunda8
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/collector"
+
+	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+func TestMain(m *testing.M) { natstest.Main(m) }
+
+// held is a token in a place. Times are in milliseconds.
+type held struct {
+	Net, Instance, Node string
+	Since               int64
+}
+
+// count is the flow of one node.
+type count struct{ Started, Ended, Fired uint64 }
+
+// truth is what the engine's records say, without the API: the tokens, and the flow
+// of nodes by net.
+func (e *engine) truth() (tokens []held, flow map[string]map[string]count) {
+	e.t.Helper()
+	open, bodies, incidents := map[string]held{}, map[string]held{}, map[string]string{}
+	flow = map[string]map[string]count{}
+	for _, line := range e.records {
+		var r record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			e.t.Fatal(err)
+		}
+		v, key := &r.Value, r.Key.String()
+		switch {
+		case r.ValueType == "INCIDENT" && r.Intent == "CREATED":
+			incidents[key] = v.ElementInstanceKey.String()
+		case r.ValueType == "INCIDENT":
+			delete(incidents, key)
+		case r.ValueType != "PROCESS_INSTANCE" || v.BpmnElementType == "PROCESS" || v.BpmnElementType == "SEQUENCE_FLOW":
+		default:
+			c := flow[v.BpmnProcessID][v.ElementID]
+			body := v.BpmnElementType == "SUB_PROCESS" || v.BpmnElementType == "MULTI_INSTANCE_BODY"
+			switch r.Intent {
+			case "ELEMENT_ACTIVATING":
+				c.Started++
+				open[key] = held{v.BpmnProcessID, v.ProcessInstanceKey.String(), v.ElementID, r.Timestamp}
+				if body {
+					bodies[key] = open[key]
+				}
+			case "ELEMENT_COMPLETED":
+				c.Ended++
+				c.Fired++
+				delete(open, key)
+			case "ELEMENT_TERMINATED":
+				c.Ended++
+				delete(open, key)
+			}
+			if v.BpmnElementType != "MULTI_INSTANCE_BODY" {
+				if flow[v.BpmnProcessID] == nil {
+					flow[v.BpmnProcessID] = map[string]count{}
+				}
+				flow[v.BpmnProcessID][v.ElementID] = c
+			}
+		}
+	}
+	for key := range bodies {
+		if !slices.Contains(slices.Collect(maps.Values(incidents)), key) {
+			delete(open, key)
+		}
+	}
+	return slices.Collect(maps.Values(open)), flow
+}
+
+// watch is a collector of what the adapter publishes.
+type watch struct {
+	t        *testing.T
+	nc       *nats.Conn
+	subjects telemetry.Subjects
+	*collector.Collector
+}
+
+func newWatch(t *testing.T) *watch {
+	t.Helper()
+	server := natstest.Start(t, natstest.Options())
+	subjects, err := telemetry.NewSubjects("petrinet.v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &watch{t: t, nc: natstest.Connect(t, server), subjects: subjects}
+	w.Collector, err = collector.New(collector.Config{Conn: w.nc, Subjects: subjects, Interval: 100 * time.Millisecond,
+		PNML: pnml.DefaultLimits(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.background(w.Collector.Run)
+	return w
+}
+
+// background runs something until the test ends, or end is called.
+func (w *watch) background(run func(context.Context) error) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- run(ctx) }()
+	end = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Error(err)
+		}
+	})
+	w.t.Cleanup(end)
+	return end
+}
+
+// adapter runs the adapter, and returns what ends it.
+func (w *watch) adapter(e *emulation, state string) (a *Adapter, end func()) {
+	w.t.Helper()
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Detail: true, Tokens: 1000, State: state, Interval: 200 * time.Millisecond, Timeout: 10 * time.Second,
+		Overlap: time.Minute, Conn: w.nc, Subjects: w.subjects, Source: "adapter", Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.client.page = 3
+	return a, w.background(a.Run)
+}
+
+// until waits until check returns "", which otherwise says what is missing.
+func (w *watch) until(check func(*collector.View) string) {
+	w.t.Helper()
+	views := w.Subscribe()
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	defer cancel()
+	for missing := check(w.View()); missing != ""; {
+		select {
+		case v := <-views:
+			missing = check(v)
+		case <-ctx.Done():
+			w.t.Fatal(missing)
+		}
+	}
+}
+
+// shows compares a view with the engine's records: every token, its age to the
+// second, and every count.
+func shows(v *collector.View, e *engine) string {
+	want, flow := e.truth()
+	var got []held
+	counts := map[string]map[string]count{}
+	for _, n := range v.Nets {
+		counts[n.Name] = map[string]count{}
+		for i := range n.Rows.Places {
+			p, node := &n.Rows.Places[i], strings.TrimSuffix(n.Def.Places[i].ID, "/in")
+			for _, t := range p.Stuck {
+				got = append(got, held{n.Name, t.Instance, node, t.Injected / 1000})
+			}
+			counts[n.Name][node] = count{Started: p.Arrivals, Ended: p.Departures}
+		}
+		for i := range n.Rows.Transitions {
+			c := counts[n.Name][n.Def.Transitions[i].ID]
+			c.Fired = n.Rows.Transitions[i].Firings
+			counts[n.Name][n.Def.Transitions[i].ID] = c
+		}
+	}
+	order := func(a, b held) int {
+		return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Since, b.Since))
+	}
+	slices.SortFunc(want, order)
+	slices.SortFunc(got, order)
+	for i := range min(len(want), len(got)) {
+		if d := want[i].Since - got[i].Since; d < 1000 && d > -1000 {
+			got[i].Since = want[i].Since
+		}
+	}
+	if d := gocmp.Diff(want, got); d != "" {
+		return "tokens, - engine, + adapter:\n" + d
+	}
+	for net, nodes := range flow {
+		for node, c := range nodes {
+			g := counts[net][node]
+			if g.Started == 0 && g.Ended == 0 { // what has no place of its own has no arrivals and departures
+				c.Started, c.Ended = 0, 0
+			}
+			if node == "first" { // the event fires that comes first
+				c.Fired = 0
+			}
+			if g != c {
+				return fmt.Sprintf("%s %s: %+v; the engine has %+v", net, node, g, c)
+			}
+		}
+	}
+	return ""
+}
+
+// waits returns what the tokens of a net wait for, by "node transition reason".
+func waits(v *collector.View, net string) map[string]string {
+	out := map[string]string{}
+	n := v.Net(net)
+	for i := range n.Rows.Places {
+		for _, t := range n.Rows.Places[i].Stuck {
+			for _, w := range t.Waits {
+				text := w.What
+				if w.Until != 0 {
+					text += " until " + strconv.FormatInt((w.Until-t.Injected+500_000)/1_000_000, 10) + "s"
+				}
+				out[strings.TrimSuffix(n.Def.Places[i].ID, "/in")+" "+n.Def.Transitions[w.Transition].ID+" "+w.Reason.String()] = text
+			}
+		}
+	}
+	return out
+}
+
+// stuck is what tokens wait for in the process stuck, by the API of 8.8.
+func stuck() map[string]string {
+	return map[string]string{
+		"approve approve manual": "user task: kermit",
+		"approve remind unknown": "timer",
+		"wait wait unknown":      "timer",
+		"payment payment manual": "message paid: order-1",
+		"charge charge incident": "incident JOB_NO_RETRIES: card declined; job charge, failed at worker cashier, out of retries: card declined",
+		"review review manual":   "user task",
+		"call call running":      "in called process child",
+		"ship ship enabled":      "job ship, failed at worker cashier, 2 retries: card declined",
+		"first late unknown":     "timer",
+		"first arrived manual":   "message shipped: order-1",
+		"pack pack enabled":      "job pack, 3 retries",
+		"route route incident":   "incident CONDITION_ERROR: Expected at least one condition to evaluate to true, or to have a default flow",
+		"opened opened manual":   "signal",
+		"empty empty incident":   "incident EXTRACT_VALUE_ERROR: Expected result of the expression 'missing' to be 'ARRAY', but was 'NULL'.",
+	}
+}
+
+// reasons compares what tokens wait for with what they should.
+func reasons(v *collector.View, want map[string]string) string {
+	if v.Net("stuck") == nil {
+		return "no net"
+	}
+	got := waits(v, "stuck")
+	for key, text := range want { // keys, and what the engine adds to a message, are left out
+		if strings.HasPrefix(got[key], text) && (key == "call call running" || key == "empty empty incident") {
+			got[key] = text
+		}
+	}
+	if d := gocmp.Diff(want, got); d != "" {
+		return "waits, - expected, + adapter:\n" + d
+	}
+	return ""
+}
+
+// TestZeebe plays a process on a real engine, and compares after each step what the
+// adapter shows with the engine's records.
+func TestZeebe(t *testing.T) {
+	e := newEngine(t)
+	api := newEmulation(t, false)
+	w := newWatch(t)
+	same := func() {
+		t.Helper()
+		e.export(api)
+		w.until(func(v *collector.View) string { return shows(v, e) })
+	}
+	state := filepath.Join(t.TempDir(), "state")
+	e.do("deploy child.bpmn stuck.bpmn")
+	e.export(api)
+	_, end := w.adapter(api, state)
+	w.until(func(v *collector.View) string {
+		if v.Net("stuck") == nil || v.Net("child") == nil {
+			return "no net is published"
+		}
+		return ""
+	})
+	instance := e.do("start stuck order-1")[0]
+	e.do("fail charge 0")
+	e.do("fail ship 2")
+	same()
+	w.until(func(v *collector.View) string { return reasons(v, stuck()) })
+	since810(t, e)
+
+	// The adapter restarts while the engine works; then the gateway is away.
+	end()
+	e.do("complete pack")
+	e.do("message paid order-1")
+	e.export(api)
+	a, _ := w.adapter(api, state)
+	same()
+	api.refuse(http.StatusServiceUnavailable)
+	e.do("message shipped order-1")
+	w.until(func(*collector.View) string {
+		if a.Status().Connected {
+			return "the adapter does not notice that the gateway is away"
+		}
+		return ""
+	})
+	api.refuse(0)
+	same()
+
+	// A version migrated is neither an arrival nor a departure.
+	_, before := e.truth()
+	e.do("deploy child2.bpmn")
+	e.export(api)
+	var child, version string
+	for key, x := range api.items[instancesPath] {
+		if x["processDefinitionId"] == "child" {
+			child = key
+		}
+	}
+	for key, x := range api.items[definitionsPath] {
+		if x["processDefinitionId"] == "child" {
+			version = max(version, key)
+		}
+	}
+	e.do("migrate " + child + " " + version + " decide")
+	same()
+	if _, after := e.truth(); gocmp.Diff(before["child"], after["child"]) != "" {
+		t.Errorf("a migration changes counts: %v, %v", before["child"], after["child"])
+	}
+	e.do("complete decide")
+	same()
+	e.do("cancel " + instance)
+	same()
+	if left, _ := e.truth(); len(left) > 0 {
+		t.Errorf("the engine has tokens after a cancel: %v", left)
+	}
+}
+
+// since810 expects the times and names that the API has since 8.10, of the same
+// records.
+func since810(t *testing.T, e *engine) {
+	t.Helper()
+	api, w := newEmulation(t, true), newWatch(t)
+	for _, line := range e.records {
+		api.take(line)
+	}
+	w.adapter(api, "")
+	want := stuck()
+	delete(want, "wait wait unknown")
+	delete(want, "first late unknown")
+	want["wait wait delayed"], want["first late delayed"], want["opened opened manual"] = "timer until 3600s", "timer until 10800s", "signal opened"
+	w.until(func(v *collector.View) string { return reasons(v, want) })
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package camunda8
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestAnAddressIsThatOfTheAPI(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://127.0.0.1:8080":     "http://127.0.0.1:8080/v2",
+		"https://c8.example/a/v2/":  "https://c8.example/a/v2",
+		"https://c8.example/orders": "https://c8.example/orders/v2",
+	} {
+		if c, err := newClient(address, nil); err != nil || c.base != want {
+			t.Errorf("%s: %v, %v; expected %s", address, c, err, want)
+		}
+	}
+	for _, address := range []string{"", "127.0.0.1:8080", "ftp://a", "http://", "http://a?b=c", "http://user:secret@\x00"} {
+		if _, err := newClient(address, nil); !errors.Is(err, ErrConfig) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v; expected an error about the configuration without the password", address, err)
+		}
+	}
+}
+
+// TestAllPagesAreRead compares searches in pages of all sizes with the items.
+func TestAllPagesAreRead(t *testing.T) {
+	api := newEmulation(t, false)
+	for i := range 7 {
+		api.put(jobsPath, fmt.Sprint(100+i), item{"state": "CREATED", "type": fmt.Sprint(i)})
+	}
+	api.put(jobsPath, "50", item{"state": "COMPLETED", "type": "done"})
+	c, err := newClient(api.URL, api.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := []string{"0", "1", "2", "3", "4", "5", "6"}
+	for c.page = 1; c.page < 10; c.page++ {
+		for _, most := range []int{3, 6, 7, 100} {
+			var got []string
+			more, err := search(t.Context(), c, jobsPath, query{Filter: map[string]any{"state": in(jobOpen...)}, Sort: by("jobKey")}, most, func(j *job) error {
+				got = append(got, j.Type)
+				return nil
+			})
+			if err != nil || !slices.Equal(got, all[:min(most, 7)]) || more != (most < 7) {
+				t.Errorf("pages of %d, at most %d: %v, more: %v, %v", c.page, most, got, more, err)
+			}
+		}
+	}
+}
+
+func TestACursorThatDoesNotMoveEndsTheSearch(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `{"items":[{}],"page":{"endCursor":"x"}}`)
+	}))
+	defer server.Close()
+	c, err := newClient(server.URL, server.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.page = 1
+	if _, err := search(t.Context(), c, jobsPath, query{}, 100, func(*job) error { return nil }); !errors.Is(err, errPages) {
+		t.Error(err)
+	}
+}
+
+func TestARefusalSaysWhatWasRefused(t *testing.T) {
+	api := newEmulation(t, false)
+	c, err := newClient(api.URL, api.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for status, want := range map[int]string{
+		http.StatusUnauthorized: "POST /jobs/search: 401 Unauthorized: denied by the test",
+		http.StatusNotFound:     "POST /jobs/search: 404 Not Found: denied by the test: not in this version of the API",
+	} {
+		api.refuse(status)
+		if _, err := search(t.Context(), c, jobsPath, query{}, 1, func(*job) error { return nil }); err == nil || err.Error() != want {
+			t.Errorf("%v; expected %s", err, want)
+		}
+	}
+	api.refuse(0)
+	if _, err := search(t.Context(), c, jobsPath, query{Filter: map[string]any{"nonsense": 1}}, 1, func(*job) error { return nil }); err == nil || !strings.Contains(err.Error(), "unknown filter") {
+		t.Errorf("%v; expected that the emulation refuses what the specification does not have", err)
+	}
+}
+
+func TestCheckNamesWhatTheVersionDoesNotHave(t *testing.T) {
+	for _, ten := range []bool{false, true} {
+		api := newEmulation(t, ten)
+		version, absent, err := Check(t.Context(), api.URL, api.Client())
+		if want := map[bool]string{false: "8.8.0 [/element-instances/wait-states]", true: "8.10.0 []"}[ten]; err != nil || fmt.Sprint(version, " ", absent) != want {
+			t.Errorf("%s %v %v; expected %s", version, absent, err, want)
+		}
+		api.refuse(http.StatusForbidden)
+		if _, _, err := Check(t.Context(), api.URL, api.Client()); err == nil {
+			t.Error("no error although everything is refused")
+		}
+	}
+}
+
+// The Date of an answer has whole seconds, so the difference is known by an
+// interval, and the estimate moves as little as it must.
+func TestTheClockMovesIntoTheIntervalOfTheDate(t *testing.T) {
+	at := func(millis int64) time.Time { return time.UnixMilli(1_700_000_000_000 + millis) }
+	var c clock
+	for _, step := range []struct {
+		rule           string
+		date           int64 // seconds
+		sent, received int64
+		want           int64 // milliseconds
+	}{
+		{"equal clocks", 10, 10_100, 10_200, 0},
+		{"a whole second ahead", 12, 10_100, 10_600, 1400},
+		{"within the interval it stays", 12, 10_200, 10_900, 1400},
+		{"a later sample narrows it", 11, 10_000, 10_010, 1400},
+		{"behind", 9, 10_700, 10_710, -700},
+		{"the interval has the time of the request", 9, 10_000, 12_000, -700},
+	} {
+		c.see(at(step.date*1000).UTC().Format(http.TimeFormat), at(step.sent), at(step.received))
+		if got := c.ahead / 1000; got != step.want {
+			t.Errorf("%s: %d ms; expected %d", step.rule, got, step.want)
+		}
+	}
+	before := c
+	if c.see("yesterday", at(0), at(0)); c != before {
+		t.Error("a Date that is none changes the estimate")
+	}
+}
+
+func TestTimesAreReadInTheFormsOfTheAPI(t *testing.T) {
+	for text, want := range map[string]int64{
+		"2025-10-07T12:34:56.789Z":      1759840496789000,
+		"2025-10-07T14:34:56.789+02:00": 1759840496789000,
+		"2025-10-07T12:34:56.789+0000":  1759840496789000,
+		"2025-10-07T12:34:56Z":          1759840496000000,
+	} {
+		if got, ok := micros(text); !ok || got != want {
+			t.Errorf("%s: %d, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "null", "2025-10-07", "0001-01-01T00:00:00Z", "1759840496"} {
+		if got, ok := micros(text); ok {
+			t.Errorf("%q is %d; expected no time", text, got)
+		}
+	}
+}
+
+func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
+	got := map[string]string{}
+	for name, j := range map[string]job{
+		"created":   {Type: "ship", State: "CREATED", Retries: 3},
+		"failed":    {Type: "ship", State: "FAILED", Retries: 1, Worker: "w", Message: "no stock"},
+		"timed out": {Type: "ship", State: "TIMED_OUT", Retries: 3, Worker: "w"},
+		"exhausted": {Type: "ship", State: "RETRIES_UPDATED"},
+		"listener":  {Type: "audit", Kind: "EXECUTION_LISTENER", Listener: "START", State: "CREATED", Retries: 3},
+	} {
+		text, detail := jobText(&j)
+		got[name] = text + "|" + detail
+	}
+	want := map[string]string{
+		"created":   "job ship, 3 retries|",
+		"failed":    "job ship, failed at worker w, 1 retry|no stock",
+		"timed out": "job ship, timed out at worker w, 3 retries|",
+		"exhausted": "job ship, out of retries|",
+		"listener":  "job audit of a listener (start), 3 retries|",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// FuzzAnswers gives the adapter any bytes as every answer.
+func FuzzAnswers(f *testing.F) {
+	f.Add(`{"items":[{"processDefinitionKey":"1","processDefinitionId":"p"}],"page":{"endCursor":"a"}}`)
+	f.Add(`{"items":[{"elementInstanceKey":"3","elementId":"a","processDefinitionKey":"1","processInstanceKey":"2","startDate":"2025-10-07T12:34:56.789Z","details":{"waitStateType":"TIMER","dueDate":1}}]}`)
+	f.Fuzz(func(t *testing.T, answer string) {
+		a, err := New(Config{Address: "http://c8", Tokens: 10, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard(),
+			Client: &http.Client{Transport: answers(answer)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_ = a.poll(ctx) // whether it is an error depends on the answer
+		if err := ctx.Err(); err != nil {
+			t.Error(err)
+		}
+	})
+}

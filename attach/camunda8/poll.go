@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package camunda8
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/pnagent/pnagent/attach/internal/diagram"
+	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// The searches that are used.
+const (
+	definitionsPath   = "/process-definitions"
+	elementsPath      = "/element-instances"
+	incidentsPath     = "/incidents"
+	jobsPath          = "/jobs"
+	tasksPath         = "/user-tasks"
+	subscriptionsPath = "/message-subscriptions"
+	instancesPath     = "/process-instances"
+	waitStatesPath    = "/element-instances/wait-states"
+)
+
+var searches = []string{definitionsPath, elementsPath, incidentsPath, jobsPath, tasksPath, subscriptionsPath, instancesPath, waitStatesPath}
+
+// isOptional reports whether an error says that the API lacks a search that only
+// later versions have.
+func isOptional(path string, err error) bool {
+	return path == waitStatesPath && errors.Is(err, errAbsent)
+}
+
+const (
+	maxNets        = 10_000 // unwanted ones count, too
+	maxDefinitions = 100_000
+	maxFlow        = 1_000_000 // rows of one poll; the next poll continues
+)
+
+// listEvery is the time between two readings of the list of definitions, in
+// microseconds. A definition that an element instance names is looked up at once.
+const listEvery = 60_000_000
+
+// definition is one version of a process.
+type definition struct {
+	processDefinition
+	loaded bool // its model was read
+}
+
+// poll asks the API once and changes the ledgers. An error leaves what was read
+// before it.
+func (a *Adapter) poll(ctx context.Context) error {
+	defer a.count()
+	host := time.Now().UnixMicro()
+	if a.listedAt == 0 || host-a.listedAt >= listEvery {
+		if err := a.list(ctx); err != nil {
+			return err
+		}
+		a.listedAt = host
+		clear(a.absent)
+	}
+	a.SetClock(a.client.clock.ahead, 0)
+	now := a.Now()
+	if !a.state.Started.Begun() {
+		a.state = state{Started: *diagram.NewCursor(now), Ended: *diagram.NewCursor(now)}
+	}
+	if a.presenceAt == 0 || host-a.presenceAt >= 10*a.presenceTook.Microseconds() {
+		begin := time.Now()
+		if err := a.readPresence(ctx, now); err != nil {
+			return err
+		}
+		a.presenceAt, a.presenceTook = host, time.Since(begin)
+	}
+	if err := a.readFlow(ctx, "started", &a.state.Started, now); err != nil {
+		return err
+	}
+	return a.readFlow(ctx, "ended", &a.state.Ended, now)
+}
+
+// each searches, and notes how long that took. It returns no items of a search that
+// this version of the API lacks.
+func each[T any](ctx context.Context, a *Adapter, name, path string, q query, most int, take func(*T) error) error {
+	if a.absent[path] {
+		return nil
+	}
+	begin := time.Now()
+	more, err := search(ctx, a.client, path, q, most, take)
+	if isOptional(path, err) {
+		a.absent[path] = true
+		return nil
+	}
+	if more {
+		a.Drop(name)
+	}
+	a.mu.Lock()
+	a.status.Seconds[name] = time.Since(begin).Seconds()
+	a.mu.Unlock()
+	return err
+}
+
+// list reads the list of definitions, and makes a net of each process id.
+func (a *Adapter) list(ctx context.Context) error {
+	if err := a.readDefinitions(ctx); err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, d := range a.definitions {
+		ids[d.ID] = true
+	}
+	for _, id := range slices.Sorted(maps.Keys(ids)) {
+		if _, err := a.netOf(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readDefinitions reads the list of definitions.
+func (a *Adapter) readDefinitions(ctx context.Context) error {
+	return each(ctx, a, "definition", definitionsPath, query{Sort: by("processDefinitionKey")}, maxDefinitions, func(p *processDefinition) error {
+		if a.definitions[p.Key] == nil {
+			a.definitions[p.Key] = &definition{processDefinition: *p}
+		}
+		return nil
+	})
+}
+
+// netOf returns the net of a process id, and makes it. It returns nil for one that
+// is not wanted, or cannot be published; a refusal is counted once.
+func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Net, error) {
+	if n, known := a.nets[id]; known {
+		return n, nil
+	}
+	var n *diagram.Net
+	switch {
+	case len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, id):
+	case len(a.nets) >= maxNets || telemetry.CheckName(id) != nil:
+		a.Drop("net")
+	default:
+		var err error
+		if n, err = a.readModel(ctx, a.newest(id)); err != nil {
+			return nil, err
+		}
+		a.Add(n.Ledger)
+	}
+	a.nets[id] = n
+	return n, nil
+}
+
+// net returns the net of an element instance. It reads the list of definitions if
+// the definition is new, and the model of a version that has an element which the
+// net lacks. It returns nil for a definition that is not listed, or not wanted.
+func (a *Adapter) net(ctx context.Context, e *elementInstance) (*diagram.Net, error) {
+	if len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, e.Process) {
+		return nil, nil
+	}
+	if a.definitions[e.Definition] == nil {
+		if err := a.readDefinitions(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d := a.definitions[e.Definition]
+	if d == nil {
+		a.Drop("definition")
+		return nil, nil
+	}
+	n, err := a.netOf(ctx, d.ID)
+	if n == nil || err != nil {
+		return nil, err
+	}
+	if !n.Knows(e.Element) && !d.loaded {
+		version, err := a.readModel(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		n.Merge(version)
+	}
+	return n, nil
+}
+
+// newest returns the newest version of a process.
+func (a *Adapter) newest(id string) *definition {
+	var out *definition
+	for _, d := range a.definitions {
+		if d.ID == id && (out == nil || d.Version > out.Version || d.Version == out.Version && d.Key > out.Key) {
+			out = d
+		}
+	}
+	return out
+}
+
+// readModel reads the model of a definition. A model that cannot be used is logged;
+// its nodes are added as element instances name them.
+func (a *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, error) {
+	model, err := a.client.do(ctx, http.MethodGet, definitionsPath+"/"+url.PathEscape(d.Key)+"/xml", nil, maxModel)
+	if err != nil && !errors.Is(err, errAbsent) {
+		return nil, err
+	}
+	d.loaded = true
+	n, unusable := diagram.New(d.ID, d.Name, model)
+	if err := errors.Join(err, unusable); err != nil {
+		a.cfg.Log.Warn("the model cannot be used; places are added as element instances name them", "net", d.ID, "definition", d.Key, "err", err)
+	}
+	return n, nil
+}
+
+// readPresence reads where instances are and what they wait for.
+func (a *Adapter) readPresence(ctx context.Context, now int64) error {
+	var open []elementInstance
+	q := query{Filter: map[string]any{"state": "ACTIVE"}, Sort: by("elementInstanceKey")}
+	err := each(ctx, a, "token", elementsPath, q, a.cfg.Tokens, func(e *elementInstance) error {
+		open = append(open, *e)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	whys, err := a.readWhys(ctx, now)
+	if err != nil {
+		return err
+	}
+	for _, n := range a.nets {
+		if n != nil {
+			n.Begin()
+		}
+	}
+	for i := range open {
+		e := &open[i]
+		n, err := a.net(ctx, e)
+		if err != nil {
+			return err
+		}
+		if n == nil || e.isBody() && !whys.own(e.Key) {
+			continue
+		}
+		since, ok := a.micros(e.Start)
+		if !ok {
+			since = now
+		}
+		t := ledger.Token{ID: e.Key, Instance: e.Instance, Since: since}
+		if !n.Add(e.Element, t, whys.of(n, e)) {
+			a.Drop("place")
+		}
+	}
+	for _, n := range a.nets {
+		if n != nil {
+			n.End()
+		}
+	}
+	return nil
+}
+
+// readFlow reads the element instances that started or ended since the cursor, and
+// counts each once.
+func (a *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, now int64) error {
+	overlap := a.cfg.Overlap.Microseconds()
+	field, filter := "startDate", map[string]any{}
+	if name == "ended" {
+		field, filter["state"] = "endDate", in("COMPLETED", "TERMINATED")
+	}
+	filter[field] = since(c.From(overlap))
+	q := query{Filter: filter, Sort: by(field, "elementInstanceKey")}
+	_, err := search(ctx, a.client, elementsPath, q, maxFlow, func(e *elementInstance) error {
+		n, err := a.net(ctx, e)
+		if n == nil || err != nil || !e.hasFlow() {
+			return err
+		}
+		a.flow(n, name, e, c, now)
+		return nil
+	})
+	c.Forget(overlap)
+	return err
+}
+
+// flow counts the start or the end of an element instance.
+func (a *Adapter) flow(n *diagram.Net, name string, e *elementInstance, c *diagram.Cursor, now int64) {
+	r := diagram.Row{ID: e.Key, Node: e.Element}
+	started, ok := a.micros(e.Start)
+	if r.At = started; name == "ended" {
+		var ended bool
+		r.At, ended = a.micros(e.End)
+		ok = ok && ended
+		r.Micros, r.Canceled = max(r.At-started, 0), e.State == "TERMINATED"
+	}
+	if !ok || !c.Take(&r, now) {
+		return
+	}
+	if name == "started" {
+		n.Started(&r)
+	} else {
+		n.Ended(&r)
+	}
+	a.mu.Lock()
+	a.status.Rows[name]++
+	a.mu.Unlock()
+}
+
+// micros returns a time of the API, and counts one that is none.
+func (a *Adapter) micros(text string) (int64, bool) {
+	at, ok := micros(text)
+	if !ok {
+		a.Drop("time")
+	}
+	return at, ok
+}
+
+// count takes over the number of requests into the status.
+func (a *Adapter) count() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.status.Requests = a.client.requests
+}

@@ -103,7 +103,7 @@ func (e *elementInstance) hasFlow() bool {
 }
 
 // micros returns a time of the API in microseconds since the Unix epoch. ok is
-// false if it is none.
+// false if it is invalid.
 func micros(text string) (at int64, ok bool) {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {

@@ -135,7 +135,7 @@ func TestTheClockMovesIntoTheIntervalOfTheDate(t *testing.T) {
 	}
 	before := c
 	if c.see("yesterday", at(0), at(0)); c != before {
-		t.Error("a Date that is none changes the estimate")
+		t.Error("an invalid Date changes the estimate")
 	}
 }
 

@@ -300,7 +300,7 @@ func (a *Adapter) flow(n *diagram.Net, name string, e *elementInstance, c *diagr
 	a.mu.Unlock()
 }
 
-// micros returns a time of the API, and counts one that is none.
+// micros returns a time of the API, and counts an invalid one.
 func (a *Adapter) micros(text string) (int64, bool) {
 	at, ok := micros(text)
 	if !ok {

@@ -16,8 +16,8 @@ type workflowNet struct {
 }
 
 // newNet returns the net of a workflow type.
-func newNet(id, title string, full func()) *workflowNet {
-	n := ledger.NewNet(id, title)
+func newNet(id string, full func()) *workflowNet {
+	n := ledger.NewNet(id, "")
 	return &workflowNet{Ledger: ledger.New(n, ledger.Presence|ledger.Flow), net: n, arcs: map[string]bool{}, full: full}
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/api/common/v1"
+	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/history/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -69,7 +71,7 @@ func (n *workflowNet) flows() map[string]flow {
 // play reads events in one go, and returns what was counted.
 func play(t testing.TB, events []event, floor int64) (*execution, map[string]flow) {
 	t.Helper()
-	n := newNet("n", "", noRoom(t))
+	n := newNet("n", noRoom(t))
 	x := newExecution(n, floor, savedRun{})
 	x.read(events)
 	return x, n.flows()
@@ -172,16 +174,16 @@ func TestReadingInPartsCountsTheSame(t *testing.T) {
 			if events[cut].effect == opens || events[cut].effect == closes || events[cut].effect == cancels {
 				continue // the server writes it with the workflow task before it
 			}
-			n := newNet("n", "", noRoom(t))
+			n := newNet("n", noRoom(t))
 			x := newExecution(n, 0, savedRun{})
 			x.read(events[:cut])
 			saved, _ := (&run{execution: x}).saved(nil)
 			x.read(events[cut:])
 			check(t, kind, "one process", cut, want, n.flows())
 
-			before := newNet("n", "", noRoom(t))
+			before := newNet("n", noRoom(t))
 			newExecution(before, 0, savedRun{}).read(events[:cut])
-			later := newNet("n", "", noRoom(t))
+			later := newNet("n", noRoom(t))
 			newExecution(later, 0, saved).read(events)
 			sum := before.flows()
 			for id, f := range later.flows() {
@@ -198,6 +200,46 @@ func check(t *testing.T, kind, how string, cut int, want, got map[string]flow) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("%s, %s, cut before event %d: %s", kind, how, cut+1, d)
+	}
+}
+
+// Events of kinds that the recorded workflows lack.
+func TestOtherEvents(t *testing.T) {
+	child := &common.WorkflowExecution{WorkflowId: "c", RunId: "r"}
+	for _, rule := range []struct {
+		kind enums.EventType
+		with func(h *history.HistoryEvent)
+		want event
+	}{
+		{enums.EVENT_TYPE_NEXUS_OPERATION_SCHEDULED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_NexusOperationScheduledEventAttributes{NexusOperationScheduledEventAttributes: &history.NexusOperationScheduledEventAttributes{Endpoint: "e", Service: "s", Operation: "o"}}
+		}, event{effect: opens, place: "nexus e/s.o"}},
+		{enums.EVENT_TYPE_NEXUS_OPERATION_COMPLETED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_NexusOperationCompletedEventAttributes{NexusOperationCompletedEventAttributes: &history.NexusOperationCompletedEventAttributes{ScheduledEventId: 5}}
+		}, event{effect: finishes, of: 5}},
+		{enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_STARTED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_ChildWorkflowExecutionStartedEventAttributes{ChildWorkflowExecutionStartedEventAttributes: &history.ChildWorkflowExecutionStartedEventAttributes{InitiatedEventId: 5, WorkflowExecution: child}}
+		}, event{effect: proceeds, of: 5, key: "c/r"}},
+		{enums.EVENT_TYPE_CHILD_WORKFLOW_EXECUTION_FAILED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_ChildWorkflowExecutionFailedEventAttributes{ChildWorkflowExecutionFailedEventAttributes: &history.ChildWorkflowExecutionFailedEventAttributes{InitiatedEventId: 5}}
+		}, event{effect: gives, of: 5}},
+		{enums.EVENT_TYPE_TIMER_CANCELED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_TimerCanceledEventAttributes{TimerCanceledEventAttributes: &history.TimerCanceledEventAttributes{StartedEventId: 5}}
+		}, event{effect: cancels, of: 5}},
+		{enums.EVENT_TYPE_EXTERNAL_WORKFLOW_EXECUTION_SIGNALED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_ExternalWorkflowExecutionSignaledEventAttributes{ExternalWorkflowExecutionSignaledEventAttributes: &history.ExternalWorkflowExecutionSignaledEventAttributes{InitiatedEventId: 5}}
+		}, event{effect: finishes, of: 5}},
+		{enums.EVENT_TYPE_WORKFLOW_TASK_FAILED, func(h *history.HistoryEvent) {
+			h.Attributes = &history.HistoryEvent_WorkflowTaskFailedEventAttributes{WorkflowTaskFailedEventAttributes: &history.WorkflowTaskFailedEventAttributes{Cause: enums.WORKFLOW_TASK_FAILED_CAUSE_RESET_WORKFLOW}}
+		}, event{effect: fails, what: "ResetWorkflow", reset: true}},
+		{enums.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW, func(*history.HistoryEvent) {}, event{effect: closes, what: "continued as new"}},
+		{enums.EVENT_TYPE_MARKER_RECORDED, func(*history.HistoryEvent) {}, event{}},
+	} {
+		h := &history.HistoryEvent{EventType: rule.kind}
+		rule.with(h)
+		if got := readEvent(h); got != rule.want {
+			t.Errorf("%v: %+v; expected %+v", rule.kind, got, rule.want)
+		}
 	}
 }
 
@@ -230,7 +272,7 @@ func FuzzHistory(f *testing.F) {
 		for _, e := range h.GetEvents() {
 			events = append(events, readEvent(e))
 		}
-		n := newNet("n", "", func() {})
+		n := newNet("n", func() {})
 		x := newExecution(n, 0, savedRun{})
 		at := min(int(cut), len(events))
 		x.read(events[:at])

@@ -183,7 +183,7 @@ func (s *Adapter) net(namespace, kind string) *workflowNet {
 	}
 	var n *workflowNet
 	if len(s.nets) < maxNets && telemetry.CheckName(id) == nil {
-		n = newNet(id, "", func() { s.Drop("place") })
+		n = newNet(id, func() { s.Drop("place") })
 		s.Add(n.Ledger)
 	}
 	s.nets[id] = n

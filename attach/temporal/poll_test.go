@@ -229,7 +229,7 @@ func TestTheBudgetIsSpentOnTheOldest(t *testing.T) {
 	if r := c.ratio(); r != float64(c.Read)/n {
 		t.Errorf("coverage %v; expected %d of %d", r, c.Read, n)
 	}
-	for tries := 0; a.Status().coverage.Read < n; tries++ {
+	for tries := 0; a.Status().Read < n; tries++ {
 		if tries == 200 {
 			t.Fatalf("%+v", a.Status().coverage)
 		}

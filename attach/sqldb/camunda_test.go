@@ -360,6 +360,17 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 		}
 		return ""
 	})
+	var page *reader // follows the page with an adapter of its own, which watched sees
+	watched := newWatch(t)
+	if mapping == "camunda7" && strings.HasPrefix(s.address, "postgres") {
+		page = newReader(t, watched.url, s.address)
+		watched.until(func() string {
+			if watched.net("stuck") == nil || watched.net("child") == nil {
+				return "the commands of the page publish no net"
+			}
+			return ""
+		})
+	}
 	instance := e.do("start stuck order-1")[0]
 	for range 100 {
 		if len(e.report().incidents) > 0 {
@@ -369,19 +380,25 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 	}
 	r := w.same(e)
 	w.until(func() string { return w.reasons(r, instance, failed) })
-	if mapping == "camunda7" && strings.HasPrefix(s.address, "postgres") {
-		reader := newReader(t, newWatch(t).url, s.address, instance)
-		w.until(func() string { return reader.faces(r.held, shown) })
-		w.until(reader.printed)
-		reader.end()
+	again := func() {}
+	if page != nil {
+		w.until(func() string { return page.faces(r.held, shown) })
+		w.until(func() string { return page.printed(instance) })
+		watched.same(e)
+		again = page.kill()
 	}
 
-	// The adapter restarts while the engine works; then the database is killed.
+	// The adapter restarts while the engine works, and that of the page was killed; then
+	// the database is killed.
 	end()
 	e.do("complete pack")
 	e.do("complete approve")
 	w.run(cfg)
 	w.same(e)
+	if again(); page != nil {
+		watched.same(e)
+		page.end()
+	}
 	s.kill()
 	s.start()
 	e.do("message paid order-1")

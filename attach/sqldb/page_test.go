@@ -27,15 +27,16 @@ type reader struct {
 	t       *testing.T
 	dir     string
 	replace *strings.Replacer
-	end     func() // ends what was started
-	snmp    string // address
-	web     string // address of the sidecar
+	end     func()                // ends what was started
+	kill    func() (again func()) // kills the adapter
+	snmp    string                // address
+	web     string                // address of the sidecar
 	page    string
 }
 
 // newReader types the first commands of the page, which start the sidecar and the
-// adapter. instance is the one that the page asks for.
-func newReader(t *testing.T, nats, database, instance string) *reader {
+// adapter.
+func newReader(t *testing.T, nats, database string) *reader {
 	t.Helper()
 	for _, name := range []string{"bash", "curl", "jq", "snmpwalk"} {
 		program(t, name)
@@ -50,24 +51,40 @@ func newReader(t *testing.T, nats, database, instance string) *reader {
 	}
 	r := &reader{t: t, dir: dir, page: string(text), snmp: "127.0.0.1:" + freePort(t), web: "127.0.0.1:" + freePort(t)}
 	r.replace = strings.NewReplacer("postgres://pnagent:secret@127.0.0.1:5432/camunda", database, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
-		"127.0.0.1:1161", r.snmp, "127.0.0.1:9797", r.web, "127.0.0.1:9798", "127.0.0.1:"+freePort(t), "instance=10'", "instance="+instance+"'",
+		"127.0.0.1:1161", r.snmp, "127.0.0.1:9797", r.web, "127.0.0.1:9798", "127.0.0.1:"+freePort(t),
 		"pnagent serve", "pnagent serve --web.listen-address "+r.web)
-	commands := r.blocks("sh")[0]
-	cmd := exec.Command("bash", "-c", r.replace.Replace(commands)+"\nwait")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	commands, adapter, _ := strings.Cut(r.blocks("sh")[0], "pnagent attach")
+	adapter = "pnagent attach" + strings.TrimSuffix(strings.TrimRight(adapter, " \n"), "&")
+	endSidecar, endAdapter := r.begin(commands+"wait"), r.begin("exec "+adapter)
 	r.end = sync.OnceFunc(func() {
-		if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM); err != nil {
-			t.Error(err)
-		}
-		cmd.Wait()
+		endAdapter(syscall.SIGTERM)
+		endSidecar(syscall.SIGTERM)
 	})
 	t.Cleanup(r.end)
+	r.kill = func() (again func()) {
+		endAdapter(syscall.SIGKILL)
+		endAdapter = func(syscall.Signal) {}
+		return func() { endAdapter = r.begin("exec " + adapter) }
+	}
 	return r
+}
+
+// begin types commands that do not end, and returns what ends them.
+func (r *reader) begin(commands string) (end func(syscall.Signal)) {
+	r.t.Helper()
+	cmd := exec.Command("bash", "-c", r.replace.Replace(commands))
+	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), "PATH="+r.dir+":"+os.Getenv("PATH"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdout, cmd.Stderr = r.t.Output(), r.t.Output()
+	if err := cmd.Start(); err != nil {
+		r.t.Fatal(err)
+	}
+	return func(s syscall.Signal) {
+		if err := syscall.Kill(-cmd.Process.Pid, s); err != nil {
+			r.t.Error(err)
+		}
+		cmd.Wait()
+	}
 }
 
 // blocks returns the blocks of code of a kind.
@@ -82,12 +99,13 @@ func (r *reader) blocks(kind string) (all []string) {
 // numbers differ from run to run.
 var numbers = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
 
-// printed returns how what a command of the page prints differs from the page.
-func (r *reader) printed() string {
+// printed returns how what a command of the page prints differs from the page, which
+// asks for an instance.
+func (r *reader) printed(instance string) string {
 	for _, block := range r.blocks("console") {
 		for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
 			command, want, _ := strings.Cut(part, "\n")
-			cmd := exec.Command("bash", "-o", "pipefail", "-c", r.replace.Replace(command))
+			cmd := exec.Command("bash", "-o", "pipefail", "-c", strings.ReplaceAll(r.replace.Replace(command), "instance=10'", "instance="+instance+"'"))
 			cmd.Dir = r.dir
 			out, err := cmd.CombinedOutput()
 			if err != nil {

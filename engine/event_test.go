@@ -18,8 +18,10 @@ import (
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/selfmetrics/selfmetricstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // eventNet returns a net of lines such as
@@ -454,8 +456,8 @@ func TestTheOutboxIsBounded(t *testing.T) {
 
 func TestNetsWithEventsHaveOneWorker(t *testing.T) {
 	nets := eventNets(t, eventNet("a", "p=1", "t: p > q throws signal s"))
-	if e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 9, Workers: 4}); len(e.workers) != 1 {
-		t.Errorf("%d workers", len(e.workers))
+	if e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 9, Workers: 4}); e.Workers() != 1 {
+		t.Errorf("%d workers", e.Workers())
 	}
 	if _, err := New(Config{Source: "s", Nets: nets, Instances: 9, Workers: 4, Dispatch: &Dispatch{Policy: ready.PolicyDedicated}}); !errors.Is(err, ErrConfig) {
 		t.Errorf("dedicated: %v", err)
@@ -574,4 +576,50 @@ func BenchmarkMessage(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A net that only begins by events is finished whenever nothing is left to do, and begins
+// again with the next one.
+func TestAnInstanceThatAnEventBeginsFinishes(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, eventNet("b", "s: > y catches message m", "u: y > z", "r: w > x catches message n", "k: v > w")), Instances: 1, Workers: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = e.Run(ctx)
+	for round := range uint64(3) {
+		if where, err := e.Message(t.Context(), "m", "", nil); err != nil || !where.Begun {
+			t.Fatalf("%v: %+v", err, where)
+		}
+		playOut(e)
+		rows := rowsOfNet(t, e, 0)
+		if rows.Finished != round+1 || rows.Created != round+1 || rows.Deadlocked != 0 {
+			t.Errorf("round %d: %+v", round, rows)
+		}
+	}
+}
+
+func TestEventsAreMetrics(t *testing.T) {
+	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, eventNet("b", "w=1", "c: w > x catches message m")), Instances: 2, Workers: 1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_ = e.Run(ctx)
+	for range 3 {
+		_, _ = e.Message(t.Context(), "m", "", nil)
+	}
+	_, _ = e.Signal(t.Context(), "s", nil)
+	want := []string{
+		"pnagent_engine_events_caught_total 2", "pnagent_engine_events_refused_total reason=no catcher 1", "pnagent_engine_messages_caught_total 2", "pnagent_engine_signals_total 1",
+	}
+	if d := cmp.Diff(want, selfmetricstest.Series(t, e.Metrics())); d != "" {
+		t.Error(d)
+	}
+}
+
+func rowsOfNet(t *testing.T, e *Engine, net int) stats.NetRow {
+	t.Helper()
+	tables := e.cfg.Nets[net].Tables
+	rows := stats.NewRows(tables.Places(), tables.Transitions())
+	if err := e.Rows(t.Context(), net, e.cfg.Clock(), rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows.Net
 }

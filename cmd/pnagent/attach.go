@@ -24,7 +24,7 @@ type attachCmd struct {
 	Camunda8 attachCamunda8Cmd `cmd:"" name:"camunda8" help:"Ask Camunda 8's REST API, without changing anything, and publish where its instances are, since when and why."`
 }
 
-// ownWebFlags say where an adapter serves its own metrics.
+// ownWebFlags say where an adapter or an engine serves its own metrics.
 type ownWebFlags struct {
 	Listen string `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
 	Config string `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`

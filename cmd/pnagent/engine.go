@@ -30,7 +30,7 @@ type engineCmd struct {
 	NATS      natsFlags        `embed:"" group:"NATS"`
 	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
 	Instances int              `default:"1" help:"Instances of each net."`
-	Workers   int              `default:"0" help:"Goroutines that play them; 0 for one a processor."`
+	Workers   int              `default:"0" help:"Goroutines that play them; 0 for one a processor. Nets that throw or catch messages or signals have one."`
 	Bindings  string           `type:"path" help:"YAML file of bindings, which defines how transitions fire. Without it all fire at once."`
 	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
 	Seed      *uint64          `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
@@ -42,6 +42,7 @@ type engineCmd struct {
 	Actions   int              `default:"1024" help:"Actions that may run at once. Others wait, and their time limits include that."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Web       ownWebFlags      `embed:""`
 	Parts     partFlags        `embed:"" group:"Parts"`
 	Limit     limitFlags       `embed:""`
 
@@ -60,6 +61,9 @@ const closeTimeout = 5 * time.Second
 func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.Trace {
 		return c.trace(s)
+	}
+	if c.Web.Listen != "" && c.Journal == inJetStream {
+		return usageError{errors.New("--web.listen-address with --journal=jetstream; expected a whole engine, because parts of a net deliver no events")}
 	}
 	if err := c.checkParts(); err != nil {
 		return usageError{err}
@@ -128,10 +132,8 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.L
 			return nil
 		}
 	}
-	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", cfg.Workers)
-	notify(log, notifyReady)
-	failed := e.Run(ctx)
-	notify(log, notifyStopping)
+	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", e.Workers())
+	failed := c.Web.beside(ctx, log, registryOf(e.Metrics()), e.Run)
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	return errors.Join(failed, end(last), printReport(last, s, e))

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/stats"
@@ -59,7 +60,7 @@ func quoted(list []string) string {
 }
 
 func metricsPage() string {
-	var nets, sidecar strings.Builder
+	var nets, sidecar, engines strings.Builder
 	for _, f := range metrics.Families() {
 		out := &sidecar
 		if strings.HasPrefix(f.Name, "petrinet_") {
@@ -69,6 +70,9 @@ func metricsPage() string {
 	}
 	for _, d := range partFamilies() {
 		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
+	}
+	for _, d := range new(engine.Engine).Metrics().Families() {
+		fmt.Fprintf(&engines, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
 	}
 	var ages []string
 	for _, step := range stats.AgeSteps() {
@@ -80,7 +84,8 @@ func metricsPage() string {
 		"net fills in is absent for that net, never 0. Counters and histograms carry the time since when they are added up as their created " +
 		"timestamp. `age` is one of " + quoted(ages) + ".\n\n## Of nets\n\n" + head + nets.String() +
 		"\n## Of the sidecar\n\n" + head + sidecar.String() +
-		"\nBeside these there are the families of the Go runtime (`go_…`) and of the process (`process_…`).\n"
+		"\nBeside these there are the families of the Go runtime (`go_…`) and of the process (`process_…`).\n" +
+		"\n## Of `pnagent engine`\n\nWhat `/metrics` of `pnagent engine --web.listen-address` has.\n\n" + head + engines.String()
 }
 
 // partFamilies describes the families of the sidecar's parts.

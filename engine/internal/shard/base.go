@@ -40,7 +40,7 @@ type Base struct {
 	Waiting     [][]int32 // the same for transitions that have a clock or wait for the outside
 	Unwaiting   []int32
 	Timed       bool // some transition has a clock or waits for the outside
-	OpenEnded   bool // tokens may come from outside at any time: by a source transition, or from another part
+	OpenEnded   bool // tokens may come from outside at any time: by a source transition that catches no event, or from another part
 	Barren      bool // the initial marking is empty
 
 	Shuffle    bool
@@ -92,7 +92,8 @@ func New(t *petri.Tables, m Members, part *split.Part, shuffle bool, held, delay
 // others so far; of an inclusive join without such an input all that it joins.
 func (b *Base) trigger(tr int, delayed bool) {
 	if b.Tables.Source(tr) && !delayed {
-		b.OpenEnded = true
+		// An event begins an instance only if it is at its end, and so does not keep it open.
+		b.OpenEnded = b.OpenEnded || b.Tables.Net.Transitions[tr].Trigger.Event.Kind == petri.EventNone
 		return
 	}
 	by, rest := b.Triggered, &b.Untriggered

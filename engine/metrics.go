@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/pnagent/pnagent/internal/selfmetrics"
+)
+
+// eventFamilies describe what becomes of messages and signals.
+var eventFamilies = []selfmetrics.Family[EventReport]{
+	{Name: "pnagent_engine_messages_caught_total", Help: "Messages that a transition caught, from inside and outside.",
+		Read: selfmetrics.Number(func(r EventReport) uint64 { return r.Messages })},
+	{Name: "pnagent_engine_signals_total", Help: "Signals that were thrown or came from outside, also those that nothing caught.",
+		Read: selfmetrics.Number(func(r EventReport) uint64 { return r.Signals })},
+	{Name: "pnagent_engine_events_caught_total", Help: "Firings of transitions that caught a message or a signal.",
+		Read: selfmetrics.Number(func(r EventReport) uint64 { return r.Caught })},
+	{Name: "pnagent_engine_events_refused_total", Help: "Messages and beginnings by a signal that were refused, and signals not sent to other engines, by reason.", Labels: []string{"reason"},
+		Read: func(r EventReport, emit selfmetrics.Emit) {
+			for _, reason := range slices.Sorted(maps.Keys(r.Refused)) {
+				emit(float64(r.Refused[reason]), reason)
+			}
+		}},
+}
+
+// Metrics returns the counters of messages and signals of this Run, as a
+// prometheus.Collector.
+func (e *Engine) Metrics() *selfmetrics.Collector {
+	return selfmetrics.New(eventFamilies, func() (EventReport, bool) {
+		r := e.eventCounts.report()
+		if r == nil {
+			r = &EventReport{}
+		}
+		return *r, true
+	})
+}
+
+// Workers returns the number of workers: one for nets that throw or catch messages or
+// signals, otherwise what the Config or the dispatcher asks for.
+func (e *Engine) Workers() int { return len(e.workers) }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -171,13 +172,13 @@ func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[s
 		return fmt.Errorf("query %s: %w", name, err)
 	}
 	defer rows.Close() //nolint:errcheck // Err has the error
-	order, err := columnOrder(rows, shapes[name].columns)
+	order, err := columnOrder(rows, shapes[name])
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)
 	}
-	values, row := make([]any, len(order)), make([]any, len(order))
-	pointers := make([]any, len(order))
-	for i := range values {
+	values, row := make([]any, len(order)+1), make([]any, len(order)) // the last value stays nil
+	pointers := make([]any, len(order)-missing(order))
+	for i := range pointers {
 		pointers[i] = &values[i]
 	}
 	for rows.Next() {
@@ -197,8 +198,9 @@ func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[s
 	return nil
 }
 
-// columnOrder returns, for each column that is expected, where the result has it.
-func columnOrder(rows *sql.Rows, want []string) ([]int, error) {
+// columnOrder returns, for each column that a query has or may have, where the result
+// has it; for one that is absent, the number of those.
+func columnOrder(rows *sql.Rows, want shape) ([]int, error) {
 	names, err := rows.Columns()
 	if err != nil {
 		return nil, err
@@ -207,15 +209,36 @@ func columnOrder(rows *sql.Rows, want []string) ([]int, error) {
 	for i, n := range names {
 		at[strings.ToLower(n)] = i
 	}
-	order := make([]int, len(want))
-	for i, w := range want {
+	all := slices.Concat(want.columns, want.extra)
+	order, found := make([]int, len(all)), 0
+	for i, w := range all {
 		j, ok := at[w]
-		if !ok || len(names) != len(want) {
-			return nil, fmt.Errorf("columns %s; expected %s", strings.Join(names, ", "), strings.Join(want, ", "))
+		if ok {
+			order[i] = j
+			found++
+			continue
 		}
-		order[i] = j
+		if i < len(want.columns) {
+			found = -1
+			break
+		}
+		order[i] = len(all)
+	}
+	if found != len(names) {
+		return nil, fmt.Errorf("columns %s; expected %s", strings.Join(names, ", "), strings.Join(all, ", "))
 	}
 	return order, nil
+}
+
+// missing returns how many columns are absent.
+func missing(order []int) int {
+	n := 0
+	for _, at := range order {
+		if at == len(order) {
+			n++
+		}
+	}
+	return n
 }
 
 // now returns the database's clock in microseconds, and by how much it may be wrong.
@@ -242,6 +265,9 @@ func asTime(v any, zone *time.Location) (int64, bool) {
 	var t time.Time
 	switch v := v.(type) {
 	case time.Time:
+		if v.Location() == time.Local { //nolint:gosmopolitan // pgx returns times with a zone in it
+			return v.UnixMicro(), true
+		}
 		t = v
 	case []byte:
 		return asTime(string(v), zone)
@@ -283,6 +309,8 @@ func asNumber(v any) int64 {
 	case int64:
 		return v
 	case int32:
+		return int64(v)
+	case float64:
 		return int64(v)
 	case bool:
 		if v {

@@ -23,8 +23,8 @@
 // # The net
 //
 // A net is a process definition's key; its versions are merged. The model is the
-// BPMN that the database holds. The rows of an engine name elements of that
-// BPMN; package attach/internal/diagram makes its net.
+// BPMN that the database holds, or the tasks of a DAG. The rows of an engine name
+// elements of that model; package attach/internal/diagram makes its net.
 //
 // # Time
 //
@@ -36,7 +36,8 @@
 //
 // The state file holds the cursors and the ids in the overlap.
 //
-// The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, and compare every
-// token, age, reason and count with the engine's own API. One follows
-// docs/attach/sql.md, and compares what SNMP, Prometheus and the page show.
+// The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, Airflow 2 on
+// PostgreSQL and Airflow 3 on SQLite, and compare every token, age, reason and count
+// with the engine's own API. One follows docs/attach/sql.md, and compares what SNMP,
+// Prometheus and the page show.
 package sqldb

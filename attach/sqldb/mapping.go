@@ -41,6 +41,7 @@ type query struct {
 // shape is what a query must have.
 type shape struct {
 	columns  []string
+	extra    []string // columns that may be absent; they are NULL then
 	params   []string
 	optional bool
 }
@@ -49,9 +50,11 @@ type shape struct {
 var shapes = map[string]shape{
 	"probe":       {columns: []string{"version"}},
 	"definitions": {columns: []string{"definition", "net", "version", "name"}},
-	"model":       {columns: []string{"model"}, params: []string{"definition"}},
-	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit"}},
-	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, params: []string{"limit", "now"}},
+	"model":       {columns: []string{"model"}, extra: []string{"compressed"}, params: []string{"definition"}, optional: true},
+	"tasks":       {columns: []string{"task", "downstream", "name"}, params: []string{"definition"}, optional: true},
+	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit", "now"}},
+	"done":        {columns: []string{"definition", "instance", "activity", "at"}, params: []string{"limit"}, optional: true},
+	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat"}, params: []string{"limit", "now"}},
 	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit"}},
 	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit"}},
 	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit"}, optional: true},
@@ -196,6 +199,9 @@ func (p *mappingParser) end() (*Mapping, error) {
 		if p.m.queries[name] == nil && !shapes[name].optional {
 			return nil, p.fault(1, "no query %q", name)
 		}
+	}
+	if (p.m.queries["model"] == nil) == (p.m.queries["tasks"] == nil) {
+		return nil, p.fault(1, "expected one query of model and tasks")
 	}
 	return p.m, nil
 }

@@ -44,6 +44,7 @@ type definition struct {
 	id, key, net, name string // net is the key, or key and version
 	version            int64
 	loaded             bool
+	delays             map[string]int64 // microseconds between tries, by task
 }
 
 // poll reads the database once and changes the ledgers. An error leaves what was
@@ -211,20 +212,19 @@ func (s *Adapter) newest(net string) *definition {
 // readModel reads the model of a definition. A model that cannot be used is
 // logged; its nodes are added as rows name them.
 func (s *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, error) {
-	var model []byte
-	err := s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
-		model = []byte(asText(row[0]))
-		return nil
-	})
+	read := s.readDiagram
+	if s.cfg.Mapping.queries["tasks"] != nil {
+		read = s.readTasks
+	}
+	l, unfit, err := read(ctx, d)
 	if err != nil {
 		return nil, err
 	}
 	d.loaded = true
-	l, err := diagram.New(d.key, d.name, model)
 	l.Def.ID = d.net
 	l.SetColumns(s.columns)
-	if err != nil {
-		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", err)
+	if unfit != nil {
+		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", unfit)
 	}
 	return l, nil
 }
@@ -259,6 +259,10 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
+	ended, err := s.readDone(ctx, open, limit)
+	if err != nil {
+		return err
+	}
 	first := map[string]int64{}
 	for _, n := range s.nets {
 		if n != nil {
@@ -274,8 +278,12 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 		if n == nil {
 			continue
 		}
+		waits, here := s.settle(n, r, whys[r.ID], ended, now)
+		if !here {
+			continue
+		}
 		s.age(r, now, first)
-		if !n.Add(r.node, r.Token, whys[r.ID]) {
+		if !n.Add(r.node, r.Token, waits) {
 			s.Drop("place")
 		}
 	}
@@ -321,7 +329,7 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 			case "finished":
 				r.Canceled = asNumber(row[3]) != 0
 			case "ended":
-				r.Micros, r.Canceled = max(asNumber(row[4]), 0)*1000, asNumber(row[5]) != 0
+				r.Micros, r.Canceled = s.dwell(row[4], r.At), asNumber(row[5]) != 0
 				fallthrough
 			case "started":
 				r.Node = strings.TrimSuffix(asText(row[3]), multiBody)
@@ -342,6 +350,15 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 	}
 	c.Forget(s.cfg.Overlap.Microseconds())
 	return nil
+}
+
+// dwell returns a dwell time in microseconds: of milliseconds, or of the time when it
+// began.
+func (s *Adapter) dwell(v any, end int64) int64 {
+	if began, ok := asTime(v, s.zone()); ok {
+		return max(end-began, 0)
+	}
+	return max(asNumber(v), 0) * 1000
 }
 
 // count counts the rows of a page that were not counted before.

@@ -149,7 +149,7 @@ func (s *server) run(name string, args ...string) {
 	}
 }
 
-// engine is the Java program of testdata.
+// engine is a program of testdata that runs an engine.
 type engine struct {
 	t     *testing.T
 	in    io.Writer
@@ -167,6 +167,12 @@ func newEngine(t *testing.T, kind, driver, history string) *engine {
 		t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
 	}
 	cmd = exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
+	return start(t, cmd)
+}
+
+// start starts the program of an engine.
+func start(t *testing.T, cmd *exec.Cmd) *engine {
+	t.Helper()
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -5,22 +5,40 @@ package sqldb
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/stats"
 )
 
+// whyRow is a row of why.
+type whyRow struct {
+	diagram.Why
+	failed int64 // when the last try failed, of one that is tried again
+}
+
+// heartbeatLate is how old the last sign of life may be of what a token waits for, in
+// microseconds.
+const heartbeatLate = 60_000_000
+
 // readWhy reads what tokens wait for, by their ids.
-func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]diagram.Why, error) {
-	whys, count := map[string][]diagram.Why{}, 0
+func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (map[string][]whyRow, error) {
+	whys, count := map[string][]whyRow{}, 0
 	err := s.each(ctx, "why", with, func(row []any) error {
 		if count++; count > MaxTokens {
 			s.Drop("why")
 			return nil
 		}
-		w := diagram.Why{Node: strings.TrimSuffix(asText(row[1]), multiBody), Text: strings.TrimSpace(asText(row[4])), Reason: stats.ReasonNamed(asText(row[2]))}
-		if w.Reason == stats.ReasonDelayed {
-			w = diagram.Due(w, s.time(row[3]), now)
+		reason := asText(row[2])
+		w := whyRow{Why: diagram.Why{Node: strings.TrimSuffix(asText(row[1]), multiBody), Text: strings.TrimSpace(asText(row[4])), Reason: stats.ReasonNamed(reason)}}
+		switch {
+		case reason == "retry":
+			w.failed = s.time(row[3])
+		case w.Reason == stats.ReasonDelayed:
+			w.Why = diagram.Due(w.Why, s.time(row[3]), now)
+		}
+		if seen := s.time(row[6]); seen > 0 && seen < now-heartbeatLate {
+			w.Text = strings.TrimPrefix(w.Text+", no heartbeat since "+time.UnixMicro(seen).UTC().Format(time.RFC3339), ", ")
 		}
 		if detail := asText(row[5]); detail != "" && s.cfg.Show.Detail {
 			w.Text += ": " + detail
@@ -30,4 +48,33 @@ func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (
 		return nil
 	})
 	return whys, err
+}
+
+// settle returns what a token waits for. It sets when the next try is due, and what a
+// token lacks that waits for the tasks before its own. It reports false if none of
+// these has ended, so that the token is not there yet; it came when the first ended.
+func (s *Adapter) settle(n *diagram.Net, r *openRow, rows []whyRow, ended *done, now int64) (whys []diagram.Why, here bool) {
+	for _, w := range rows {
+		if w.failed > 0 {
+			if delay, known := s.definitions[r.definition].delays[r.node]; known {
+				w.Why = diagram.Due(w.Why, w.failed+delay, now)
+			} else {
+				w.Text += ", time of the next try not known"
+			}
+		}
+		if w.Reason == stats.ReasonMissing && ended != nil {
+			left, of, first := ended.before(n, r)
+			switch {
+			case left == 0:
+				w.Reason = stats.ReasonEnabled
+			case left == of:
+				return nil, false
+			}
+			if w.Count = uint32(left); first > 0 {
+				r.Since = first
+			}
+		}
+		whys = append(whys, w.Why)
+	}
+	return whys, true
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package diagram makes nets of the BPMN diagrams of an engine that plays them, and
-// finds what the engine's own rows are on them. [New] reads a diagram. The adapter
+// finds what the engine's own rows are on them. [New] reads a diagram, and [NewTasks]
+// takes the tasks of an engine that has none. The adapter
 // then adds, with the ids of the diagram's nodes,
 //
 //   - where instances are now, and what each waits for: Begin, Add for each, End;

@@ -41,13 +41,14 @@ const maxNodes = ledger.MaxRows
 type Net struct {
 	*ledger.Net
 	*ledger.Ledger
-	place      map[string]int     // by the id of a node
-	transition map[string]int     // by the id of a node
-	scope      map[string]bool    // sub-processes
-	choice     map[string]bool    // event gateways
-	chosen     map[string]string  // the event gateway before an event
-	joins      map[string]int     // gateways that wait for several flows: how many, 0 if that depends on the instance
-	events     map[string][]Event // what a token at a node may wait for
+	place      map[string]int      // by the id of a node
+	transition map[string]int      // by the id of a node
+	scope      map[string]bool     // sub-processes
+	choice     map[string]bool     // event gateways
+	chosen     map[string]string   // the event gateway before an event
+	joins      map[string]int      // gateways that wait for several flows: how many, 0 if that depends on the instance
+	before     map[string][]string // of a task: the tasks before it
+	events     map[string][]Event  // what a token at a node may wait for
 
 	presence presence
 }
@@ -89,10 +90,7 @@ type diagram struct {
 // has no process with that key, the net has no nodes, and the error says why; nodes
 // are then added as rows name them.
 func New(key, name string, model []byte) (*Net, error) {
-	l := &Net{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{},
-		chosen: map[string]string{}, joins: map[string]int{}, events: map[string][]Event{}}
-	l.Ledger = ledger.New(l.Net, ledger.Presence|ledger.Flow)
-	l.Begin()
+	l := empty(key, name)
 	d, err := readDiagram(key, model)
 	if err != nil {
 		return l, err
@@ -100,6 +98,15 @@ func New(key, name string, model []byte) (*Net, error) {
 	l.Def.Name = cmp.Or(d.name, name)
 	l.add(d)
 	return l, nil
+}
+
+// empty returns a net without nodes.
+func empty(key, name string) *Net {
+	l := &Net{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{},
+		chosen: map[string]string{}, joins: map[string]int{}, before: map[string][]string{}, events: map[string][]Event{}}
+	l.Ledger = ledger.New(l.Net, ledger.Presence|ledger.Flow)
+	l.Begin()
+	return l
 }
 
 // isNode reports whether a BPMN element is a flow node.
@@ -395,6 +402,11 @@ func (l *Net) Merge(o *Net) {
 	for id, is := range o.choice {
 		if _, has := l.transition[id]; is && !has {
 			l.choice[id] = true
+		}
+	}
+	for id, tasks := range o.before {
+		if _, has := l.before[id]; !has {
+			l.before[id] = tasks
 		}
 	}
 	for id, e := range o.events {

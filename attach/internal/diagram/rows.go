@@ -52,6 +52,9 @@ func (l *Net) placeOf(node string) int {
 // missing sets how many tokens each gateway lacks that waits for several flows: of
 // the tokens of an instance that are together in its place.
 func (n *Net) missing(tokens []ledger.Token) {
+	if len(n.joins) == 0 {
+		return
+	}
 	type spot struct {
 		instance string
 		place    int

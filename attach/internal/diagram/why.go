@@ -14,7 +14,8 @@ type Why struct {
 	Node   string // whose transition waits; "" for the node of the token
 	Text   string
 	Reason stats.Reason
-	Until  int64 // of ReasonDelayed
+	Until  int64  // of ReasonDelayed
+	Count  uint32 // of ReasonMissing: how many tasks before it have not ended
 }
 
 // Due makes a Why of something that has a time, or none if until is 0: it waits for
@@ -45,6 +46,9 @@ func (n *Net) waits(node string, whys []Why) []stats.Wait {
 		}
 		at := slices.IndexFunc(out, func(o stats.Wait) bool { return o.Transition == int32(i) })
 		one := stats.Wait{Transition: int32(i), Reason: w.Reason, Place: stats.NoPlace, Until: w.Until, What: w.Text}
+		if w.Reason == stats.ReasonMissing {
+			one.Place, one.Count = int32(n.at(node)), w.Count
+		}
 		switch {
 		case at < 0:
 			out = append(out, one)
@@ -67,5 +71,5 @@ func (n *Net) waits(node string, whys []Why) []stats.Wait {
 
 // strength orders the reasons of which one row names the strongest.
 func strength(r stats.Reason) int {
-	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
+	return slices.Index([]stats.Reason{stats.ReasonUnknown, stats.ReasonEnabled, stats.ReasonManual, stats.ReasonMissing, stats.ReasonDelayed, stats.ReasonRunning, stats.ReasonIncident}, r)
 }

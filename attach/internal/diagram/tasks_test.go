@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagram
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestANewVersionAddsTasks(t *testing.T) {
+	l, err := NewTasks("p", "", []Task{{ID: "a", Next: []string{"a", "gone"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := NewTasks("p", "", []Task{{ID: "a", Next: []string{"b", "b"}}, {ID: "b", Name: "B"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Merge(o)
+	if diff := cmp.Diff([]string{"a"}, l.Before("b")); diff != "" || len(l.Before("a")) > 0 || !l.HasArc("a", "b/in") || len(l.Def.Places) != 2 {
+		t.Error(diff, l.Def)
+	}
+}

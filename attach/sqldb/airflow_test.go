@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// newAirflow starts Airflow 2 or 3 on a database.
+func newAirflow(t *testing.T, version, database string) *engine {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", "airflow"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dags := filepath.Join(dir, "dags")
+	cmd := exec.Command(newPython(t, filepath.Join(dir, version+".txt")), filepath.Join(dir, "engine.py"), dags)
+	cmd.Env = append(cmd.Environ(), "AIRFLOW_HOME="+t.TempDir(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC",
+		"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN="+database, "AIRFLOW__CORE__EXECUTOR=engine.Executor", "AIRFLOW__CORE__LOAD_EXAMPLES=False",
+		"AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL", "AIRFLOW__API_AUTH__JWT_SECRET="+strings.Repeat("k", 64))
+	return start(t, cmd)
+}
+
+// states steps the scheduler until the tasks that are not finished have these states.
+func (e *engine) states(dag string, want ...string) {
+	e.t.Helper()
+	slices.Sort(want)
+	deadline := time.Now().Add(3 * time.Minute)
+	for {
+		var got []string
+		for _, line := range e.do("report") {
+			if f := strings.Fields(line); f[0] == "state" && f[1] == dag {
+				got = append(got, f[3])
+			}
+		}
+		slices.Sort(got)
+		if slices.Equal(got, want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			e.t.Fatalf("tasks of %s: %v; expected %v", dag, got, want)
+		}
+		e.do("step")
+	}
+}
+
+// TestAirflow2 and TestAirflow3 hold the adapter against Airflow's ORM.
+func TestAirflow2(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Airflow")
+	}
+	s := newPostgres(t)
+	airflow(t, newAirflow(t, "airflow2", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow2")
+}
+
+func TestAirflow3(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Airflow")
+	}
+	file := filepath.Join(t.TempDir(), "airflow.db")
+	airflow(t, newAirflow(t, "airflow3", "sqlite:///"+file), "sqlite:"+file, "airflow3")
+}
+
+func airflow(t *testing.T, e *engine, address, mapping string) {
+	m, err := Load(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := func(show Show) Config {
+		d, err := Open(address, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		return Config{Database: d, Mapping: m, Show: show}
+	}
+	w := newWatch(t)
+	cfg := config(Show{})
+	cfg.State = filepath.Join(t.TempDir(), "state")
+	end := w.run(cfg)
+	w.until(func() string {
+		if w.net("stuck") == nil {
+			return "no net"
+		}
+		return ""
+	})
+	e.do("run stuck r1")
+	e.states("stuck", "backoff=up_for_retry", "deferred=deferred", "flaky=up_for_retry", "full=scheduled", "holds=running", "load=None", "mapped=queued", "mapped=queued",
+		"queued=queued", "sensor=up_for_reschedule")
+	r := w.agrees(e)
+	want := map[string]string{
+		"backoff backoff unknown":  "failed, try 1 of 4, time of the next try not known",
+		"deferred deferred manual": "deferred to a triggerer",
+		"flaky flaky delayed":      "failed, try 1 of 3",
+		"full full enabled":        "pool one is full, 1 of 1 slots",
+		"holds holds running":      "running",
+		"load load missing":        "8",
+		"mapped mapped enabled":    "in queue idle, no worker has taken it, map index 1",
+		"queued queued enabled":    "in queue idle, no worker has taken it",
+		"sensor sensor delayed":    "sensor, waits for its next poke",
+	}
+	if diff := cmp.Diff(want, w.waits("stuck", "r1")); diff != "" {
+		t.Errorf("- want, + adapter:\n%s", diff)
+	}
+	due(t, w, r)
+	net := w.net("stuck")
+	if n := len(net.Transitions); n != 12 || len(net.Places) != 12 {
+		t.Errorf("%d places and %d transitions; expected 12 tasks", len(net.Places), n)
+	}
+
+	// What ends while the adapter does not run is counted after its restart, once. A retry
+	// is no departure.
+	end()
+	e.do("run quick q1")
+	e.states("quick")
+	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
+	w.run(cfg)
+	w.agrees(e)
+	if text := w.waits("stuck", "r1")["flaky flaky delayed"]; !strings.Contains(text, ": owner") || !strings.Contains(text, "Ann") {
+		t.Errorf("with Show.Detail: %s; expected the owner", text)
+	}
+
+	// A task that is cleared runs again.
+	e.do("clear quick q1 one")
+	e.do("pause paused")
+	e.do("run paused p1")
+	e.states("quick")
+	w.until(func() string {
+		if got := w.counts("quick")["one"]; got != (count{2, 2, 2}) {
+			return fmt.Sprintf("%+v; expected the second run of the task", got)
+		}
+		return ""
+	})
+	if diff := cmp.Diff(map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"}, w.waits("paused", "p1")); diff != "" {
+		t.Error(diff)
+	}
+	e.do("release")
+}
+
+// agrees waits until the adapter shows all that the engine reports. Every task has a
+// place and a transition.
+func (w *watch) agrees(e *engine) report {
+	w.t.Helper()
+	r := e.report()
+	w.until(func() string {
+		if d := agree(slices.Clone(r.held), w.held()); d != "" {
+			return "tokens, - engine, + adapter:\n" + d
+		}
+		for net, want := range r.counts {
+			maps.DeleteFunc(want, func(_ string, c count) bool { return c == count{} })
+			if d := cmp.Diff(want, w.counts(net)); d != "" {
+				return "counts of " + net + ", - engine, + adapter:\n" + d
+			}
+		}
+		return ""
+	})
+	return r
+}
+
+// due compares the times until which tasks are delayed with the engine's.
+func due(t *testing.T, w *watch, r report) {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, found := w.net("stuck"), 0
+	for i, p := range w.last["stuck"].Rows.Places {
+		for _, s := range p.Stuck {
+			for _, x := range s.Waits {
+				node := strings.TrimSuffix(n.Places[i].ID, "/in")
+				if want := r.due[node]; x.Reason == stats.ReasonDelayed {
+					if found++; x.Until/1000-want > 1000 || want-x.Until/1000 > 1000 {
+						t.Errorf("%s is delayed until %d; expected %d", node, x.Until/1000, want)
+					}
+				}
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d delayed tasks; expected 2", found)
+	}
+}

@@ -104,7 +104,7 @@ ORDER BY END_TIME_, ID_ LIMIT :limit
 -- ACT_HI_PROCINST has no index on the start; its start event has.
 SELECT p.ID_ AS id, h.START_TIME_ AS at, p.PROC_DEF_ID_ AS definition
 FROM ACT_HI_ACTINST h JOIN ACT_HI_PROCINST p ON p.ID_ = h.PROC_INST_ID_ AND p.START_ACT_ID_ = h.ACT_ID_
-WHERE h.START_TIME_ >= :since AND (h.START_TIME_ > :since OR p.ID_ > :after)
+WHERE h.START_TIME_ >= :since AND (h.START_TIME_ > :since OR p.ID_ > :after) AND h.ACT_TYPE_ = 'startEvent'
 ORDER BY h.START_TIME_, p.ID_ LIMIT :limit
 
 -- query: finished

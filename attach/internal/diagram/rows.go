@@ -42,8 +42,8 @@ func (n *Net) Ended(r *Row) {
 }
 
 // placeOf returns the place of a node, or -1.
-func (l *Net) placeOf(node string) int {
-	if i, ok := l.place[node]; ok {
+func (n *Net) placeOf(node string) int {
+	if i, ok := n.place[node]; ok {
 		return i
 	}
 	return -1

@@ -17,7 +17,7 @@ func TestBashCompletesCommandsFlagsAndFiles(t *testing.T) {
 		want  string
 	}{
 		{[]string{"se"}, "serve"},
-		{[]string{"attach", ""}, "lines scrape dipen sql"},
+		{[]string{"attach", ""}, "lines scrape dipen sql temporal camunda8"},
 		{[]string{"attach", "li"}, "lines"},
 		{[]string{"attach", "scrape", "--mapp"}, "--mapping"},
 		{[]string{"serve", "--agentx.pri"}, "--agentx.priority"},

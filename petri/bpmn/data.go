@@ -93,7 +93,7 @@ func (d *document) param(n *node, k *elem, name, value string) []param {
 	case len(k.kids) > 0:
 		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is a "+words(k.kids[0].name)+", which is not evaluated; expected an expression")
 		return nil
-	case name == "" || strings.ContainsAny(name, ".`\n"):
+	case name == "" || strings.ContainsAny(name, notInNames):
 		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is not followed; expected the name of a variable")
 		return nil
 	case isUEL(value) || isFEEL(value):
@@ -105,6 +105,9 @@ func (d *document) param(n *node, k *elem, name, value string) []param {
 	}
 	return []param{{name: name, value: value}}
 }
+
+// notInNames are the characters that names of variables in a mapping cannot have.
+const notInNames = ".=`\n"
 
 // jsonText returns a text in quotes, as JSON and FEEL have it.
 func jsonText(s string) string {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/pnagent/pnagent/petri"
@@ -29,6 +30,12 @@ func FuzzRead(f *testing.F) {
 		process(``), process(`<laneSet><lane/></laneSet><task id=""/>`),
 		begun(`<callActivity id="c" calledElement="p"/>` + path("s c e")),
 		begun(`<task id="t" startQuantity="2" default="x2"/>` + path("s t e")),
+		begun(`<callActivity id="c" calledElement="${p}"/>` + path("s c e") + `</process><process id="q"><task id="t"/>`),
+		strings.Replace(begun(`<adHocSubProcess id="a"><extensionElements><z:adHoc activeElementsCollection="=l"/><z:ioMapping><z:input source="=x" target="y"/><z:output source="z" target="z"/></z:ioMapping></extensionElements>
+<completionCondition>=ok</completionCondition><task id="t"/><task id="u"><extensionElements><z:inputOutput><z:inputParameter name="a b">${x}-${y}</z:inputParameter></z:inputOutput></extensionElements></task></adHocSubProcess>
+<task id="m"><multiInstanceLoopCharacteristics><extensionElements><z:loopCharacteristics inputCollection="=l" inputElement="x" outputCollection="r" outputElement="=x+1"/></extensionElements></multiInstanceLoopCharacteristics></task>
+<callActivity id="c" calledElement="q"><extensionElements><z:in source="a" target="b"/><z:out variables="all"/></extensionElements></callActivity>`+
+			path("s a m c e")+`</process><process id="q"><task id="v"/><task id="w"/>`), "<definitions ", `<definitions xmlns:z="http://camunda.org/schema/zeebe/1.0" `, 1),
 		"<!DOCTYPE a><a/>", "\ufeff" + process(`<exclusiveGateway id="g" default="y"/>`),
 	} {
 		f.Add([]byte(seed))

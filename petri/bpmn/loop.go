@@ -85,7 +85,7 @@ func (d *document) readInstances(n *node, e *elem) {
 		d.Warnings.Add(e.pos, "multi-instance "+n.title()+" has no number of instances: it runs once")
 	case m.number != "" && m.list != "":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" with loopCardinality and a collection", "one of them")
-	case strings.ContainsAny(m.collects+m.result, "\n") || strings.ContainsAny(m.collects, ".`"):
+	case strings.ContainsAny(m.collects, notInNames):
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" that collects results in "+xmlscan.Quote(m.collects), "the name of a variable")
 	case behavior != "" && behavior != "All":
 		d.refuseNode(n, "multi-instance "+n.kindWords()+" that throws events for its instances", "the behavior All")

@@ -12,9 +12,11 @@ import (
 )
 
 // claim returns the process of the example.
-func claim(t testing.TB) []*petri.Tables {
+func claim(t testing.TB) []*petri.Tables { return process(t, "../../examples/claim.bpmn") }
+
+// process returns the process of a BPMN file.
+func process(t testing.TB, path string) []*petri.Tables {
 	t.Helper()
-	const path = "../../examples/claim.bpmn"
 	r, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)

@@ -64,10 +64,10 @@ func (s *Adapter) settle(n *diagram.Net, r *openRow, rows []whyRow, ended *done,
 		}
 		if w.Reason == stats.ReasonMissing && ended != nil {
 			left, of, first := ended.before(n, r)
-			switch {
-			case left == 0:
+			switch left {
+			case 0:
 				w.Reason = stats.ReasonEnabled
-			case left == of:
+			case of:
 				return nil, false
 			}
 			if w.Count = uint32(left); first > 0 {

@@ -44,10 +44,13 @@ race: deps ## install what the tests need, run all tests with the race detector,
 
 # With the race detector no limit is wider, and only tests of large PNML files are
 # skipped: one goroutine reads them. What may come out otherwise without it are
-# whole processes, which are faster then, and what tests count of memory.
+# whole processes, which are faster then, and what tests count of memory. COUNTS
+# lists the files of those tests; of their packages only the tests in them are run.
+COUNTS    := git grep -lE 'AllocsPerRun|ReadMemStats' -- '*_test.go' ':!petri/pnml'
 .PHONY: plain
-plain: deps ## run the tests that may end otherwise than in make race: of whole processes, and packages that count memory
-	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) $$(git grep -lE 'AllocsPerRun|ReadMemStats|go:build.*race' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+plain: deps ## run the tests that may end otherwise than in make race: of whole processes and large files, and those that count memory
+	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) $$(git grep -lE 'go:build.*race' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) -run "^($$($(COUNTS) | xargs grep -ohE '^func Test\w+' | cut -d ' ' -f 2 | sort -u | paste -sd '|'))\$$" $$($(COUNTS) | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: lint
 lint: prose ## gofmt, go vet, golangci-lint, go.mod, the English of documents and comments

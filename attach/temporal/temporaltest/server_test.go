@@ -16,6 +16,8 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/pnagent/pnagent/internal/logtest"
 )
 
 const (
@@ -87,6 +89,8 @@ type server struct {
 
 	database string
 	running  *exec.Cmd
+	ended    chan struct{} // closed when the process has ended
+	said     logtest.Buffer
 }
 
 // newServer starts a server, or skips the test.
@@ -117,27 +121,61 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// start starts the server and waits until it answers.
+// start starts the server and waits until it answers. It takes more ports than its
+// address, at random; if another process has one of them, it ends, and is started
+// again.
 func (s *server) start() {
+	s.t.Helper()
+	for range 3 {
+		s.launch()
+		answers := false
+		until(s.t, "the server answers", func() string {
+			select {
+			case <-s.ended:
+				return ""
+			default:
+			}
+			missing := s.answers()
+			answers = missing == ""
+			return missing
+		})
+		if answers {
+			return
+		}
+	}
+	s.t.Fatalf("the server ends: %.2000s", s.said.String())
+}
+
+// launch starts the process.
+func (s *server) launch() {
 	s.t.Helper()
 	path, _ := building()
 	_, port, _ := strings.Cut(s.address, ":")
-	s.running = exec.Command(path, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", s.database,
+	cmd := exec.Command(path, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", s.database,
 		"--namespace", "second", "--log-level", "error", "--disable-config-file", "--disable-config-env")
-	s.running.Env = append(os.Environ(), "HOME="+filepath.Dir(s.database))
-	if err := s.running.Start(); err != nil {
+	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(s.database))
+	cmd.Stdout, cmd.Stderr = &s.said, &s.said
+	if err := cmd.Start(); err != nil {
 		s.t.Fatal(err)
 	}
-	until(s.t, "the server answers", func() string {
-		ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
-		defer cancel()
-		for _, namespace := range []string{"default", "second"} {
-			if _, err := s.api.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1}); err != nil {
-				return err.Error()
-			}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		cmd.Wait() //nolint:errcheck // it is killed
+	}()
+	s.running, s.ended = cmd, ended
+}
+
+// answers returns "" if the server answers for its namespaces, or why it does not.
+func (s *server) answers() string {
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Second)
+	defer cancel()
+	for _, namespace := range []string{"default", "second"} {
+		if _, err := s.api.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, PageSize: 1}); err != nil {
+			return err.Error()
 		}
-		return ""
-	})
+	}
+	return ""
 }
 
 // kill ends the server with all at once.
@@ -146,6 +184,6 @@ func (s *server) kill() {
 		return
 	}
 	s.running.Process.Kill() //nolint:errcheck // it may have ended
-	s.running.Wait()         //nolint:errcheck // killed
+	<-s.ended
 	s.running = nil
 }

@@ -1,5 +1,5 @@
 -- mapping: airflow2
--- about: Airflow 2.10 and 2.11, on PostgreSQL or SQLite
+-- about: Airflow 2.10, on PostgreSQL or SQLite
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_id, data, data_compressed, dag_hash)
 -- needs: dag(dag_id, is_paused, owners, max_active_tasks)

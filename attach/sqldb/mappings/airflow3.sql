@@ -1,5 +1,5 @@
 -- mapping: airflow3
--- about: Airflow 3.0 and 3.1, on PostgreSQL or SQLite
+-- about: Airflow 3.1, on PostgreSQL or SQLite
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_version_id, data, data_compressed)
 -- needs: dag_version(id, dag_id, version_number)

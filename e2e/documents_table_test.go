@@ -10,7 +10,7 @@ type exemption struct {
 	command string // how it begins
 	why     string
 	instead string // typed in its place; empty for nothing
-	needs   string // without this file the rest of the page is not typed; relative to the project
+	needs   string // without this checkout in the folder of suites the rest of the page is not typed
 }
 
 // Reasons for which commands cannot run in a test.
@@ -31,7 +31,7 @@ var notTyped = []exemption{
 	{page: "docs/attach/dipen.md", why: "needs etcd; attach/dipen/etcdtest has its own"},
 	{page: "docs/attach/lines.md", command: "pnagent attach lines --follow app.log", why: "reads a log of the reader's"},
 	{page: "docs/attach/lines.md", command: "pnagent attach lines --exit-at-end", why: "reads an event log of the reader's"},
-	{page: "docs/attach/perpetuum.md", command: "git clone", why: fromNetwork, instead: "cp -r $ROOT/../shared/corpus/perpetuum .", needs: "../shared/corpus/perpetuum"},
+	{page: "docs/attach/perpetuum.md", command: "git clone", why: fromNetwork, instead: "cp -r $SUITES/perpetuum .", needs: "perpetuum"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check rabbitmq", why: "needs RabbitMQ"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check office.yaml", why: "makes a mistake in the mapping above", instead: "" +
 		"sed -n '/^about/,/^```/p' docs/attach/scrape.md | sed '$d; s/\"{desk}\":/\"{desk\":/' >office.yaml; pnagent attach scrape --check office.yaml"},
@@ -56,6 +56,9 @@ var notTyped = []exemption{
 	{page: "docs/tutorial.md", command: "go install", why: fromNetwork},
 	{page: "docs/tutorial.md", command: "export PATH", why: isBuilt},
 }
+
+// suites is the variable with the folder that has checkouts of other projects.
+const suites = "PNAGENT_SUITES"
 
 // random are the pages whose nets play at random, with what differs from run to
 // run: numbers, and the engines that come first.

@@ -113,6 +113,14 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 			`14:9: error end event "known": place catch1/thrown, transitions known, catch1/caught; caught by error boundary event "catch1"`,
 			`15:9: error end event "other": place any/thrown, transitions other, any/caught; caught by error boundary event "any"`,
 		}},
+		{"inclusive", []string{
+			`4:5: none start event "s": place s/start, transition s`,
+			`5:5: inclusive gateway "split": transition split`,
+			`6:5: task "t1": transition t1 (work)`,
+			`7:5: task "t2": transition t2 (work)`,
+			`8:5: task "t3": transition t3 (work)`,
+			`9:5: inclusive gateway "join": transition join; of a variable in several of its tokens, the value of the last flow, "j3", counts`,
+		}},
 		{"call", []string{
 			`4:5: none start event "s": place s/start, transition s`,
 			`5:5: call activity "c1": place c1/active, transitions c1/begin, c1; the called process is inside, with ids that begin with c1:`,

@@ -140,6 +140,9 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 		if got := w.counts("quick")["one"]; got != (count{2, 2, 2}) {
 			return fmt.Sprintf("%+v; expected the second run of the task", got)
 		}
+		if !slices.ContainsFunc(w.held(), func(h held) bool { return h.net == "paused" }) {
+			return "no task of the paused DAG"
+		}
 		return ""
 	})
 	if diff := cmp.Diff(map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"}, w.waits("paused", "p1")); diff != "" {

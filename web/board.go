@@ -40,11 +40,11 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 		nb := &netBoard{net: n, drawing: s.drawingOf(n)}
 		nb.frame = sync.OnceValue(func() *frame { return newFrame(n, nb.drawing.hash, view.Generation, view.At) })
 		nb.whole = sync.OnceValue(func() *event {
-			return newEvent("frame", view.Generation, encoded(&nb.frame().Frame))
+			return newEvent("frame", view.Generation, nb.frame().AppendJSON(nil))
 		})
 		if last := before.nets[n.Name]; last != nil && s.lookedAt(n.Name) {
 			if f := nb.frame(); f.follows(last.frame()) {
-				nb.diff = newEvent("diff", view.Generation, encoded(f.diff(last.frame())))
+				nb.diff = newEvent("diff", view.Generation, f.diff(last.frame()).AppendJSON(nil))
 			}
 		}
 		b.nets[n.Name] = nb

@@ -99,7 +99,7 @@ func netDocument(n *collector.NetView, now int64) api.Net {
 // placeNow returns the part of a place that frames contain.
 func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
 	cols, p := n.Rows.Columns, &n.Rows.Places[i]
-	d.Tokens, d.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
+	d.Tokens, d.Instances = knownAt(cols, stats.ColTokens, &p.Tokens), knownAt(cols, stats.ColPlaceInstances, &p.Instances)
 	if cols.Has(stats.ColOldest) {
 		d.OldestSince = api.Time(p.Oldest)
 	}
@@ -151,8 +151,8 @@ func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
 // transitionNow returns the part of a transition that frames contain.
 func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
 	cols, t := n.Rows.Columns, &n.Rows.Transitions[i]
-	d.Enabled, d.Running = known(cols, stats.ColEnabled, t.Enabled), known(cols, stats.ColRunning, t.Running)
-	d.Blocked, d.Failures = known(cols, stats.ColBlocks, n.Blocked[i]), known(cols, stats.ColFailures, t.Failures)
+	d.Enabled, d.Running = knownAt(cols, stats.ColEnabled, &t.Enabled), knownAt(cols, stats.ColRunning, &t.Running)
+	d.Blocked, d.Failures = knownAt(cols, stats.ColBlocks, &n.Blocked[i]), knownAt(cols, stats.ColFailures, &t.Failures)
 	if cols.Has(stats.ColFirings) {
 		d.Rate = rate(n.Rates.Transitions[i].Now)
 	}
@@ -235,11 +235,14 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 }
 
 // known returns a value, or nil if its columns are absent.
-func known[T any](cols, want stats.Columns, v T) *T {
+func known[T any](cols, want stats.Columns, v T) *T { return knownAt(cols, want, &v) }
+
+// knownAt is known of a value of a View, which is not copied.
+func knownAt[T any](cols, want stats.Columns, v *T) *T {
 	if !cols.Has(want) {
 		return nil
 	}
-	return &v
+	return v
 }
 
 // ageAt returns the seconds since a time, or 0 for no time or a future one.

@@ -293,17 +293,9 @@ func (t Time) Time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 // layout is how a time is written.
 const layout = "2006-01-02T15:04:05.000000Z"
 
-// MarshalText implements encoding.TextMarshaler. Package time is quick for its own
-// layouts only, and a document of the live page has a time for each place and
-// transition.
+// MarshalText implements encoding.TextMarshaler.
 func (t Time) MarshalText() ([]byte, error) {
-	at := t.Time()
-	text := at.AppendFormat(make([]byte, 0, len(layout)), time.RFC3339)
-	text = append(text[:len(text)-len("Z")], '.')
-	for micro, unit := at.Nanosecond()/1000, 100_000; unit > 0; unit /= 10 {
-		text = append(text, byte('0'+micro/unit%10))
-	}
-	return append(text, 'Z'), nil
+	return t.appendTo(make([]byte, 0, len(layout))), nil
 }
 
 // UnmarshalText implements encoding.TextUnmarshaler.

@@ -379,7 +379,8 @@ var varying = []struct {
 }{
 	{regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`), "TIME"},
 	{regexp.MustCompile(`\b\d{2}:\d\d:\d\d\b`), "TIME"},
-	{regexp.MustCompile(`\d+(\.\d+){2,}`), "$0"}, // OIDs and addresses stay
+	{regexp.MustCompile(`\d+(\.\d+){2,}`), "$0"},    // OIDs and addresses stay
+	{regexp.MustCompile(`\b[0-9a-f]{16}\b`), "HEX"}, // it can end like an age
 	{regexp.MustCompile(`\b\d+(\.\d+)?(µs|ms|s|m|h|d)\b`), "AGE"},
 	{regexp.MustCompile(`Gauge32: \d+`), "Gauge32: N"},
 	{regexp.MustCompile(`(age_seconds"?[^ :]*[ :]+)\d+(\.\d+)?`), "${1}N"},

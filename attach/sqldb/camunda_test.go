@@ -4,6 +4,7 @@ package sqldb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -290,11 +291,25 @@ func (w *watch) same(e *engine) report {
 	return r
 }
 
-// waits returns what an instance waits for, by "node transition reason".
+// waitsFor waits until an instance waits for what is wanted.
+func (w *watch) waitsFor(net, instance string, want map[string]string) {
+	w.t.Helper()
+	w.until(func() string {
+		if diff := cmp.Diff(want, w.waits(net, instance)); diff != "" {
+			return "what " + instance + " waits for, - want, + adapter:\n" + diff
+		}
+		return ""
+	})
+}
+
+// waits returns what an instance waits for, by "node transition reason"; nil if there is
+// no such instance.
 func (w *watch) waits(net, instance string) map[string]string {
 	w.t.Helper()
 	found, err := telemetry.AskInstance(w.t.Context(), w.nc, w.subjects, net, "adapter", instance)
-	if err != nil {
+	if errors.Is(err, telemetry.ErrNoInstance) {
+		return nil
+	} else if err != nil {
 		w.t.Fatal(err)
 	}
 	out := map[string]string{}

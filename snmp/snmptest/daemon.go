@@ -139,7 +139,7 @@ func (d *daemon) end(signal os.Signal) {
 	d.cmd = nil
 }
 
-// findDaemon looks in PATH and in /usr/sbin, which is not in everybody's PATH.
+// findDaemon looks in PATH and in /usr/sbin, which is not in the PATH of each user.
 // It skips the test where the daemon, a Debian package of its own, is not
 // installed.
 func findDaemon(tb testing.TB, name string) string {

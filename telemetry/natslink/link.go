@@ -167,7 +167,7 @@ func (l *Link) connected(c *nats.Conn) {
 	} else {
 		l.log.Info("connected to NATS", "server", server)
 		if !c.AuthRequired() && !local(c.ConnectedAddr()) {
-			l.log.Warn("the NATS server takes everybody's messages, so anybody who reaches it can change what is shown and act on instances; see pnagent permissions", "server", server)
+			l.log.Warn("the NATS server asks for no credentials, so each client that reaches it can change what is shown and act on instances; see pnagent permissions", "server", server)
 		}
 	}
 }

@@ -51,9 +51,7 @@ func (e *encoder) oid(name smi.OID, include bool) {
 		included = 1
 	}
 	e.buf = append(e.buf, uint8(len(name)), short, included, 0)
-	for _, sub := range name {
-		e.uint32(sub)
-	}
+	e.buf = e.order.appendAll(e.buf, name)
 }
 
 func (d *decoder) oid() (name smi.OID, include bool) {
@@ -79,9 +77,7 @@ func (d *decoder) oid() (name smi.OID, include bool) {
 	if short != 0 {
 		d.subs = append(d.subs, 1, 3, 6, 1, uint32(short))
 	}
-	for ; len(raw) > 0; raw = raw[4:] {
-		d.subs = append(d.subs, d.order.uint32(raw))
-	}
+	d.subs = d.order.all(d.subs, raw)
 	end := len(d.subs)
 	return smi.OID(d.subs[start:end:end]), head[2] != 0
 }

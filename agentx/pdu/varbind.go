@@ -32,8 +32,11 @@ func (e *encoder) variables(variables *[]smi.Variable) {
 }
 
 func (e *encoder) variable(v smi.Variable) {
-	e.uint16(uint16(v.Value.Type))
-	e.uint16(0)
+	head := uint32(v.Value.Type)
+	if e.order {
+		head <<= 16
+	}
+	e.uint32(head)
 	e.oid(v.Name, false)
 	switch v.Value.Type {
 	case smi.TypeInteger, smi.TypeCounter32, smi.TypeGauge32, smi.TypeTimeTicks:

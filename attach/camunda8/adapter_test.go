@@ -20,8 +20,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/collector"
-
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -30,25 +30,19 @@ import (
 
 func TestMain(m *testing.M) { natstest.Main(m) }
 
-// held is a token in a place. Times are in milliseconds.
-type held struct {
-	Net, Instance, Node string
-	Since               int64
-}
-
 // count is the flow of one node.
 type count struct{ Started, Ended, Fired uint64 }
 
 // truth is what the engine's records say, without the API: the tokens, and the flow
 // of nodes by net.
-func (e *engine) truth() (tokens []held, flow map[string]map[string]count) {
-	e.t.Helper()
-	open, bodies, incidents := map[string]held{}, map[string]held{}, map[string]string{}
+func (e *engine) truth() (tokens []enginetest.Held, flow map[string]map[string]count) {
+	e.T.Helper()
+	open, bodies, incidents := map[string]enginetest.Held{}, map[string]enginetest.Held{}, map[string]string{}
 	flow = map[string]map[string]count{}
 	for _, line := range e.records {
 		var r record
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		v, key := &r.Value, r.Key.String()
 		switch {
@@ -63,7 +57,7 @@ func (e *engine) truth() (tokens []held, flow map[string]map[string]count) {
 			switch r.Intent {
 			case "ELEMENT_ACTIVATING":
 				c.Started++
-				open[key] = held{v.BpmnProcessID, v.ProcessInstanceKey.String(), v.ElementID, r.Timestamp}
+				open[key] = enginetest.Held{Net: v.BpmnProcessID, Instance: v.ProcessInstanceKey.String(), Node: v.ElementID, Since: r.Timestamp}
 				if body {
 					bodies[key] = open[key]
 				}
@@ -94,6 +88,7 @@ func (e *engine) truth() (tokens []held, flow map[string]map[string]count) {
 // watch is a collector of what the adapter publishes.
 type watch struct {
 	t        *testing.T
+	url      string // of the NATS server
 	nc       *nats.Conn
 	subjects telemetry.Subjects
 	*collector.Collector
@@ -101,12 +96,14 @@ type watch struct {
 
 func newWatch(t *testing.T) *watch {
 	t.Helper()
-	server := natstest.Start(t, natstest.Options())
+	options := natstest.Options()
+	options.DontListen, options.Host, options.Port = false, "127.0.0.1", -1
+	server := natstest.Start(t, options)
 	subjects, err := telemetry.NewSubjects("petrinet.v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &watch{t: t, nc: natstest.Connect(t, server), subjects: subjects}
+	w := &watch{t: t, url: server.ClientURL(), nc: natstest.Connect(t, server), subjects: subjects}
 	w.Collector, err = collector.New(collector.Config{Conn: w.nc, Subjects: subjects, Interval: 100 * time.Millisecond,
 		PNML: pnml.DefaultLimits(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 	if err != nil {
@@ -163,14 +160,14 @@ func (w *watch) until(check func(*collector.View) string) {
 // second, and every count.
 func shows(v *collector.View, e *engine) string {
 	want, flow := e.truth()
-	var got []held
+	var got []enginetest.Held
 	counts := map[string]map[string]count{}
 	for _, n := range v.Nets {
 		counts[n.Name] = map[string]count{}
 		for i := range n.Rows.Places {
 			p, node := &n.Rows.Places[i], strings.TrimSuffix(n.Def.Places[i].ID, "/in")
 			for _, t := range p.Stuck {
-				got = append(got, held{n.Name, t.Instance, node, t.Injected / 1000})
+				got = append(got, enginetest.Held{Net: n.Name, Instance: t.Instance, Node: node, Since: t.Injected / 1000})
 			}
 			counts[n.Name][node] = count{Started: p.Arrivals, Ended: p.Departures}
 		}
@@ -180,7 +177,7 @@ func shows(v *collector.View, e *engine) string {
 			counts[n.Name][n.Def.Transitions[i].ID] = c
 		}
 	}
-	order := func(a, b held) int {
+	order := func(a, b enginetest.Held) int {
 		return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Since, b.Since))
 	}
 	slices.SortFunc(want, order)
@@ -261,56 +258,94 @@ func reasons(v *collector.View, want map[string]string) string {
 	return ""
 }
 
+// shown is what SNMP and the page say of the tokens of the process stuck, by the API
+// of 8.10; stuck has more, with the data of persons.
+var shown = map[string][]string{
+	"approve": {"user task (", "timer"},
+	"wait":    {"timer ("},
+	"payment": {"message paid ("},
+	"charge":  {"incident JOB_NO_RETRIES; job charge, failed at worker cashier, out of retries ("},
+	"review":  {"user task ("},
+	"call":    {"in called process child "},
+	"ship":    {"job ship, failed at worker cashier, 2 retries ("},
+	"first":   {"message shipped (", "timer ("},
+	"pack":    {"job pack, 3 retries ("},
+	"route":   {"incident CONDITION_ERROR ("},
+	"opened":  {"signal opened ("},
+	"empty":   {"incident EXTRACT_VALUE_ERROR ("},
+}
+
 // TestZeebe plays a process on a real engine, and compares after each step what the
-// adapter shows with the engine's records.
+// adapter shows with the engine's records. A second adapter is that of
+// docs/attach/camunda8.md; SNMP, Prometheus and the page show what the API answers.
 func TestZeebe(t *testing.T) {
 	e := newEngine(t)
-	api := newEmulation(t, false)
-	w := newWatch(t)
+	api, ten := newEmulation(t, false), newEmulation(t, true)
+	w, watched := newWatch(t), newWatch(t)
 	same := func() {
 		t.Helper()
-		e.export(api)
+		e.export(api, ten)
 		w.until(func(v *collector.View) string { return shows(v, e) })
 	}
 	state := filepath.Join(t.TempDir(), "state")
-	e.do("deploy child.bpmn stuck.bpmn")
-	e.export(api)
+	e.Do("deploy child.bpmn stuck.bpmn")
+	e.export(api, ten)
 	_, end := w.adapter(api, state)
-	w.until(func(v *collector.View) string {
-		if v.Net("stuck") == nil || v.Net("child") == nil {
-			return "no net is published"
-		}
-		return ""
-	})
-	instance := e.do("start stuck order-1")[0]
-	e.do("fail charge 0")
-	e.do("fail ship 2")
+	page := enginetest.Follow(t, "../../docs/attach/camunda8.md", watched.url, "http://127.0.0.1:8080", ten.URL,
+		"--state camunda8.state", "--state camunda8.state --interval 500ms")
+	for _, w := range []*watch{w, watched} {
+		w.until(func(v *collector.View) string {
+			if v.Net("stuck") == nil || v.Net("child") == nil {
+				return "no net is published"
+			}
+			return ""
+		})
+	}
+	faces := func() {
+		t.Helper()
+		watched.until(func(*collector.View) string { return page.Faces(ten.active(), shown) })
+	}
+	instance := e.Do("start stuck order-1")[0]
+	e.Do("fail charge 0")
+	e.Do("fail ship 2")
 	same()
 	w.until(func(v *collector.View) string { return reasons(v, stuck()) })
 	since810(t, e)
+	faces()
+	watched.until(func(*collector.View) string { return page.Printed(instance) })
 
-	// The adapter restarts while the engine works; then the gateway is away.
+	// The adapters restart while the engine works, that of the page after a kill; then
+	// the gateway is away, and the one that the page's adapter asks is killed.
 	end()
-	e.do("complete pack")
-	e.do("message paid order-1")
-	e.export(api)
+	again := page.Kill()
+	e.Do("complete pack")
+	e.Do("message paid order-1")
+	e.export(api, ten)
 	a, _ := w.adapter(api, state)
+	again()
 	same()
+	watched.until(func(v *collector.View) string { return shows(v, e) })
+	faces()
 	api.refuse(http.StatusServiceUnavailable)
-	e.do("message shipped order-1")
+	restart := ten.kill()
+	e.Do("message shipped order-1")
 	w.until(func(*collector.View) string {
 		if a.Status().Connected {
 			return "the adapter does not notice that the gateway is away"
 		}
 		return ""
 	})
+	watched.until(func(*collector.View) string { return page.Disconnected("pnagent_camunda8_connected") })
 	api.refuse(0)
+	restart()
 	same()
+	watched.until(func(v *collector.View) string { return shows(v, e) })
+	faces()
 
 	// A version migrated is neither an arrival nor a departure.
 	_, before := e.truth()
-	e.do("deploy child2.bpmn")
-	e.export(api)
+	e.Do("deploy child2.bpmn")
+	e.export(api, ten)
 	var child, version string
 	for key, x := range api.items[instancesPath] {
 		if x["processDefinitionId"] == "child" {
@@ -322,14 +357,17 @@ func TestZeebe(t *testing.T) {
 			version = max(version, key)
 		}
 	}
-	e.do("migrate " + child + " " + version + " decide")
+	e.Do("migrate " + child + " " + version + " decide")
 	same()
 	if _, after := e.truth(); gocmp.Diff(before["child"], after["child"]) != "" {
 		t.Errorf("a migration changes counts: %v, %v", before["child"], after["child"])
 	}
-	e.do("complete decide")
+	watched.until(func(v *collector.View) string { return shows(v, e) })
+	faces()
+	page.End()
+	e.Do("complete decide")
 	same()
-	e.do("cancel " + instance)
+	e.Do("cancel " + instance)
 	same()
 	if left, _ := e.truth(); len(left) > 0 {
 		t.Errorf("the engine has tokens after a cancel: %v", left)

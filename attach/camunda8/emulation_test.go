@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -18,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
 // emulation serves the searches of the Orchestration Cluster REST API from an
@@ -59,8 +62,68 @@ func newEmulation(t *testing.T, ten bool) *emulation {
 		e.items[path] = map[string]item{}
 	}
 	e.Server = httptest.NewServer(e)
-	t.Cleanup(e.Close)
+	t.Cleanup(func() { e.Close() })
 	return e
+}
+
+// kill closes the server and its connections. again starts it at the same address.
+func (e *emulation) kill() (again func()) {
+	address := e.Listener.Addr().String()
+	e.CloseClientConnections()
+	e.Close()
+	return func() {
+		l, err := net.Listen("tcp", address)
+		for tries := 0; err != nil && tries < 300; tries++ { // the port may be in use for a moment
+			<-time.After(100 * time.Millisecond)
+			l, err = net.Listen("tcp", address)
+		}
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		e.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: e}}
+		e.Start()
+	}
+}
+
+// active returns the tokens by what the API answers to a client of its own: element
+// instances that are active, without bodies that have no incident.
+func (e *emulation) active() (out []enginetest.Held) {
+	e.t.Helper()
+	ask := func(path string, state ...string) (items []map[string]string) {
+		q, _ := json.Marshal(item{"filter": item{"state": in(state...)}, "page": item{"limit": 10_000}}) // has no other types than JSON's
+		resp, err := http.Post(e.URL+"/v2"+path+"/search", "application/json", bytes.NewReader(q))
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		var answer struct{ Items []map[string]any }
+		if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+			e.t.Fatal(resp.Status, err)
+		}
+		for _, x := range answer.Items {
+			one := map[string]string{}
+			for k, v := range x {
+				one[k] = fmt.Sprint(v)
+			}
+			items = append(items, one)
+		}
+		return items
+	}
+	failed := map[string]bool{}
+	for _, x := range ask(incidentsPath, "ACTIVE") {
+		failed[x["elementInstanceKey"]] = true
+	}
+	for _, x := range ask(elementsPath, "ACTIVE") {
+		if body := x["type"] == "SUB_PROCESS" || x["type"] == "MULTI_INSTANCE_BODY"; body && !failed[x["elementInstanceKey"]] {
+			continue
+		}
+		at, err := time.Parse(time.RFC3339, x["startDate"])
+		if err != nil {
+			e.t.Fatal(err)
+		}
+		out = append(out, enginetest.Held{Net: x["processDefinitionId"], Instance: x["processInstanceKey"], Node: x["elementId"], Since: at.UnixMilli()})
+	}
+	return out
 }
 
 // put changes an item, and makes it.

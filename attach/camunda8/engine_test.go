@@ -3,17 +3,15 @@
 package camunda8
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
 // runtime is the Java runtime, as a Python package, in which the engine runs: it
@@ -53,10 +51,7 @@ func java(t *testing.T) string {
 
 // engine is a Zeebe engine, and what of its records was read.
 type engine struct {
-	t     *testing.T
-	in    io.Writer
-	lines chan string
-
+	*enginetest.Engine
 	records []string
 }
 
@@ -66,94 +61,29 @@ func newEngine(t *testing.T) *engine {
 	if testing.Short() {
 		t.Skip("starts Java")
 	}
-	mvn, err := exec.LookPath("mvn")
-	if err != nil {
-		t.Skip("mvn is not installed; make deps installs it")
-	}
-	program, dir, lib, classes := java(t), filepath.Join("testdata", "engine"), t.TempDir(), t.TempDir()
-	cmd := exec.Command(mvn, "-q", "-B", "-f", filepath.Join(dir, "pom.xml"), "dependency:copy-dependencies", "-DoutputDirectory="+lib)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
-	}
+	program, dir, classes := java(t), filepath.Join("testdata", "engine"), t.TempDir()
+	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"))
 	jars, err := filepath.Glob(lib + "/*.jar")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd = exec.Command(program, "-cp", lib+"/*", "org.eclipse.jdt.internal.compiler.batch.Main", "-21", "-nowarn", "-proc:none",
+	cmd := exec.Command(program, "-cp", lib+"/*", "org.eclipse.jdt.internal.compiler.batch.Main", "-21", "-nowarn", "-proc:none",
 		"-cp", strings.Join(jars, ":"), "-d", classes, filepath.Join(dir, "Engine.java"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the compiler: %v: %s", err, out)
 	}
 	cmd = exec.Command(program, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", classes+":"+lib+"/*", "Engine", dir)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	e := &engine{t: t, in: in, lines: make(chan string, 10_000)}
-	go func() {
-		defer close(e.lines)
-		s := bufio.NewScanner(out)
-		for s.Buffer(nil, 10<<20); s.Scan(); {
-			e.lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() {
-		in.Close()
-		for range e.lines {
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the engine: %v", err)
-		}
-	})
-	e.answer("start")
-	return e
+	return &engine{Engine: enginetest.Start(t, cmd)}
 }
 
-// do runs a command and returns its answer.
-func (e *engine) do(command string) []string {
-	e.t.Helper()
-	if _, err := io.WriteString(e.in, command+"\n"); err != nil {
-		e.t.Fatal(err)
-	}
-	return e.answer(command)
-}
-
-func (e *engine) answer(command string) []string {
-	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
-	defer cancel()
-	var out []string
-	for {
-		select {
-		case line, open := <-e.lines:
-			switch {
-			case !open:
-				e.t.Fatalf("%s: the engine has ended", command)
-			case line == "ok":
-				return out
-			case strings.HasPrefix(line, "error "):
-				e.t.Fatalf("%s: %s", command, line)
-			}
-			out = append(out, line)
-		case <-ctx.Done():
-			e.t.Fatalf("%s: %v", command, ctx.Err())
-		}
-	}
-}
-
-// export gives an emulation the new records.
-func (e *engine) export(to *emulation) {
-	e.t.Helper()
-	fresh := e.do(fmt.Sprint("records ", len(e.records)))
+// export gives emulations the new records.
+func (e *engine) export(to ...*emulation) {
+	e.T.Helper()
+	fresh := e.Do(fmt.Sprint("records ", len(e.records)))
 	e.records = append(e.records, fresh...)
 	for _, line := range fresh {
-		to.take(line)
+		for _, api := range to {
+			api.take(line)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -29,17 +30,17 @@ func newAirflow(t *testing.T, version, database string) *engine {
 	cmd.Env = append(cmd.Environ(), "AIRFLOW_HOME="+t.TempDir(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC",
 		"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN="+database, "AIRFLOW__CORE__EXECUTOR=engine.Executor", "AIRFLOW__CORE__LOAD_EXAMPLES=False",
 		"AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL", "AIRFLOW__API_AUTH__JWT_SECRET="+strings.Repeat("k", 64))
-	return start(t, cmd)
+	return &engine{enginetest.Start(t, cmd)}
 }
 
 // states steps the scheduler until the tasks that are not finished have these states.
 func (e *engine) states(dag string, want ...string) {
-	e.t.Helper()
+	e.T.Helper()
 	slices.Sort(want)
 	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		var got []string
-		for _, line := range e.do("report") {
+		for _, line := range e.Do("report") {
 			if f := strings.Fields(line); f[0] == "state" && f[1] == dag {
 				got = append(got, f[3])
 			}
@@ -49,9 +50,9 @@ func (e *engine) states(dag string, want ...string) {
 			return
 		}
 		if time.Now().After(deadline) {
-			e.t.Fatalf("tasks of %s: %v; expected %v", dag, got, want)
+			e.T.Fatalf("tasks of %s: %v; expected %v", dag, got, want)
 		}
-		e.do("step")
+		e.Do("step")
 	}
 }
 
@@ -95,7 +96,7 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 		}
 		return ""
 	})
-	e.do("run stuck r1")
+	e.Do("run stuck r1")
 	e.states("stuck", "backoff=up_for_retry", "deferred=deferred", "flaky=up_for_retry", "full=scheduled", "holds=running", "load=None", "mapped=queued", "mapped=queued",
 		"queued=queued", "sensor=up_for_reschedule")
 	r := w.agrees(e)
@@ -120,7 +121,7 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 	// What ends while the adapter does not run is counted after its restart, once. A retry
 	// is no departure.
 	end()
-	e.do("run quick q1")
+	e.Do("run quick q1")
 	e.states("quick")
 	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
 	w.run(cfg)
@@ -133,9 +134,9 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 	})
 
 	// A task that is cleared runs again.
-	e.do("clear quick q1 one")
-	e.do("pause paused")
-	e.do("run paused p1")
+	e.Do("clear quick q1 one")
+	e.Do("pause paused")
+	e.Do("run paused p1")
 	e.states("quick")
 	w.until(func() string {
 		if got := w.counts("quick")["one"]; got != (count{2, 2, 2}) {
@@ -144,7 +145,7 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 		return ""
 	})
 	w.waitsFor("paused", "p1", map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"})
-	e.do("release")
+	e.Do("release")
 }
 
 // agrees waits until the adapter shows all that the engine reports. Every task has a

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
@@ -233,16 +234,16 @@ type report struct {
 }
 
 func (e *engine) report() report {
-	e.t.Helper()
+	e.T.Helper()
 	r := report{due: map[string]int64{}, counts: map[string]map[string]count{}}
 	number := func(s string) int64 {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {
-			e.t.Fatal(err)
+			e.T.Fatal(err)
 		}
 		return n
 	}
-	for _, line := range e.do("report") {
+	for _, line := range e.Do("report") {
 		switch f := strings.Fields(line); f[0] {
 		case "at":
 			r.held = append(r.held, held{f[1], f[2], f[3], number(f[4])})
@@ -258,6 +259,14 @@ func (e *engine) report() report {
 		}
 	}
 	return r
+}
+
+// shown are the tokens as faces show them.
+func (r report) shown() (out []enginetest.Held) {
+	for _, h := range r.held {
+		out = append(out, enginetest.Held{Net: h.net, Instance: h.instance, Node: h.node, Since: h.since})
+	}
+	return out
 }
 
 // same waits until the adapter shows what the engine's API reports.
@@ -367,7 +376,7 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 	}
 	w := newWatch(t)
 	cfg := Config{Database: d, Mapping: m, State: filepath.Join(t.TempDir(), "state"), Show: Show{Detail: true}}
-	e.do("deploy child.bpmn stuck.bpmn")
+	e.Do("deploy child.bpmn stuck.bpmn")
 	end := w.run(cfg)
 	w.until(func() string {
 		if w.net("stuck") == nil || w.net("child") == nil {
@@ -375,10 +384,10 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 		}
 		return ""
 	})
-	var page *reader // follows the page with an adapter of its own, which watched sees
+	var page *enginetest.Page // follows the page with an adapter of its own, which watched sees
 	watched := newWatch(t)
 	if mapping == "camunda7" && strings.HasPrefix(s.address, "postgres") {
-		page = newReader(t, watched.url, s.address)
+		page = enginetest.Follow(t, "../../docs/attach/sql.md", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/camunda", s.address)
 		watched.until(func() string {
 			if watched.net("stuck") == nil || watched.net("child") == nil {
 				return "the commands of the page publish no net"
@@ -386,7 +395,7 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 			return ""
 		})
 	}
-	instance := e.do("start stuck order-1")[0]
+	instance := e.Do("start stuck order-1")[0]
 	for range 100 {
 		if len(e.report().incidents) > 0 {
 			break
@@ -397,27 +406,27 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 	w.until(func() string { return w.reasons(r, instance, failed) })
 	again := func() {}
 	if page != nil {
-		w.until(func() string { return page.faces(r.held, shown) })
-		w.until(func() string { return page.printed(instance) })
+		w.until(func() string { return page.Faces(r.shown(), shown) })
+		w.until(func() string { return page.Printed(instance) })
 		watched.same(e)
-		again = page.kill()
+		again = page.Kill()
 	}
 
 	// The adapter restarts while the engine works, and that of the page was killed; then
 	// the database is killed.
 	end()
-	e.do("complete pack")
-	e.do("complete approve")
+	e.Do("complete pack")
+	e.Do("complete approve")
 	w.run(cfg)
 	w.same(e)
 	if again(); page != nil {
 		watched.same(e)
-		page.end()
+		page.End()
 	}
 	s.kill()
 	s.start()
-	e.do("message paid order-1")
-	e.do("complete review")
+	e.Do("message paid order-1")
+	e.Do("complete review")
 	w.same(e)
 
 	// A version migrated is neither an arrival nor a departure. By version, the tokens
@@ -427,16 +436,16 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 	versions.run(cfg)
 	versions.until(func() string { return versions.at("child:1", "decide") })
 	before := w.same(e).counts["child"]
-	e.do("deploy child2.bpmn")
-	e.do("migrate child")
+	e.Do("deploy child2.bpmn")
+	e.Do("migrate child")
 	if diff := cmp.Diff(before, w.same(e).counts["child"]); diff != "" {
 		t.Errorf("a migration changes counts: %s", diff)
 	}
 	versions.until(func() string { return versions.at("child:2", "decide") })
-	e.do("complete decide")
+	e.Do("complete decide")
 	w.same(e)
 
-	e.do("suspend stuck")
+	e.Do("suspend stuck")
 	w.until(func() string {
 		if text := w.waits("stuck", instance)["ship ship manual"]; !strings.Contains(text, "suspended") {
 			return fmt.Sprintf("a suspended activity waits for %q", text)
@@ -444,7 +453,7 @@ func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
 		return ""
 	})
 	w.same(e)
-	e.do("cancel stuck")
+	e.Do("cancel stuck")
 	w.until(func() string {
 		if left := w.held(); len(left) > 0 {
 			return fmt.Sprint("tokens after a cancel: ", left)
@@ -506,9 +515,9 @@ func TestCamunda7WithoutHistory(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWatch(t)
-	e.do("deploy child.bpmn stuck.bpmn")
+	e.Do("deploy child.bpmn stuck.bpmn")
 	begin := time.Now().UnixMilli()
-	instance := e.do("start stuck order-1")[0]
+	instance := e.Do("start stuck order-1")[0]
 	w.run(Config{Database: d, Mapping: m, Show: Show{Detail: true}})
 	var r report
 	w.until(func() string {

@@ -9,13 +9,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
 // newPython returns the Python of an environment with the packages of a file, or
 // skips the test. Environments are kept in the user's cache directory.
 func newPython(t *testing.T, file string) string {
 	t.Helper()
-	base := program(t, "python3")
+	base := enginetest.Program(t, "python3")
 	list, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -3,48 +3,17 @@
 package sqldb
 
 import (
-	"bufio"
-	"context"
-	"errors"
-	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
-
-// program returns the path of a program, or skips the test.
-func program(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-		if len(found) == 0 {
-			t.Skipf("%s is not installed; make deps installs it", name)
-		}
-		path = found[len(found)-1]
-	}
-	if path, err = filepath.EvalSymlinks(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-}
 
 // server is a database server in a temporary directory.
 type server struct {
@@ -59,7 +28,7 @@ type server struct {
 // another user.
 func newServer(t *testing.T, owner string) *server {
 	t.Helper()
-	s := &server{t: t, port: freePort(t)}
+	s := &server{t: t, port: enginetest.FreePort(t)}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pnagent-sql-"); err != nil {
 		t.Fatal(err)
@@ -84,7 +53,7 @@ func newServer(t *testing.T, owner string) *server {
 // newPostgres starts PostgreSQL, or skips the test.
 func newPostgres(t *testing.T) *server {
 	t.Helper()
-	initdb, ctl := program(t, "initdb"), program(t, "pg_ctl")
+	initdb, ctl := enginetest.Program(t, "initdb"), enginetest.Program(t, "pg_ctl")
 	s := newServer(t, "postgres")
 	data := s.dir + "/data"
 	s.run(initdb, "-D", data, "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
@@ -103,7 +72,7 @@ func newPostgres(t *testing.T) *server {
 // newMariaDB starts MariaDB, or skips the test.
 func newMariaDB(t *testing.T) *server {
 	t.Helper()
-	install, daemon, client := program(t, "mariadb-install-db"), program(t, "mariadbd"), program(t, "mariadb")
+	install, daemon, client := enginetest.Program(t, "mariadb-install-db"), enginetest.Program(t, "mariadbd"), enginetest.Program(t, "mariadb")
 	s := newServer(t, "mysql")
 	data, socket := "--datadir="+s.dir+"/data", "--socket="+s.dir+"/s"
 	s.run(install, "--no-defaults", data, "--auth-root-authentication-method=normal", "--skip-test-db")
@@ -150,88 +119,13 @@ func (s *server) run(name string, args ...string) {
 }
 
 // engine is a program of testdata that runs an engine.
-type engine struct {
-	t     *testing.T
-	in    io.Writer
-	lines chan string
-}
+type engine struct{ *enginetest.Engine }
 
 // newEngine starts an engine of a directory of testdata, or skips the test.
 func newEngine(t *testing.T, kind, driver, history string) *engine {
 	t.Helper()
-	java, mvn := program(t, "java"), program(t, "mvn")
-	dir := filepath.Join("testdata", kind)
-	lib := t.TempDir()
-	cmd := exec.Command(mvn, "-q", "-B", "-f", filepath.Join(dir, "pom.xml"), "dependency:copy-dependencies", "-DoutputDirectory="+lib)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
-	}
-	cmd = exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
-	return start(t, cmd)
-}
-
-// start starts the program of an engine.
-func start(t *testing.T, cmd *exec.Cmd) *engine {
-	t.Helper()
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	e := &engine{t: t, in: in, lines: make(chan string, 1000)}
-	go func() {
-		defer close(e.lines)
-		for s := bufio.NewScanner(out); s.Scan(); {
-			e.lines <- s.Text()
-		}
-	}()
-	t.Cleanup(func() {
-		in.Close()
-		for range e.lines {
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the engine: %v", err)
-		}
-	})
-	e.answer("start")
-	return e
-}
-
-// do runs a command and returns its answer.
-func (e *engine) do(command string) []string {
-	e.t.Helper()
-	if _, err := io.WriteString(e.in, command+"\n"); err != nil {
-		e.t.Fatal(err)
-	}
-	return e.answer(command)
-}
-
-func (e *engine) answer(command string) []string {
-	e.t.Helper()
-	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
-	defer cancel()
-	var out []string
-	for {
-		select {
-		case line, open := <-e.lines:
-			switch {
-			case !open:
-				e.t.Fatalf("%s: the engine has ended", command)
-			case line == "ok":
-				return out
-			case strings.HasPrefix(line, "error "):
-				e.t.Fatalf("%s: %s", command, line)
-			}
-			out = append(out, line)
-		case <-ctx.Done():
-			e.t.Fatalf("%s: %v", command, errors.Join(ctx.Err(), errors.New(strings.Join(out, "; "))))
-		}
-	}
+	java, dir := enginetest.Program(t, "java"), filepath.Join("testdata", kind)
+	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"))
+	cmd := exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
+	return &engine{enginetest.Start(t, cmd)}
 }

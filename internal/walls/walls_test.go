@@ -82,6 +82,7 @@ var rooms = map[string]room{
 	"attach/lines":                         {imports: []string{"attach/lines/replay", "internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "petri/xmlscan", "petri/yamlfile", "stats", "telemetry"}},
 	"attach/lines/replay":                  {imports: []string{"petri", "stats"}, pure: true},
 	"attach/internal/shipped":              {},
+	"attach/internal/enginetest":           {},
 	"attach/scrape":                        {imports: []string{"attach/internal/shipped", "petri", "petri/pnml", "petri/yamlfile", "stats", "telemetry"}},
 	"attach/dipen":                         {imports: []string{"attach/dipen/replica", "internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry"}},
 	"attach/dipen/replica":                 {imports: []string{"petri", "stats"}, pure: true},

@@ -37,7 +37,7 @@ func places(tb testing.TB) *smi.Table {
 }
 
 func TestAnAnswerAllocatesNothing(t *testing.T) {
-	x := newResponder(t, places(t), nil).newExchange()
+	x := newResponder(t, places(t), nil).trusted()
 	for _, request := range [][]byte{
 		ask(t, gosnmp.GetRequest, nil, "1.3.1.2.1.1", "9"),
 		ask(t, gosnmp.GetNextRequest, nil, "1.3.1.2.1.1", "9"),
@@ -60,7 +60,7 @@ func BenchmarkAnswer(b *testing.B) {
 	table := places(b)
 	request := ask(b, gosnmp.GetBulkRequest, bulk(0, 50), "1.3.1.2")
 	b.Run("own", func(b *testing.B) {
-		x := newResponder(b, table, unlimited).newExchange()
+		x := newResponder(b, table, unlimited).trusted()
 		variables := 0
 		b.ReportAllocs()
 		for b.Loop() {
@@ -145,7 +145,7 @@ func BenchmarkWalk(b *testing.B) {
 		}), DefaultMessage)
 	})
 	b.Run("base=echo/octets=1472", func(b *testing.B) {
-		x := newResponder(b, table, nil).newExchange()
+		x := newResponder(b, table, nil).trusted()
 		ready, _, _ := x.answer(ask(b, gosnmp.GetBulkRequest, bulk(0, 5000), "1.3.1.4"), requester, start)
 		walkBench(b, respond(b, func([]byte) []byte { return ready }), DefaultMessage)
 	})

@@ -13,18 +13,21 @@ type reason uint8
 // The reasons, in the order of the checks.
 const (
 	noReason       reason = iota
+	otherNetwork          // an address outside of Config.AllowFrom
 	malformed             // no message of SNMP
 	otherVersion          // SNMPv1, SNMPv3 or an unknown one
 	wrongCommunity        // another password
 	notRequest            // a response, a notification or a report
 	rateExceeded          // more packets a second from one address than are answered
+	octetsExceeded        // more octets a second to one address than are sent
+	unproven              // a response larger than an address gets before it has proven that it receives
 	sendFailed            // the socket refused the answer
 	numReasons
 )
 
 // String returns the reason as a label of a metric.
 func (r reason) String() string {
-	return [...]string{"", "malformed", "version", "community", "not_request", "rate", "send"}[r]
+	return [...]string{"", "network", "malformed", "version", "community", "not_request", "rate", "octets", "unproven", "send"}[r]
 }
 
 // operation is the operation of a request, as a row of counters.
@@ -46,6 +49,7 @@ type Counters struct {
 	dropped   [numReasons]atomic.Uint64
 	variables atomic.Uint64
 	tooBig    atomic.Uint64
+	shortened atomic.Uint64
 }
 
 // Requests yields every operation (get, getnext, getbulk, set) with the number
@@ -73,6 +77,10 @@ func (c *Counters) Dropped() iter.Seq2[string, uint64] {
 
 // Variables returns the number of variables in all answers.
 func (c *Counters) Variables() uint64 { return c.variables.Load() }
+
+// Shortened returns the number of responses to GetBulk that were cut because the
+// address had not yet proven that it receives them.
+func (c *Counters) Shortened() uint64 { return c.shortened.Load() }
 
 // TooBig returns the number of requests answered with tooBig.
 func (c *Counters) TooBig() uint64 { return c.tooBig.Load() }

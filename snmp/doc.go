@@ -15,8 +15,10 @@
 // The responder answers Get, GetNext and GetBulk (RFC 3416 section 4.2) over the
 // table, with the system group (RFC 3418) merged in. Set answers notWritable.
 // Other packets get no answer and are counted by reason: another version or
-// community, other PDUs, malformed bytes, and more than Config.PacketRate
-// packets a second of one address. A response never exceeds Config.MaxMessage.
+// community or network, other PDUs, malformed bytes, and more than
+// Config.PacketRate packets or Config.OctetRate octets a second of one address. A
+// response never exceeds Config.MaxMessage. An address is sent at most 5 octets
+// for each octet that it sent until it has proven that it receives them.
 //
 // A walk reads one table: the table that answered the first GetNext or GetBulk
 // of an address and port answers the following ones for Config.Hold. Get always

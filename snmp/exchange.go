@@ -18,43 +18,70 @@ type exchange struct {
 	pins     *pins
 	limits   *limits
 	cursors  []cursor
+	cut      cut
 }
 
 func (r *Responder) newExchange() *exchange {
 	return &exchange{Responder: r, response: message{limit: r.cfg.MaxMessage}, pins: newPins(r.cfg.Hold),
-		limits: newLimits(r.cfg.PacketRate)}
+		limits: newLimits(r.cfg.PacketRate, r.cfg.OctetRate, r.cfg.MaxMessage)}
 }
 
 // answer returns the message to send back, valid until the next call. Without
 // one it returns the reason, and the error of a malformed packet.
 func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]byte, reason, error) {
+	if !x.allowed(from.Addr()) {
+		return nil, otherNetwork, nil
+	}
 	why, err := x.request.decode(packet, &x.community)
 	if why != noReason {
 		return nil, why, err
 	}
-	if !x.limits.allow(from.Addr(), now) {
-		return nil, rateExceeded, nil
+	b, why := x.limits.receive(from.Addr(), len(packet), now)
+	if why != noReason {
+		return nil, why, nil
 	}
-	view := mibView{system: x.system, uptime: smi.TimeTicks(x.UpTime(now)), table: x.cfg.Table()}
-	var out []byte
-	switch x.request.op {
-	case tagGet:
-		x.counters.requests[opGet].Add(1)
-		out = x.get(&view)
-	case tagGetNext:
-		x.counters.requests[opGetNext].Add(1)
-		view.table = x.pins.table(from, now, view.table)
-		out = x.getNext(&view)
-	case tagGetBulk:
-		x.counters.requests[opGetBulk].Add(1)
-		view.table = x.pins.table(from, now, view.table)
-		out = x.getBulk(&view)
-	case tagSet:
-		x.counters.requests[opSet].Add(1)
-		out = x.set()
+	out := x.perform(b, from, now)
+	if out == nil || !x.limits.send(b, len(out), now) {
+		return nil, unproven, nil
 	}
 	x.counters.variables.Add(uint64(x.response.variables))
 	return out, noReason, nil
+}
+
+// allowed reports whether requests of the address are answered.
+func (x *exchange) allowed(address netip.Addr) bool {
+	if len(x.cfg.AllowFrom) == 0 {
+		return true
+	}
+	address = address.Unmap().WithZone("")
+	return slices.ContainsFunc(x.cfg.AllowFrom, func(n netip.Prefix) bool { return n.Contains(address) })
+}
+
+// perform answers the request. It returns nil if there is no room for a variable
+// in what the address is sent without a proof.
+func (x *exchange) perform(b *bucket, from netip.AddrPort, now time.Time) []byte {
+	view := mibView{system: x.system, uptime: smi.TimeTicks(x.UpTime(now)), table: x.cfg.Table()}
+	x.response.limit = x.cfg.MaxMessage
+	switch x.request.op {
+	case tagGet:
+		x.counters.requests[opGet].Add(1)
+		return x.get(&view)
+	case tagGetNext:
+		x.counters.requests[opGetNext].Add(1)
+		view.table = x.pins.table(from, now, view.table)
+		return x.getNext(&view)
+	case tagGetBulk:
+		x.counters.requests[opGetBulk].Add(1)
+		view.table = x.pins.table(from, now, view.table)
+		if single := x.request.single(); single < x.request.names() && b.walk.continued(from.Port(), x.request.name(single)) {
+			b.proven = now.Add(proofHolds)
+		}
+		x.response.limit = x.limits.room(b, now)
+		return x.getBulk(&view, &b.walk, from.Port(), now)
+	default:
+		x.counters.requests[opSet].Add(1)
+		return x.set()
+	}
 }
 
 // get implements RFC 3416 section 4.2.1.
@@ -83,33 +110,51 @@ func (x *exchange) getNext(view *mibView) []byte {
 }
 
 // getBulk implements RFC 3416 section 4.2.3. It returns the variables so far if
-// there is no more room.
-func (x *exchange) getBulk(view *mibView) []byte {
+// there is no more room, and fewer, which w then expects the next request to
+// continue from, where the room is that of an address without a proof.
+func (x *exchange) getBulk(view *mibView, w *chain, port uint16, now time.Time) []byte {
 	x.response.begin(&x.request, noError, 0)
 	n := x.request.names()
 	x.cursors = slices.Grow(x.cursors[:0], n)[:n] // keeps the memory of each cursor
 	for i := range x.cursors {
 		x.cursors[i].begin(x.request.name(i))
 	}
-	single := min(max(int(x.request.nonRepeaters), 0), len(x.cursors))
+	single := x.request.single()
 	for i := range x.cursors[:single] {
 		if _, got := x.step(view, i); got != added {
 			return x.stop(got, i)
 		}
 	}
+	limited := x.response.limit < x.cfg.MaxMessage
+	x.cut.rows = 0
 	for range x.request.maxRepetitions {
-		ended := true
+		ended, first := true, false
 		for i := single; i < len(x.cursors); i++ {
 			value, got := x.step(view, i)
+			if got == full && x.cut.rows > 0 {
+				return x.shorten(w, port, now)
+			}
 			if got != added {
 				return x.stop(got, i)
 			}
-			ended = ended && value.Type == smi.TypeEndOfMibView
+			end := value.Type == smi.TypeEndOfMibView
+			ended, first = ended && end, first || i == single && !end
 		}
 		if ended { // also if there is nothing to repeat
 			break
 		}
+		if limited && first { // a name after the end is no secret
+			x.cut.offer(&x.response, x.cursors[single].name)
+		}
 	}
+	return x.response.finish()
+}
+
+// shorten ends a response after a random row.
+func (x *exchange) shorten(w *chain, port uint16, now time.Time) []byte {
+	x.counters.shortened.Add(1)
+	w.expect(port, &x.cut, now)
+	x.response.buf, x.response.variables = x.response.buf[:x.cut.size], x.cut.variables
 	return x.response.finish()
 }
 
@@ -120,10 +165,14 @@ func (x *exchange) step(view *mibView, i int) (smi.Value, outcome) {
 	return value, x.response.add(c.name, value)
 }
 
-// stop ends a GetBulk at its i-th binding: a full message is an answer if it has a variable.
+// stop ends a GetBulk at its i-th binding: a full message is an answer if it has
+// a variable. It returns nil if more credit could make room for one.
 func (x *exchange) stop(got outcome, i int) []byte {
-	if got == full && x.response.variables > 0 {
+	switch {
+	case got == full && x.response.variables > 0:
 		return x.response.finish()
+	case got == full && x.response.limit < x.cfg.MaxMessage:
+		return nil
 	}
 	return x.fail(got, i)
 }

@@ -18,7 +18,7 @@ import (
 const sysUpTime = ".1.3.6.1.2.1.1.3.0"
 
 func TestGetAnswersEveryNameInOrder(t *testing.T) {
-	x := newResponder(t, everyType(t), nil).newExchange()
+	x := newResponder(t, everyType(t), nil).trusted()
 	out, reason, err := x.answer(ask(t, gosnmp.GetRequest, nil, "2.1.1.3", "1.1.0", "1.1.1", "2.1.1.9", "2.1.3.1", "9.9", "1.1",
 		sysUpTime, ".1.3.6.1.2.1.1.9.1.2.1", ".1.3.6.1.2.1.2.1.0"), requester, start.Add(12340*time.Millisecond))
 	if reason != noReason {
@@ -37,7 +37,7 @@ func TestGetAnswersEveryNameInOrder(t *testing.T) {
 }
 
 func TestGetNextGivesTheSuccessorOfEachName(t *testing.T) {
-	x := newResponder(t, everyType(t), nil).newExchange()
+	x := newResponder(t, everyType(t), nil).trusted()
 	out, _, _ := x.answer(ask(t, gosnmp.GetNextRequest, nil, "2.1.1", "2.1.1.5", "2.1.2.5", ".0.0", ".1.3.6.1.2.1.1.8.0", ".2.5"),
 		requester, start)
 	want := []string{"2.1.1.1 = Gauge32: 0", "2.1.2.1 = Gauge32: 100", "2.1.2.5 = endOfMibView",
@@ -69,7 +69,7 @@ func TestGetBulk(t *testing.T) {
 			[]string{"1.3.6.1.2.1.1.8.0 = TimeTicks: 0", "1.1.0 = INTEGER: 0", "1.2.0 = INTEGER: -1"}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			x := newResponder(t, everyType(t), nil).newExchange()
+			x := newResponder(t, everyType(t), nil).trusted()
 			out, reason, err := x.answer(ask(t, gosnmp.GetBulkRequest, bulk(c.non, c.repetitions), c.names...), requester, start)
 			if reason != noReason {
 				t.Fatal(reason, err)
@@ -82,7 +82,7 @@ func TestGetBulk(t *testing.T) {
 }
 
 func TestNegativeNumbersOfGetBulkCountAsZero(t *testing.T) {
-	x := newResponder(t, everyType(t), nil).newExchange()
+	x := newResponder(t, everyType(t), nil).trusted()
 	request := ask(t, gosnmp.GetBulkRequest, bulk(1, 1), "2.1.1", "2.1.2")
 	at := strings.Index(string(request), "\x02\x01\x01\x02\x01\x01") // non-repeaters, max-repetitions
 	request[at+2], request[at+5] = 0xff, 0xff
@@ -94,7 +94,7 @@ func TestNegativeNumbersOfGetBulkCountAsZero(t *testing.T) {
 
 func TestEveryTypeSurvivesTheWire(t *testing.T) {
 	table := everyType(t)
-	x := newResponder(t, table, nil).newExchange()
+	x := newResponder(t, table, nil).trusted()
 	for i := range table.Len() {
 		want := table.At(i)
 		out, reason, err := x.answer(ask(t, gosnmp.GetRequest, nil, "."+want.Name.String()), requester, start)
@@ -109,7 +109,7 @@ func TestEveryTypeSurvivesTheWire(t *testing.T) {
 
 func TestAnAnswerKeepsToTheMessageSize(t *testing.T) {
 	for _, size := range []int{MinMessage, DefaultMessage, MaxMessage} {
-		x := newResponder(t, counts(t, 10_000, 1<<60), func(c *Config) { c.MaxMessage = size }).newExchange()
+		x := newResponder(t, counts(t, 10_000, 1<<60), func(c *Config) { c.MaxMessage = size }).trusted()
 		out, _, _ := x.answer(ask(t, gosnmp.GetBulkRequest, bulk(0, 9_999_999), "3"), requester, start)
 		packet := decoded(t, out)
 		// 32 octets is more than a variable of this table takes.
@@ -126,7 +126,7 @@ func TestTooBigHasNoVariables(t *testing.T) {
 	table := newTable(t, []smi.OID{root.Append(1, 0), root.Append(2, 0), root.Append(3, 0)}, []smi.OID{root.Append(1), root.Append(2), root.Append(3)},
 		[]smi.Value{smi.OctetString("small"), smi.OctetString(strings.Repeat("x", 400)), smi.OctetString(strings.Repeat("x", 500))})
 	r := newResponder(t, table, func(c *Config) { c.MaxMessage = MinMessage })
-	x := r.newExchange()
+	x := r.trusted()
 	for i, request := range [][]byte{
 		ask(t, gosnmp.GetRequest, nil, "1.0", "2.0", "2.0"),
 		ask(t, gosnmp.GetNextRequest, nil, "2.0"),
@@ -152,7 +152,7 @@ func TestTooBigHasNoVariables(t *testing.T) {
 }
 
 func TestSetIsRejectedAtTheFirstVariable(t *testing.T) {
-	x := newResponder(t, everyType(t), nil).newExchange()
+	x := newResponder(t, everyType(t), nil).trusted()
 	request := ask(t, gosnmp.SetRequest, func(p *gosnmp.SnmpPacket) {
 		p.Variables = []gosnmp.SnmpPDU{{Name: ".1.3.6.1.2.1.1.5.0", Type: gosnmp.OctetString, Value: "mine"},
 			{Name: "." + root.String() + ".1.1.0", Type: gosnmp.Integer, Value: 7}}
@@ -171,7 +171,7 @@ func TestSetIsRejectedAtTheFirstVariable(t *testing.T) {
 func TestWhatSNMPCannotEncodeIsAGeneralError(t *testing.T) {
 	table := newTable(t, []smi.OID{root.Append(1, 0), root.Append(2, 0), root.Append(3, 0), {7, 1}}, nil,
 		[]smi.Value{smi.Integer(1), {Type: 99}, smi.ObjectID(smi.OID{3, 40, 1}), smi.Integer(1)})
-	x := newResponder(t, table, nil).newExchange()
+	x := newResponder(t, table, nil).trusted()
 	for i, request := range [][]byte{
 		ask(t, gosnmp.GetRequest, nil, "1.0", "2.0"),
 		ask(t, gosnmp.GetRequest, nil, "1.0", "3.0"),
@@ -186,7 +186,7 @@ func TestWhatSNMPCannotEncodeIsAGeneralError(t *testing.T) {
 }
 
 func TestWithoutATableThereIsTheSystemGroup(t *testing.T) {
-	x := newResponder(t, nil, nil).newExchange()
+	x := newResponder(t, nil, nil).trusted()
 	out, _, _ := x.answer(ask(t, gosnmp.GetBulkRequest, bulk(0, 20), ".1.3"), requester, start)
 	want := []string{`1.3.6.1.2.1.1.1.0 = OCTET STRING: "a responder under test"`,
 		"1.3.6.1.2.1.1.2.0 = OBJECT IDENTIFIER: " + root.String(), "1.3.6.1.2.1.1.3.0 = TimeTicks: 0",
@@ -206,7 +206,7 @@ func TestTheSystemGroupIsMergedWhereverTheTableLies(t *testing.T) {
 	own := smi.OID{1, 3, 6, 1, 2, 1, 1}
 	table := newTable(t, []smi.OID{{1, 2, 1}, own.Append(1, 0), own.Append(3, 0, 1), {1, 4}}, nil,
 		[]smi.Value{smi.Integer(1), smi.Integer(2), smi.Integer(3), smi.Integer(4)})
-	x := newResponder(t, table, nil).newExchange()
+	x := newResponder(t, table, nil).trusted()
 	out, _, _ := x.answer(ask(t, gosnmp.GetBulkRequest, bulk(0, 50), ".0.0"), requester, start)
 	var names []string
 	for _, v := range decoded(t, out).Variables {
@@ -259,7 +259,7 @@ func TestSilenceIsCountedByItsReason(t *testing.T) {
 		{"a length of five octets", []byte{0x30, 0x85, 0, 0, 0, 0, 1, 0}, malformed},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			out, reason, err := newResponder(t, everyType(t), nil).newExchange().answer(c.packet, requester, start)
+			out, reason, err := newResponder(t, everyType(t), nil).trusted().answer(c.packet, requester, start)
 			if out != nil || reason != c.want {
 				t.Errorf("answered % x, reason %v (%v), want %v", out, reason, err, c.want)
 			}
@@ -272,7 +272,7 @@ func TestSilenceIsCountedByItsReason(t *testing.T) {
 
 func TestAWalkSeesOneTableForAWhile(t *testing.T) {
 	table := counts(t, 5, 100)
-	x := newResponder(t, nil, func(c *Config) { c.Table = func() *smi.Table { return table } }).newExchange()
+	x := newResponder(t, nil, func(c *Config) { c.Table = func() *smi.Table { return table } }).trusted()
 	other := netip.MustParseAddrPort("192.0.2.7:40001")
 	for _, step := range []struct {
 		rule   string

@@ -11,44 +11,79 @@ import (
 // maxAddresses bounds the addresses that limits keeps.
 const maxAddresses = 4096
 
-// limits has a token bucket for each address: it holds the packets of a second
-// and refills at the rate. Of an IPv6 address the first 64 bits count, since
-// one host has all the others.
+// limits keeps for each address how much it is sent. Two token buckets hold the
+// packets and the octets of a second and refill at their rates. Credit and proof
+// bound what an address is sent that may be forged: see bucket. Of an IPv6
+// address the first 64 bits count, since one host has all the others.
 //
-// A bucket is full after a second without packets, as is that of an unknown
-// address. So dropping the least recently used one is safe unless more than
-// maxAddresses addresses send within a second.
+// The buckets of a rate are full after a second without packets, as are those of
+// an unknown address. So dropping the least recently used one is safe unless more
+// than maxAddresses addresses send within a second.
 type limits struct {
-	cost    time.Duration // the time in which one token is refilled
+	packet  time.Duration // the time in which the token of a packet is refilled
+	octets  int           // refilled in a second
+	largest int           // of a response, in octets
 	buckets map[netip.Addr]*list.Element
 	recent  *list.List // of *bucket, the most recently used first
 }
 
 type bucket struct {
 	address netip.Addr
-	full    time.Time // when the bucket is full again
+	packets time.Time // when the bucket of packets is full again
+	octets  time.Time // when that of octets is
+	credit  int       // octets that may be sent without a proof
+	proven  time.Time // the end of the last proof
+	walk    chain
 }
 
 // refill is the time in which an empty bucket is full.
 const refill = time.Second
 
-func newLimits(rate int) *limits {
-	return &limits{cost: refill / time.Duration(rate), buckets: make(map[netip.Addr]*list.Element), recent: list.New()}
+func newLimits(packets, octets, largest int) *limits {
+	return &limits{packet: refill / time.Duration(packets), octets: octets, largest: largest,
+		buckets: make(map[netip.Addr]*list.Element), recent: list.New()}
 }
 
-// allow takes a token for the address at now. It returns false if there is
-// none, and then takes nothing.
-func (l *limits) allow(address netip.Addr, now time.Time) bool {
+// receive takes a token for a packet of n octets from the address at now, and
+// gives it the credit of that packet. The reason is why it must not be answered;
+// then nothing was taken.
+func (l *limits) receive(address netip.Addr, n int, now time.Time) (*bucket, reason) {
 	b := l.bucket(host(address), now)
-	if b.full.Before(now) {
-		b.full = now
+	if b.octets.Sub(now) > refill {
+		return b, octetsExceeded
 	}
-	full := b.full.Add(l.cost)
+	if b.packets.Before(now) {
+		b.packets = now
+	}
+	full := b.packets.Add(l.packet)
 	if full.Sub(now) > refill {
+		return b, rateExceeded
+	}
+	b.packets = full
+	b.credit = min(b.credit+maxAmplification*n, l.largest)
+	return b, noReason
+}
+
+// send takes the tokens of a response of n octets. It returns false if an
+// address without a proof has not the credit for it, and then takes nothing.
+func (l *limits) send(b *bucket, n int, now time.Time) bool {
+	if n > l.room(b, now) {
 		return false
 	}
-	b.full = full
+	b.credit = max(b.credit-n, 0)
+	if b.octets.Before(now) {
+		b.octets = now
+	}
+	b.octets = b.octets.Add(refill * time.Duration(n) / time.Duration(l.octets))
 	return true
+}
+
+// room returns the size of the largest response to the address.
+func (l *limits) room(b *bucket, now time.Time) int {
+	if now.Before(b.proven) {
+		return l.largest
+	}
+	return b.credit
 }
 
 // host returns the address without the bits that a host chooses.
@@ -78,7 +113,7 @@ func (l *limits) bucket(address netip.Addr, now time.Time) *bucket {
 	l.recent.MoveToFront(e)
 	b := e.Value.(*bucket)
 	if !known {
-		*b = bucket{address, now}
+		*b = bucket{address: address, packets: now, octets: now, walk: chain{next: b.walk.next[:0]}}
 		l.buckets[address] = e
 	}
 	return b

@@ -15,8 +15,14 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
+// allowed reports whether a packet of the address is answered.
+func allowed(l *limits, address netip.Addr, now time.Time) bool {
+	_, why := l.receive(address, 50, now)
+	return why == noReason
+}
+
 func TestAnAddressHasASecondsWorthAndThenItsRate(t *testing.T) {
-	l := newLimits(10)
+	l := newLimits(10, maxPacketRate, MaxMessage)
 	address := requester.Addr()
 	for _, step := range []struct {
 		rule string
@@ -34,7 +40,7 @@ func TestAnAddressHasASecondsWorthAndThenItsRate(t *testing.T) {
 	} {
 		got := 0
 		for range step.asks {
-			if l.allow(address, start.Add(step.at)) {
+			if allowed(l, address, start.Add(step.at)) {
 				got++
 			}
 		}
@@ -56,13 +62,13 @@ func TestWhichAddressesShareABucket(t *testing.T) {
 		{"2001:db8::1", "2001:db8::8000:0:0:1", true},
 		{"fe80::1%eth0", "fe80::1%eth1", true},
 	} {
-		l := newLimits(1)
-		first, second := l.allow(netip.MustParseAddr(c.a), start), l.allow(netip.MustParseAddr(c.b), start)
+		l := newLimits(1, maxPacketRate, MaxMessage)
+		first, second := allowed(l, netip.MustParseAddr(c.a), start), allowed(l, netip.MustParseAddr(c.b), start)
 		if !first || second == c.share {
 			t.Errorf("%s and %s: %v, %v; share is %v", c.a, c.b, first, second, c.share)
 		}
 	}
-	if l := newLimits(1); !l.allow(netip.Addr{}, start) || l.allow(netip.Addr{}, start) {
+	if l := newLimits(1, maxPacketRate, MaxMessage); !allowed(l, netip.Addr{}, start) || allowed(l, netip.Addr{}, start) {
 		t.Error("no address is an address like any other")
 	}
 }
@@ -74,22 +80,22 @@ func numbered(i int) netip.Addr {
 }
 
 func TestRememberedAddressesAreBounded(t *testing.T) {
-	l := newLimits(1)
+	l := newLimits(1, maxPacketRate, MaxMessage)
 	for i := range 3 * maxAddresses {
-		if !l.allow(numbered(i), start) {
+		if !allowed(l, numbered(i), start) {
 			t.Fatalf("address %d is a stranger and was refused", i)
 		}
-		if l.allow(numbered(0), start) {
+		if allowed(l, numbered(0), start) {
 			t.Fatalf("the address in use was forgotten after %d others", i)
 		}
 	}
 	if len(l.buckets) != maxAddresses || l.recent.Len() != maxAddresses {
 		t.Errorf("%d addresses in %d buckets", len(l.buckets), l.recent.Len())
 	}
-	if l.allow(numbered(3*maxAddresses-1), start) {
+	if allowed(l, numbered(3*maxAddresses-1), start) {
 		t.Error("the last one was forgotten")
 	}
-	if !l.allow(numbered(1), start) {
+	if !allowed(l, numbered(1), start) {
 		t.Error("the one that asked least recently was not forgotten")
 	}
 }
@@ -98,7 +104,7 @@ func TestRememberedAddressesAreBounded(t *testing.T) {
 func TestLimitsAgreeWithASlowModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const rate = 5
-	l := newLimits(rate)
+	l := newLimits(rate, maxPacketRate, MaxMessage)
 	taken := map[netip.Addr][]time.Time{} // the tokens that were taken, oldest first
 	now := start
 	for i := range 100_000 {
@@ -113,7 +119,7 @@ func TestLimitsAgreeWithASlowModel(t *testing.T) {
 			full = full.Add(refill / rate)
 		}
 		want := !full.After(now.Add(refill - refill/rate))
-		if got := l.allow(address, now); got != want {
+		if got := allowed(l, address, now); got != want {
 			t.Fatalf("step %d: got %v; want %v, as of the model", i, got, want)
 		}
 		if !full.After(now) {
@@ -129,7 +135,7 @@ func TestLimitsAgreeWithASlowModel(t *testing.T) {
 // clock stands, so a stranger is answered and an address that is remembered is not.
 func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	l := newLimits(1)
+	l := newLimits(1, maxPacketRate, MaxMessage)
 	order := list.New() // least recent first
 	at := map[netip.Addr]*list.Element{}
 	for i := range 40_000 {
@@ -149,7 +155,7 @@ func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
 		if order.Len() > maxAddresses {
 			delete(at, order.Remove(order.Front()).(netip.Addr))
 		}
-		if got := l.allow(address, start); got == known {
+		if got := allowed(l, address, start); got == known {
 			t.Fatalf("step %d: allowed %v, remembered %v", i, got, known)
 		}
 	}
@@ -170,7 +176,7 @@ func TestTheAddressUsedLeastRecentlyIsForgotten(t *testing.T) {
 
 func TestOnlyWhatWouldBeAnsweredCountsAgainstTheRate(t *testing.T) {
 	r := newResponder(t, everyType(t), func(c *Config) { c.PacketRate = 2 })
-	x := r.newExchange()
+	x := r.trusted()
 	get := ask(t, gosnmp.GetRequest, nil, "1.1.0")
 	stranger := ask(t, gosnmp.GetRequest, func(p *gosnmp.SnmpPacket) { p.Community = "private" }, "1.1.0")
 	for _, step := range []struct {
@@ -199,12 +205,12 @@ func TestOnlyWhatWouldBeAnsweredCountsAgainstTheRate(t *testing.T) {
 }
 
 func TestAFloodOfAddressesAllocatesNothing(t *testing.T) {
-	l := newLimits(10)
+	l := newLimits(10, maxPacketRate, MaxMessage)
 	next := 0
 	flood := func() {
 		for range 100 {
 			next++
-			l.allow(numbered(next), start)
+			allowed(l, numbered(next), start)
 		}
 	}
 	for range 1000 {

@@ -90,6 +90,13 @@ func newResponder(tb testing.TB, table *smi.Table, change func(*Config)) *Respon
 	return r
 }
 
+// trusted returns an exchange to which requester has proven that it receives.
+func (r *Responder) trusted() *exchange {
+	x := r.newExchange()
+	x.limits.bucket(requester.Addr(), start).proven = start.Add(1000 * time.Hour)
+	return x
+}
+
 // ask makes a request with gosnmp's codec. Names are relative to root, or
 // absolute with a leading dot.
 func ask(tb testing.TB, op gosnmp.PDUType, change func(*gosnmp.SnmpPacket), names ...string) []byte {

@@ -15,6 +15,8 @@ var responderFamilies = []selfmetrics.Family[*Counters]{
 		Read: selfmetrics.Number((*Counters).Variables)},
 	{Name: "pnagent_snmp_too_big_total", Help: "SNMP requests answered with tooBig.",
 		Read: selfmetrics.Number((*Counters).TooBig)},
+	{Name: "pnagent_snmp_shortened_total", Help: "Responses to GETBULK that were cut because the address had not yet proven that it receives them.",
+		Read: selfmetrics.Number((*Counters).Shortened)},
 	{Name: "pnagent_snmp_dropped_total", Help: "SNMP packets without an answer, by reason.", Labels: []string{"reason"},
 		Read: func(c *Counters, emit selfmetrics.Emit) { emitAll(c.Dropped(), emit) }},
 }

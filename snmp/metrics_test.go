@@ -18,11 +18,14 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 	}
 	c.variables.Store(20)
 	c.tooBig.Store(21)
+	c.shortened.Store(22)
 	selfmetricstest.Show(t, responderFamilies, &c,
 		"pnagent_snmp_requests_total operation=get 1", "pnagent_snmp_requests_total operation=getnext 2",
 		"pnagent_snmp_requests_total operation=getbulk 3", "pnagent_snmp_requests_total operation=set 4",
-		"pnagent_snmp_dropped_total reason=malformed 11", "pnagent_snmp_dropped_total reason=version 12", "pnagent_snmp_dropped_total reason=community 13",
-		"pnagent_snmp_dropped_total reason=not_request 14", "pnagent_snmp_dropped_total reason=rate 15", "pnagent_snmp_dropped_total reason=send 16",
+		"pnagent_snmp_dropped_total reason=network 11", "pnagent_snmp_dropped_total reason=malformed 12", "pnagent_snmp_dropped_total reason=version 13",
+		"pnagent_snmp_dropped_total reason=community 14", "pnagent_snmp_dropped_total reason=not_request 15", "pnagent_snmp_dropped_total reason=rate 16",
+		"pnagent_snmp_dropped_total reason=octets 17", "pnagent_snmp_dropped_total reason=unproven 18", "pnagent_snmp_dropped_total reason=send 19",
+		"pnagent_snmp_shortened_total 22",
 		"pnagent_snmp_variables_total 20", "pnagent_snmp_too_big_total 21")
 
 	var s sinkCounters

@@ -37,6 +37,9 @@ func (q *request) name(i int) smi.OID {
 	return smi.OID(q.subs[start:q.ends[i]:q.ends[i]])
 }
 
+// single returns how many names of a GetBulk come first and once.
+func (q *request) single() int { return min(max(int(q.nonRepeaters), 0), q.names()) }
+
 // decode decodes a message for the community with the given hash. It returns
 // noReason for a request to answer, or the reason for not answering, and for a
 // malformed message its error.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/pnagent/pnagent/mib/smi"
@@ -29,6 +30,10 @@ const DefaultHold = 5 * time.Second
 // DefaultPacketRate is how many packets a second of one address are answered.
 // The fastest manager sends some thousands.
 const DefaultPacketRate = 10_000
+
+// DefaultOctetRate is how many octets a second one address is sent. The fastest
+// manager takes some millions.
+const DefaultOctetRate = 5_000_000
 
 // maxPacketRate is a rate that no host can reach.
 const maxPacketRate = 1_000_000_000
@@ -52,8 +57,13 @@ type Config struct {
 	// PacketRate is how many packets a second of one address are answered, and
 	// how many at once after a pause; 0 is DefaultPacketRate.
 	PacketRate int
-	Now        func() time.Time // nil is time.Now
-	Log        *slog.Logger     // nil logs nothing
+	// OctetRate is how many octets a second one address is sent, and how many at
+	// once after a pause; 0 is DefaultOctetRate.
+	OctetRate int
+	// AllowFrom are the networks whose requests are answered; empty is all.
+	AllowFrom []netip.Prefix
+	Now       func() time.Time // nil is time.Now
+	Log       *slog.Logger     // nil logs nothing
 }
 
 // Responder answers requests. Its counters may be read at any time.
@@ -76,6 +86,7 @@ func New(cfg Config) (*Responder, error) {
 	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, DefaultMessage)
 	cfg.Hold = cmp.Or(cfg.Hold, DefaultHold)
 	cfg.PacketRate = cmp.Or(cfg.PacketRate, DefaultPacketRate)
+	cfg.OctetRate = cmp.Or(cfg.OctetRate, DefaultOctetRate)
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.MaxMessage < MinMessage || cfg.MaxMessage > MaxMessage {
 		return nil, fmt.Errorf("%w: a message size of %d octets; expected %d to %d",
@@ -83,6 +94,14 @@ func New(cfg Config) (*Responder, error) {
 	}
 	if cfg.PacketRate < 1 || cfg.PacketRate > maxPacketRate {
 		return nil, fmt.Errorf("%w: a rate of %d packets a second; expected 1 to %d", ErrConfig, cfg.PacketRate, maxPacketRate)
+	}
+	if cfg.OctetRate < MaxMessage || cfg.OctetRate > maxPacketRate {
+		return nil, fmt.Errorf("%w: a rate of %d octets a second; expected %d to %d", ErrConfig, cfg.OctetRate, MaxMessage, maxPacketRate)
+	}
+	for i, network := range cfg.AllowFrom {
+		if !network.IsValid() || network.Addr().Is4In6() {
+			return nil, fmt.Errorf("%w: network %d is %v; expected an IPv4 or an IPv6 network", ErrConfig, i+1, network)
+		}
 	}
 	if cfg.Now == nil {
 		cfg.Now = time.Now

@@ -103,7 +103,7 @@ func TestRFC3416(t *testing.T) {
 		{"4.2.5: nothing to write is no error", pdu{tagSet, 1, 0, 0, nil}, 0, 0, nil},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			out, reason, err := newResponder(t, everyType(t), nil).newExchange().answer(c.request.encode(t), requester, start)
+			out, reason, err := newResponder(t, everyType(t), nil).trusted().answer(c.request.encode(t), requester, start)
 			if reason != noReason {
 				t.Fatal(reason, err)
 			}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -28,6 +27,8 @@ type serveCmd struct {
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
+	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Bytes a second that the built-in SNMP responder sends to one address, at most."`
+	AllowFrom      []string   `name:"snmp.allow-from" placeholder:"CIDR" help:"Network that the built-in SNMP responder answers, such as 192.0.2.0/24; may be given again. Default: all."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
 	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd passes, instead of --web.listen-address."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory with oids.lock, which keeps the numbers of nets, places and transitions; pnagent mib writes the modules to the same directory. Empty keeps the numbers in memory: after a restart objects may have other OIDs."`
@@ -50,6 +51,7 @@ const defaultAgentXPriority = mib.PrimaryPriority
 type sidecarFlags struct {
 	OIDRoot      string        `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
 	WebConfig    string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
+	AllowPublic  bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
 	Community    string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
 	ForgetAfter  time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
@@ -105,7 +107,11 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 		return cfg, err
 	}
 	cfg.nets, cfg.limits = netsOf(tables), c.Limit.limits().PNML()
-	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.packetRate, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.PacketRate, c.Web
+	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
+	cfg.responder.PacketRate, cfg.responder.OctetRate = c.PacketRate, c.OctetRate
+	if cfg.responder.AllowFrom, err = networks(c.AllowFrom); err != nil {
+		return cfg, err
+	}
 	cfg.webSocket = c.WebSocket
 	if c.Sources <= 0 || c.Rows <= 0 {
 		return cfg, usageError{errors.New("--collect.max-sources and --collect.max-rows: expected more than 0")}
@@ -146,20 +152,7 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 {
 		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory and --web.viewers: expected more than 0")}
 	}
-	community, err := f.community()
-	return sidecarConfig{root: root, community: community, flags: *f, log: log}, err
-}
-
-func (f *sidecarFlags) community() (string, error) {
-	if f.Community != "" {
-		text, err := os.ReadFile(f.Community)
-		if err != nil {
-			return "", fmt.Errorf("reading the SNMP community: %w", err)
-		}
-		return strings.TrimSpace(string(text)), nil
-	}
-	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
-		return c, nil
-	}
-	return "public", nil
+	cfg := sidecarConfig{root: root, flags: *f, log: log}
+	cfg.community, cfg.communitySet, err = f.community()
+	return cfg, err
 }

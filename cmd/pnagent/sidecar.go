@@ -54,9 +54,10 @@ type sidecarConfig struct {
 	agentX         string // "" for none
 	agentXPriority uint8
 	contexts       bool
-	snmp           string // "" for none
-	packetRate     int
+	snmp           string      // "" for none
+	responder      snmp.Config // its rates and networks
 	community      string
+	communitySet   bool // not merely the default
 	web            string
 	webSocket      bool // systemd hands it over, instead of web
 
@@ -150,25 +151,6 @@ func (s *sidecar) openAgentX() (err error) {
 		Caps: []agentx.Caps{{ID: mib.CapabilitiesID(s.cfg.root), Description: mib.CapabilitiesText}}})
 	if err != nil {
 		return usageError{err}
-	}
-	return nil
-}
-
-func (s *sidecar) openSNMP(host string) (err error) {
-	if s.cfg.snmp == "" {
-		return nil
-	}
-	s.responder, err = snmp.New(snmp.Config{Community: s.cfg.community, PacketRate: s.cfg.packetRate, Table: s.table.Load, Log: s.cfg.log,
-		System: snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}})
-	if err != nil {
-		return usageError{err}
-	}
-	addr, err := net.ResolveUDPAddr("udp", s.cfg.snmp)
-	if err != nil {
-		return usageError{fmt.Errorf("SNMP address: %w", err)}
-	}
-	if s.udp, err = net.ListenUDP("udp", addr); err != nil {
-		return fmt.Errorf("listening for SNMP: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/pnagent/pnagent/snmp"
+)
+
+// defaultCommunity is that of SNMPv2c where no other is set.
+const defaultCommunity = "public"
+
+// community returns the community of SNMPv2c, and whether it was set.
+func (f *sidecarFlags) community() (community string, set bool, err error) {
+	if f.Community != "" {
+		text, err := os.ReadFile(f.Community)
+		if err != nil {
+			return "", false, fmt.Errorf("reading the SNMP community: %w", err)
+		}
+		return strings.TrimSpace(string(text)), true, nil
+	}
+	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
+		return c, true, nil
+	}
+	return defaultCommunity, f.AllowPublic, nil
+}
+
+// networks reads the networks of --snmp.allow-from.
+func networks(texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
+		network, err := netip.ParsePrefix(text)
+		if err != nil || network.Addr().Is4In6() {
+			return nil, usageError{fmt.Errorf("--snmp.allow-from: %q; expected a network such as 192.0.2.0/24 or 2001:db8::/32", text)}
+		}
+		all = append(all, network.Masked())
+	}
+	return all, nil
+}
+
+func (s *sidecar) openSNMP(host string) (err error) {
+	if s.cfg.snmp == "" {
+		return nil
+	}
+	addr, err := net.ResolveUDPAddr("udp", s.cfg.snmp)
+	if err != nil {
+		return usageError{fmt.Errorf("SNMP address: %w", err)}
+	}
+	if !s.cfg.communitySet && !addr.IP.IsLoopback() {
+		return usageError{fmt.Errorf("--snmp %s is not of the loopback, and the community is public; expected --snmp.community-file, or --snmp.allow-public", s.cfg.snmp)}
+	}
+	cfg := s.cfg.responder
+	cfg.Community, cfg.Table, cfg.Log = s.cfg.community, s.table.Load, s.cfg.log
+	cfg.System = snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}
+	if s.responder, err = snmp.New(cfg); err != nil {
+		return usageError{err}
+	}
+	if s.udp, err = net.ListenUDP("udp", addr); err != nil {
+		return fmt.Errorf("listening for SNMP: %w", err)
+	}
+	return nil
+}

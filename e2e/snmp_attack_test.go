@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
+)
+
+// getBulk is a GetBulk of 50 rows of everything, version 2c, community public.
+const getBulk = "\x30\x22\x02\x01\x01\x04\x06public\xa5\x15\x02\x01\x07\x02\x01\x00\x02\x01\x32\x30\x0a\x30\x08\x06\x04\x2b\x06\x01\x02\x05\x00"
+
+// dialSNMP returns a socket to a responder.
+func dialSNMP(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("udp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+func TestPublicOffTheLoopbackIsRefused(t *testing.T) {
+	t.Parallel()
+	nats := startNATS(t)
+	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
+		wantFailure(t, pnagent(t, "serve", "--nats", nats, "--mib-dir", "", "--web.listen-address", "127.0.0.1:0", "--snmp", address), 2,
+			"--snmp "+regexp.QuoteMeta(address)+" is not of the loopback, and the community is public; expected --snmp.community-file")
+	}
+	for _, flags := range [][]string{
+		{"--snmp", "0.0.0.0:0", "--snmp.allow-public"},
+		{"--snmp", "0.0.0.0:0", "--snmp.community-file", write(t, "community", "public\n")},
+		{"--snmp", "127.0.0.1:0"},
+		{"--snmp", "localhost:0"},
+	} {
+		serve(t, nats, append(flags, "--mib-dir", "")...)
+	}
+}
+
+// An attacker sends the largest request with the address of its victim, who does
+// not continue the walk.
+func TestAnUnprovenAddressIsSentFiveTimesWhatItSent(t *testing.T) {
+	t.Parallel()
+	side := serve(t, startNATS(t), "--mib-dir", "", "--snmp", "127.0.0.1:0", write(t, "claims.pnml", stuckNet))
+	victim := dialSNMP(t, side.snmp)
+	in, out := 0, 0
+	for range 200 {
+		n, err := victim.Write([]byte(getBulk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		in += n
+		answer := make([]byte, 1<<16)
+		if err := victim.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err = victim.Read(answer); err != nil {
+			t.Fatal(err)
+		}
+		if out += n; out > 5*in {
+			t.Fatalf("%d bytes for %d", out, in)
+		}
+	}
+	t.Logf("%d bytes for %d", out, in)
+	if cut, _ := side.scrape(t).value("pnagent_snmp_shortened_total"); cut == 0 {
+		t.Error("the metrics have no cut response")
+	}
+	// Managers notice nothing.
+	client := snmptest.Client{Addr: side.snmp}
+	rows := client.Walk(t, smi.OID{1, 3, 6, 1})
+	if bulk := client.BulkWalk(t, 50, smi.OID{1, 3, 6, 1}); len(rows) < 50 || len(bulk) != len(rows) {
+		t.Errorf("%d rows by GetNext, %d by GetBulk", len(rows), len(bulk))
+	}
+}
+
+func TestOtherNetworksGetNoAnswerFromSNMP(t *testing.T) {
+	t.Parallel()
+	nats := startNATS(t)
+	side := serve(t, nats, "--mib-dir", "", "--snmp", "127.0.0.1:0", "--snmp.allow-from", "192.0.2.0/24", "--snmp.allow-from", "2001:db8::/32")
+	stranger := dialSNMP(t, side.snmp)
+	if _, err := stranger.Write([]byte(getBulk)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the packet is counted", func() error {
+		if n, _ := side.scrape(t).value("pnagent_snmp_dropped_total", "reason", "network"); n != 1 {
+			return fmt.Errorf("%v packets of other networks", n)
+		}
+		return nil
+	})
+	if err := stranger.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := stranger.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("read %d bytes, %v", n, err)
+	}
+	wantFailure(t, pnagent(t, "serve", "--nats", nats, "--mib-dir", "", "--snmp", "127.0.0.1:0", "--snmp.allow-from", "192.0.2.0"), 2,
+		`--snmp.allow-from: "192.0.2.0"; expected a network such as 192.0.2.0/24`)
+}

@@ -69,6 +69,12 @@ func alarmCounterFamilies() []Family {
 			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
 		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		{Name: PnagentAlarmsUnannounced, Type: Gauge, scope: ofSidecar, Help: "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
+			read: func(s *scrape) {
+				if s.alarmCounters != nil {
+					s.put(float64(s.alarmCounters.Unannounced))
+				}
+			}},
 		counter(PnagentNotificationsSkippedTotal, "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
 			func(s *scrape, c *alarm.Counters) {
 				s.put(float64(c.Skipped.StandBy), pair("reason", "standby"))

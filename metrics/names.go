@@ -50,6 +50,7 @@ const (
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"
 	PnagentAlarmsDroppedTotal                      = "pnagent_alarms_dropped_total"
 	PnagentAlarmSaveFailuresTotal                  = "pnagent_alarm_save_failures_total"
+	PnagentAlarmsUnannounced                       = "pnagent_alarms_unannounced"
 	PnagentNotificationsSentTotal                  = "pnagent_notifications_sent_total"
 	PnagentNotificationsFailedTotal                = "pnagent_notifications_failed_total"
 	PnagentNotificationsSuppressedTotal            = "pnagent_notifications_suppressed_total"

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/mib"
 )
 
@@ -26,6 +27,7 @@ type serveCmd struct {
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
+	StandbyKeys    string     `name:"standby.key-file" type:"path" placeholder:"FILE" help:"File with the key that the sidecars of a pair share, a line of at least 32 bytes that only its owner and group can read. Each then ignores messages of sidecars without the key. A second line is a key that is accepted too."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
 	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Bytes a second that the built-in SNMP responder sends to one address, at most."`
 	AllowFrom      []string   `name:"snmp.allow-from" placeholder:"CIDR" help:"Network that the built-in SNMP responder answers, such as 192.0.2.0/24; may be given again. Default: all."`
@@ -113,6 +115,11 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 		return cfg, err
 	}
 	cfg.webSocket = c.WebSocket
+	if c.StandbyKeys != "" {
+		if cfg.standbyKeys, err = standby.ReadKeys(c.StandbyKeys); err != nil {
+			return cfg, usageError{fmt.Errorf("--standby.key-file: %w", err)}
+		}
+	}
 	if c.Sources <= 0 || c.Rows <= 0 {
 		return cfg, usageError{errors.New("--collect.max-sources and --collect.max-rows: expected more than 0")}
 	}

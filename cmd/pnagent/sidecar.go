@@ -54,8 +54,9 @@ type sidecarConfig struct {
 	agentX         string // "" for none
 	agentXPriority uint8
 	contexts       bool
-	snmp           string      // "" for none
-	responder      snmp.Config // its rates and networks
+	standbyKeys    standby.Keys // of the pair; nil for none
+	snmp           string       // "" for none
+	responder      snmp.Config  // its rates and networks
 	community      string
 	communitySet   bool // not merely the default
 	web            string

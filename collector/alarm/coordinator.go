@@ -26,6 +26,7 @@ type coordinator struct {
 	limiter limiter
 	duty    Duty
 	begun   bool
+	aloneAt int64 // since when this process stands by for one that does not share its alarms
 }
 
 // alone reports whether this process stands by for one that does not share its indices.
@@ -34,7 +35,11 @@ func (d *coordinator) alone() bool { return !d.duty.On && !d.duty.Shared }
 // turn applies a duty, and returns the changes to notify because of it.
 func (d *coordinator) turn(duty Duty, now int64) []Change {
 	was, m := d.duty, d.machine
-	d.duty = duty
+	if d.duty = duty; !d.alone() {
+		d.aloneAt = 0
+	} else if d.aloneAt == 0 {
+		d.aloneAt = now
+	}
 	if (duty.Skip == 0) != (was.Skip == 0) || duty.Unsync != was.Unsync {
 		m.book.skip = duty.Skip
 	}
@@ -48,6 +53,25 @@ func (d *coordinator) turn(duty Duty, now int64) []Change {
 		return m.Lead(duty.From, now)
 	}
 	return nil
+}
+
+// AnnounceWithin is how long after this process raised an alarm the one on duty has to
+// announce it, in microseconds: longer than two processes may differ.
+const AnnounceWithin = 30e6
+
+// unannounced returns the number of active alarms that this process raised AnnounceWithin
+// ago or earlier while it stood by, and that the process on duty has not announced. A
+// process on duty that does not share its alarms announces none.
+func (d *coordinator) unannounced(now int64) (n int) {
+	if d.duty.On {
+		return 0
+	}
+	for _, h := range d.machine.active {
+		if (h.Index == 0 || d.aloneAt != 0 && h.Raised >= d.aloneAt) && now-h.Raised >= AnnounceWithin {
+			n++
+		}
+	}
+	return n
 }
 
 // fold merges a page of another process, and counts as skipped what that one notifies.

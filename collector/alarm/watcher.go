@@ -45,6 +45,7 @@ type Config struct {
 type Counters struct {
 	Tally
 	Suppressed   uint64 // notifications
+	Unannounced  int    // active alarms that the process on duty has not announced within AnnounceWithin
 	Skipped      Skipped
 	SaveFailures uint64 // failed writes of the state
 	Sinks        []SinkCounters
@@ -186,7 +187,25 @@ func (w *Watcher) work(view *collector.View, now int64) {
 		w.save(len(changes) > 0)
 		w.stale = true
 	}
+	if view != nil {
+		w.compare(now)
+	}
 	w.notify(changes, now)
+}
+
+// compare compares the alarms with those that the process on duty has announced.
+func (w *Watcher) compare(now int64) {
+	n := w.coordinator.unannounced(now)
+	w.mu.Lock()
+	before := w.counters.Unannounced
+	w.counters.Unannounced = n
+	w.mu.Unlock()
+	switch {
+	case n > 0 && before == 0:
+		w.cfg.Log.Error("the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently", "alarms", n)
+	case n == 0 && before > 0:
+		w.cfg.Log.Info("the sidecar on duty has announced what this one sees, or it is over")
+	}
 }
 
 // notify sends the notifications that are due. It shares changes before it sends them, so

@@ -48,6 +48,7 @@ type Config struct {
 	Up       func() bool   // reports whether it is able to notify; nil is always
 	Alarms   *Alarms       // nil shares no alarms
 	Sources  *Sources      // nil exchanges no silent sources
+	Keys     Keys          // sign the messages, and verify those of the others; nil takes every message
 	// Connected reports whether Conn is connected. It must not block, as
 	// Conn.IsConnected may while a server does not answer. Nil is Conn.IsConnected.
 	Connected func() bool
@@ -74,6 +75,7 @@ type Member struct {
 	cfg    Config
 	id     string
 	roster *Roster
+	sealer *sealer
 	state  atomic.Pointer[GroupState]
 	held   chan struct{} // full during a Hold
 	asked  time.Time     // the last request for all alarms that was answered
@@ -110,7 +112,7 @@ func New(cfg Config) *Member {
 	}
 	now := time.Now()
 	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
-	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), held: make(chan struct{}, 1),
+	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), held: make(chan struct{}, 1),
 		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
 	for _, reason := range Reasons() {
 		m.counters.Rejected[reason] = 0
@@ -155,7 +157,7 @@ func (m *Member) Share(pages [][]byte, ask bool) {
 	var err error
 	for i, alarms := range pages {
 		page := Page{Version: Version, ID: m.id, Ask: ask && i == len(pages)-1, Alarms: alarms}
-		err = errors.Join(err, m.cfg.Conn.Publish(m.pages(), page.Encode()))
+		err = errors.Join(err, m.sealer.publish(m.cfg.Conn, m.pages(), page.Encode()))
 	}
 	if err == nil && m.State().Live > 0 {
 		err = m.cfg.Conn.FlushTimeout(shareWithin)
@@ -228,24 +230,36 @@ func (m *Member) subjects() []string {
 	return out
 }
 
-// take dispatches a message by its subject, and counts it.
+// take verifies a message, dispatches it by its subject, and counts it.
 func (m *Member) take(msg *nats.Msg) {
-	var err error
-	switch msg.Subject {
-	case m.cfg.Subject:
-		err = m.receiveMessage(msg.Data)
-	case m.pages():
-		err = m.receivePage(msg.Data)
-	default:
-		err = m.receiveParcel(msg)
+	err := m.sealer.open(msg, time.Now())
+	if err == nil {
+		err = m.receive(msg)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.counters.Received++
-	if err != nil {
-		m.counters.Rejected[reasonOf(err)]++
-		m.cfg.Log.Debug("rejected a message from another sidecar", "err", err)
+	if err == nil {
+		return
 	}
+	reason := reasonOf(err)
+	m.counters.Rejected[reason]++
+	if (reason == Unsigned || reason == BadSeal) && m.counters.Rejected[reason] == 1 {
+		m.cfg.Log.Warn("rejected a message that claims to be of a sidecar; further ones are only counted", "reason", reason)
+		return
+	}
+	m.cfg.Log.Debug("rejected a message from another sidecar", "err", err)
+}
+
+// receive takes a message of a member that has the key.
+func (m *Member) receive(msg *nats.Msg) error {
+	switch msg.Subject {
+	case m.cfg.Subject:
+		return m.receiveMessage(msg.Data)
+	case m.pages():
+		return m.receivePage(msg.Data)
+	}
+	return m.receiveParcel(msg)
 }
 
 // receiveMessage takes the state of a member, and announces this one to a new member.
@@ -356,7 +370,7 @@ func (m *Member) send(msg *Message) {
 	}
 	text, err := msg.Encode()
 	if err == nil {
-		err = m.cfg.Conn.Publish(m.cfg.Subject, text)
+		err = m.sealer.publish(m.cfg.Conn, m.cfg.Subject, text)
 	}
 	if err != nil {
 		m.cfg.Log.Debug("cannot publish the state to the other sidecars", "err", err)

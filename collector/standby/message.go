@@ -58,11 +58,15 @@ const (
 	BadPage    Reason = "bad_page"    // alarms or sources that cannot be decoded
 	TooMany    Reason = "too_many"    // more members than MaxPeers
 	Overrun    Reason = "overrun"     // more messages than the queue holds
+	Unsigned   Reason = "unsigned"    // without the code that a group with keys expects
+	BadSeal    Reason = "bad_seal"    // with a code of another key, or one that cannot be decoded
+	Replayed   Reason = "replayed"    // not newer than an earlier message of its sender
+	Unproven   Reason = "unproven"    // does not answer a challenge of this member, as the first message of a sender
 )
 
 // Reasons returns every reason, in a fixed order.
 func Reasons() []Reason {
-	return []Reason{TooLarge, NotJSON, BadVersion, BadID, BadName, BadTime, BadDigest, BadPage, TooMany, Overrun}
+	return []Reason{TooLarge, NotJSON, BadVersion, BadID, BadName, BadTime, BadDigest, BadPage, TooMany, Overrun, Unsigned, BadSeal, Replayed, Unproven}
 }
 
 // Error returns the reason's label.

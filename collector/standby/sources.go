@@ -38,7 +38,7 @@ func (m *Member) fetch(from string) {
 		return
 	}
 	ask := Parcel{Version: Version, ID: m.id, To: from, Ask: true}
-	if err := m.cfg.Conn.Publish(m.parcelSubject(), ask.Encode()); err != nil {
+	if err := m.sealer.publish(m.cfg.Conn, m.parcelSubject(), ask.Encode()); err != nil {
 		m.cfg.Log.Debug("cannot ask another sidecar for its silent sources", "err", err)
 	}
 }
@@ -96,7 +96,7 @@ func (m *Member) answer(to string) {
 		if !m.cfg.Connected() {
 			return
 		}
-		err := m.cfg.Conn.Publish(m.parcelSubject(), p.Encode())
+		err := m.sealer.publish(m.cfg.Conn, m.parcelSubject(), p.Encode())
 		if err == nil && i%flushEvery == flushEvery-1 {
 			err = m.cfg.Conn.FlushTimeout(flushWithin)
 		}

@@ -85,6 +85,8 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 		{"firing at another engine", "shop-1", "fire." + shopNet + ".shop-2", ""},
 		{"a message to another engine", "shop-1", "message.paid.shop-2", ""},
 		{"a forged sidecar", "shop-1", "sidecars.default", ""},
+		{"forged alarms of a sidecar", "shop-1", "sidecars.default-alarms", ""},
+		{"forged sources of a sidecar", "shop-1", "sidecars.default-sources", ""},
 		{"a question to all sources", "shop-1", "hello", ""},
 		{"a notice about another source", "shop-1", "notice." + shopNet + ".shop-2", ""},
 		{"listening to all sources", "shop-1", "", "snapshot.>"},

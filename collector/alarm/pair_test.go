@@ -347,3 +347,45 @@ func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
 	other.Lead(0, t0+3e6)
 	wants(t, "the other sidecar", want, texts(other.Step(viewOf(stuckAt().net), t0+5e6)))
 }
+
+// An alarm that this process raised while it stood by, and that the one on duty has not
+// announced, counts after AnnounceWithin.
+func TestAlarmsThatTheProcessOnDutyDoesNotAnnounce(t *testing.T) {
+	type step struct {
+		after int64 // microseconds since the first step
+		duty  Duty
+		stuck []int
+		page  *Saved // of the process on duty
+		want  int
+	}
+	standBy, alone := Duty{Shared: true}, Duty{}
+	announced := &Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}}
+	for rule, steps := range map[string][]step{
+		"it counts after 30 s": {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin - 1, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, []int{0}, nil, 1}},
+		"each counts by itself": {{0, standBy, []int{0}, nil, 0}, {1e6, standBy, []int{0, 1}, nil, 0}, {AnnounceWithin, standBy, []int{0, 1}, nil, 1},
+			{AnnounceWithin + 1e6, standBy, []int{0, 1}, nil, 2}},
+		"announced":         {{0, standBy, []int{0}, nil, 0}, {1e6, standBy, []int{0}, announced, 0}, {AnnounceWithin, standBy, []int{0}, nil, 0}},
+		"announced late":    {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, []int{0}, nil, 1}, {AnnounceWithin + 1, standBy, []int{0}, announced, 0}},
+		"over":              {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, nil, nil, 0}},
+		"on duty itself":    {{0, Duty{On: true}, []int{0}, nil, 0}, {AnnounceWithin, Duty{On: true}, []int{0}, nil, 0}},
+		"takes the duty":    {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, Duty{On: true}, []int{0}, nil, 0}, {AnnounceWithin + 1, standBy, []int{0}, nil, 0}},
+		"nothing is shared": {{0, alone, []int{0}, nil, 0}, {AnnounceWithin - 1, alone, []int{0}, nil, 0}, {AnnounceWithin, alone, []int{0}, nil, 1}},
+		"notified before it stands by": {{0, Duty{On: true}, []int{0}, nil, 0}, {1e6, alone, []int{0}, nil, 0},
+			{1e6 + AnnounceWithin, alone, []int{0}, nil, 0}},
+		"nothing is shared, for the second time": {{0, alone, []int{0}, nil, 0}, {1e6, Duty{On: true}, []int{0}, nil, 0}, {2e6, alone, []int{0}, nil, 0},
+			{2e6 + AnnounceWithin, alone, []int{0}, nil, 0}},
+	} {
+		d := coordinator{machine: quick(t)}
+		for i, s := range steps {
+			now := t0 + s.after
+			d.turn(s.duty, now)
+			if s.page != nil {
+				d.fold(s.page, now)
+			}
+			d.machine.Step(viewOf(stuckAt(s.stuck...).net), now)
+			if got := d.unannounced(now); got != s.want {
+				t.Errorf("%s, step %d: got %d; want %d", rule, i, got, s.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+)
+
+// theKey is a key of a pair, in its file.
+const theKey = "# of the pair\n5f0c2b6d7a9e4c31b8d0e2f4a6c8091b\n"
+
+// forge publishes messages of a sidecar of the first priority, two a second, to every
+// group of sidecars that it finds, until stop.
+func forge(t *testing.T, natsURL string) (stop func()) {
+	t.Helper()
+	nc := connect(t, natsURL)
+	found := make(chan *nats.Msg, 1000)
+	if _, err := nc.ChanSubscribe("petrinet.v1.sidecars.*", found); err != nil {
+		t.Fatal(err)
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		groups := map[string]bool{}
+		tick := time.NewTicker(500 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case m := <-found:
+				groups[m.Subject] = !strings.Contains(m.Subject, "-")
+			case <-tick.C:
+				for subject, is := range groups {
+					if is {
+						_ = nc.Publish(subject, []byte(`{"version":1,"id":"0","name":"forged","up":true,"ready":true,"on_duty":true,"digest":"0-0-0"}`)) // of a bus that ends
+						_ = nc.Publish(subject+"-alarms", []byte(`{"version":1,"id":"0"}`+"\nforged"))
+					}
+				}
+			case <-ended:
+				return
+			}
+		}
+	}()
+	return func() { close(ended); <-done }
+}
+
+// Without a key a forged sidecar keeps another one from notifying. That one reports
+// it 30 seconds after its first alarm, and notifies once the forged one is gone.
+func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	stop := forge(t, natsURL)
+	side := serve(t, natsURL, "--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient))
+	until(t, "the forged sidecar is taken for one", func() error {
+		if peers, _ := side.scrape(t).value("pnagent_sidecar_peers"); peers != 1 {
+			return fmt.Errorf("%v peers", peers)
+		}
+		return nil
+	})
+	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	side.says(t, "the sidecar on duty has not announced alarms that this one sees")
+	s := side.scrape(t)
+	sent, _ := s.value("pnagent_notifications_sent_total", "sink", "snmp")
+	if n, _ := s.value("pnagent_alarms_unannounced"); n != 1 || sent != 0 {
+		t.Errorf("under attack: %v alarms are unannounced, %v notifications sent; want 1 and 0", n, sent)
+	}
+	stop()
+	until(t, "the sidecar notifies", func() error {
+		s := side.scrape(t)
+		sent, _ := s.value("pnagent_notifications_sent_total", "sink", "snmp")
+		if n, _ := s.value("pnagent_alarms_unannounced"); n != 0 || sent == 0 || len(side.alarms(t)) != 1 {
+			return fmt.Errorf("%v alarms are unannounced, %v notifications sent", n, sent)
+		}
+		return nil
+	})
+}
+
+// With a key a forged sidecar is ignored: a pair is complete, and one takes over.
+func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	defer forge(t, natsURL)()
+	key := write(t, "key", theKey)
+	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient), "--standby.key-file", key}
+	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
+	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standBy)
+	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	for _, side := range []*sidecar{primary, standBy} {
+		until(t, "both have the alarm", func() error {
+			if n := len(side.alarms(t)); n != 1 {
+				return fmt.Errorf("%d alarms", n)
+			}
+			return nil
+		})
+	}
+	primary.kill(t)
+	onDuty(t, standBy)
+	if n, _ := standBy.scrape(t).value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {
+		t.Error("no forged message was counted as unsigned")
+	}
+	if said := standBy.err.String(); strings.Contains(said, strings.Fields(theKey)[4]) || !strings.Contains(said, "claims to be of a sidecar") {
+		t.Errorf("the log has the key, or no warning:\n%s", said)
+	}
+}
+
+func TestAKeyFileThatOthersCanReadIsRefused(t *testing.T) {
+	t.Parallel()
+	open := write(t, "open", theKey)
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]error{
+		open:                          errors.New("invalid key file: mode 0644; expected 0600, 0400 or 0440"),
+		write(t, "short", "secret\n"): errors.New(":1:1: invalid key file: a key of 6 bytes; expected at least 32"),
+	} {
+		r := pnagent(t, "serve", "--web.listen-address", "127.0.0.1:0", "--mib-dir", "", "--standby.key-file", file)
+		if r.code != 2 || !strings.Contains(r.err, want.Error()) || strings.Contains(r.err, "secret\n") {
+			t.Errorf("got %d, %s; want 2 and %q", r.code, r.err, want)
+		}
+	}
+}

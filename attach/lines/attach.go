@@ -23,7 +23,7 @@ import (
 // Config configures an Attachment.
 type Config struct {
 	Nets    []*petri.Tables
-	Net     string // id of the net of events without one; "" for the only net
+	Net     string // id of the net of events with no or another one; "" for the only net, see meant
 	Table   *Table // nil for none
 	Fields  Fields
 	Pattern string // a regular expression with the fields as named groups; "" for JSON lines
@@ -62,6 +62,7 @@ type Counters struct {
 type Attachment struct {
 	cfg     Config
 	names   *names
+	meant   *meant   // nil if only own names and aliases mean a net
 	pattern *pattern // nil for JSON lines
 	defs    []telemetry.SourceNet
 	clock   func() int64
@@ -94,6 +95,12 @@ func New(cfg Config) (*Attachment, error) {
 	var err error
 	if a.names, err = newNames(cfg.Nets, cfg.Table, cfg.Net); err != nil {
 		return nil, err
+	}
+	if len(cfg.Nets) == 1 && cfg.Net == "" {
+		id := cfg.Nets[0].Net.ID
+		if entry := cfg.Table.nets[id]; entry == nil || len(entry.aliases) == 0 {
+			a.meant = &meant{net: id, log: cfg.Log}
+		}
 	}
 	if cfg.Pattern != "" {
 		if a.pattern, err = newPattern(cfg.Pattern, cfg.Fields); err != nil {

@@ -120,7 +120,7 @@ func targets(value yamlfile.Node) (map[string]target, error) {
 type names struct {
 	nets                map[string]int32
 	only                int32              // the net of an event without one; -1 if an event must have one
-	others              int32              // the net of an event with an unknown one; -1 if that is refused
+	others              int32              // the net of an event with an unknown one; -1 if that is refused, or meant decides
 	transitions, places []map[string]int32 // by net; a transition from their number on is an element of labels
 	labels              [][]label          // by net: the names that several transitions have
 }

@@ -102,6 +102,11 @@ func (a *Attachment) appendState(b []byte) []byte {
 		b = binary.AppendVarint(b, e.time)
 		b = appendText(b, string(e.instance))
 	}
+	if a.meant != nil {
+		if name := a.meant.name.Load(); name != nil {
+			b = appendText(b, *name)
+		}
+	}
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
 }
 
@@ -182,6 +187,11 @@ func (a *Attachment) loadState(b []byte) error {
 		a.positions[path] = readPosition(s)
 	}
 	a.loadWindow(s, other)
+	if len(s.Rest) > 0 && !s.Broken { // absent if no event has decided, and in files of older versions
+		if name := string(s.Text(telemetry.MaxName)); a.meant != nil && other[0] == 0 {
+			a.meant.name.Store(&name)
+		}
+	}
 	if s.Broken || len(s.Rest) > 0 {
 		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.Rest))
 	}

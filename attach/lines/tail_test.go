@@ -301,6 +301,8 @@ func FuzzState(f *testing.F) {
 	}
 	a.positions["log"] = &position{inode: 5, offset: 7, carry: []byte("x")}
 	f.Add(a.appendState(nil))
+	take(f, a, named("shop a t1"))
+	f.Add(a.appendState(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a := attach(t, nil)
 		if a.loadState(b) == nil {

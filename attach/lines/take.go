@@ -144,14 +144,20 @@ func (c *Counters) add(o *Counters) {
 
 // resolve resolves the names of a line.
 func (f *Feed) resolve(now int64) (e event, why Reason) {
-	in, names := &f.fields, f.a.names
+	in, names, meant := &f.fields, f.a.names, f.a.meant
 	e.net = names.only
+	another := false // in.net is not one of the names of a net
 	if in.net != nil {
 		k, ok := find(names.nets, in.net)
-		if !ok {
-			k = names.others
+		switch another = !ok; {
+		case !another:
+			e.net = k
+			if meant != nil {
+				meant.own()
+			}
+		case meant == nil:
+			e.net = names.others
 		}
-		e.net = k
 	}
 	switch {
 	case e.net < 0:
@@ -162,7 +168,11 @@ func (f *Feed) resolve(now int64) (e event, why Reason) {
 		return e, BadInstance
 	}
 	e.instance = in.instance
-	if why = f.what(&e); why != Taken {
+	why = f.what(&e)
+	if another && meant != nil && !meant.by(in.net, why == Taken && e.kind != ends) {
+		return e, UnknownNet
+	}
+	if why != Taken {
 		return e, why
 	}
 	return e, f.when(&e, now)

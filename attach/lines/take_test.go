@@ -28,7 +28,7 @@ func TestFieldsOfALine(t *testing.T) {
 		{"null is none", `{"instance":null,"transition":"t1"}`, "no_instance 1", "0 0 0"},
 		{"an instance's name that is too long", `{"instance":"` + strings.Repeat("x", 256) + `","transition":"t1"}`, "bad_instance 1", "0 0 0"},
 		{"nothing happens", `{"instance":"a"}`, "no_transition 1", "0 0 0"},
-		{"another net", `{"net":"x","instance":"a","transition":"t1"}`, "unknown_net 1", "0 0 0"},
+		{"another name of the only net", `{"net":"x","instance":"a","transition":"t1"}`, "", "1 0 0"},
 		{"another transition", `{"instance":"a","transition":"x"}`, "unknown_transition 1", "0 0 0"},
 		{"another place", `{"instance":"a","place":"x"}`, "unknown_place 1", "0 0 0"},
 		{"too many tokens", `{"instance":"a","place":"new","tokens":1e99}`, "bad_tokens 1", "0 0 0"},

@@ -38,7 +38,7 @@ type attachLinesCmd struct {
 
 	Pattern   string        `group:"Events" placeholder:"REGEXP" help:"Regular expression (RE2) whose named groups are the fields, for lines that are not JSON."`
 	Table     string        `group:"Events" type:"path" placeholder:"FILE" help:"YAML file: what events call nets, transitions and places; which are silent."`
-	Net       string        `group:"Events" placeholder:"ID" help:"Net of the events that name none, or one that is not given. Default: for the former the net, if there is one only."`
+	Net       string        `group:"Events" placeholder:"ID" help:"Net of the events that name none, or one that is not given. Default: the net, if there is one only; of several names that are not given, the first."`
 	Fields    lineFields    `embed:"" prefix:"field." group:"Events"`
 	Layout    string        `group:"Events" name:"time.layout" help:"Layout of times in the form of Go's package time, such as 02/Jan/2006:15:04:05 -0700. Default: RFC 3339, with or without a zone, or a number since 1970."`
 	Zone      string        `group:"Events" name:"time.zone" default:"UTC" help:"Time zone of times without one, such as Europe/Berlin."`

@@ -40,8 +40,10 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 // that definition.
 func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	_, open := n.asked[msg.Digest]
-	if !open && m.asked >= m.limits.Definitions {
-		return nil, reject(TooManyDefinitions, "%d are being requested", m.asked)
+	if !open {
+		if err := m.roomForQuestion(s, now); err != nil {
+			return nil, err
+		}
 	}
 	if msg.Full {
 		if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
@@ -54,8 +56,9 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	m.note(n, s, msg, nil, now)
 	var asks []Ask
 	if !open {
-		n.asked[msg.Digest] = &question{wait: firstWait, next: now + firstWait}
-		m.asked++
+		q := &question{net: n, digest: msg.Digest, wait: firstWait, next: now + firstWait, since: now, source: s.name, known: s.wasShown()}
+		n.asked[msg.Digest] = q
+		m.questions = append(m.questions, q)
 		asks = []Ask{{Net: n.name, Digest: msg.Digest}}
 	}
 	s.unread, s.parts = true, nil
@@ -89,12 +92,35 @@ func (s *source) follows(msg *telemetry.Snapshot) bool {
 // Define adds the definition of a net with its digest, and takes the snapshots
 // that waited for it. The digest "" is for a definition that no source has named;
 // its net is shown without sources. The error has a telemetry.Reason.
+//
+// A definition that differs from the one in use adds its rows, within Growth an
+// hour, and changes no name, arc or drawing that is in use. It changes these, and
+// adds any number of rows, if most sources of the net report it.
 func (m *Merger) Define(digest string, def *petri.Net, now int64) ([]Ask, error) {
+	return m.define(digest, def, fromBus, now)
+}
+
+// DefineByFile is Define for a definition that the operator gives as a file. Later
+// definitions change no name of it, and the net does not leave the View.
+func (m *Merger) DefineByFile(digest string, def *petri.Net, now int64) error {
+	_, err := m.define(digest, def, fromFile, now)
+	if err == nil {
+		m.nets[def.ID].file = true
+	}
+	return err
+}
+
+func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) ([]Ask, error) {
 	n := m.net(def.ID)
 	if _, known := n.known[digest]; known && digest != "" {
 		return nil, nil
 	}
-	err := n.define(digest, def, &m.limits)
+	names, err := n.accepts(digest, def, from, now)
+	if err != nil {
+		m.hold(n, digest, err, now)
+		return nil, err
+	}
+	err = n.define(digest, def, names, &m.limits)
 	if err == nil {
 		err = m.admitNet(n)
 	}
@@ -146,8 +172,8 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 }
 
 func (m *Merger) closeQuestion(n *net, digest string) {
-	if _, open := n.asked[digest]; open {
+	if q := n.asked[digest]; q != nil {
 		delete(n.asked, digest)
-		m.asked--
+		m.questions = slices.DeleteFunc(m.questions, func(other *question) bool { return other == q })
 	}
 }

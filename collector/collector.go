@@ -30,8 +30,10 @@ const (
 	maxWaiting      = 1 << 16
 	maxWaitingBytes = 64 << 20
 	// Definitions that are fetched at the same time, and the timeout of one.
-	maxFetching  = 4
-	fetchTimeout = 5 * time.Second
+	maxFetching  = 16
+	fetchTimeout = 2 * time.Second
+	// Definitions that are read at the same time.
+	maxReading = 4
 )
 
 // Config is the configuration of a Collector.
@@ -43,8 +45,12 @@ type Config struct {
 	Rules    Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
 	Nets     []*petri.Net  // shown from the start, before any message arrives
-	PNML     pnml.Limits   // of definitions that are received
-	Share    Share         // of the sources; the zero Share is all
+
+	// Allow reports whether a net may be shown. Messages of others are rejected as
+	// NetNotAllowed. Nil allows every net.
+	Allow func(net string) bool
+	PNML  pnml.Limits // of definitions that are received
+	Share Share       // of the sources; the zero Share is all
 
 	// State and Shown are the last arguments of Keep in the previous process, with
 	// the same Share or another one. Nil starts from zero.
@@ -74,7 +80,8 @@ type Collector struct {
 	lastErr  string  // of the last state; "" if it was complete
 	notices  notices
 	fetching map[Ask]bool
-	waiting  []Ask // definitions to fetch when there is room; at most Limits.Definitions
+	reading  chan struct{} // holds one element for each definition that is being read
+	waiting  []Ask         // definitions to fetch when there is room; at most Limits.Definitions
 	tasks    sync.WaitGroup
 	running  bool // while Run runs
 	dropped  map[*nats.Subscription]int
@@ -90,14 +97,14 @@ func New(cfg Config) (*Collector, error) {
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	now := time.Now().UnixMicro()
 	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
-		fetching: make(map[Ask]bool), dropped: make(map[*nats.Subscription]int)}
+		fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int)}
 	for _, n := range cfg.Nets {
 		// An engine that runs the same net has the same digest, so its definition
 		// need not be requested.
 		var text bytes.Buffer
 		err := pnml.Write(&text, n)
 		if err == nil {
-			_, err = c.merger.Define(telemetry.Digest(text.Bytes()), n, now)
+			err = c.merger.DefineByFile(telemetry.Digest(text.Bytes()), n, now)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("collect net %q: %w", n.ID, err)
@@ -212,7 +219,10 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry
 	if !c.mine(&m.Subject) {
 		return
 	}
-	err := decoder.DecodeMsg(c.cfg.Subjects, m, msg)
+	err := c.allowed(m.Subject)
+	if err == nil {
+		err = decoder.DecodeMsg(c.cfg.Subjects, m, msg)
+	}
 	now := time.Now().UnixMicro()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -220,7 +230,7 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry
 		return
 	}
 	if err != nil {
-		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil {
+		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil && telemetry.ReasonOf(err) != NetNotAllowed {
 			c.merger.RejectFrom(net, source, err, len(m.Data), now)
 		} else {
 			c.merger.Reject(err, len(m.Data))
@@ -236,6 +246,18 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry
 		c.notice(err, m.Subject, now)
 	}
 	c.ask(ctx, asks)
+}
+
+// allowed returns an error if Config.Allow excludes the net of a subject.
+func (c *Collector) allowed(subject string) error {
+	if c.cfg.Allow == nil {
+		return nil
+	}
+	net, _, err := c.cfg.Subjects.ParseSnapshot(subject)
+	if err == nil && !c.cfg.Allow(net) {
+		return reject(NetNotAllowed, "net %q", net)
+	}
+	return nil // an invalid subject is rejected by the decoder
 }
 
 // tick makes a View, passes its state to Keep, and shows it.
@@ -406,6 +428,8 @@ func (c *Collector) definition(ctx context.Context, a Ask) (size int, net *petri
 	if err != nil {
 		return 0, nil, err
 	}
+	c.reading <- struct{}{}
+	defer func() { <-c.reading }()
 	net, err = ReadDefinition(def, c.cfg.PNML)
 	return len(def.PNML), net, err
 }

@@ -44,7 +44,7 @@ func TestUnion(t *testing.T) {
 	first := &petri.Net{ID: "n", Name: "old", Places: []petri.Place{place("p", "P"), place("q", "Q")},
 		Transitions: []petri.Transition{{ID: "t"}},
 		Arcs:        []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1}, {ID: "b", Source: "t", Target: "q", Weight: 1}}}
-	c := u.add(first)
+	c := u.add(first, true)
 	def := u.def
 	if !c.same || len(def.Places) != 2 {
 		t.Fatalf("got %+v; want two places that map to themselves", c)
@@ -53,14 +53,14 @@ func TestUnion(t *testing.T) {
 	t.Run("the same definition again changes nothing", func(t *testing.T) {
 		again := *first
 		again.File, again.Pos = "other.pnml", petri.Pos{Line: 9}
-		if c := u.add(&again); !c.same || u.def != def {
+		if c := u.add(&again, true); !c.same || u.def != def {
 			t.Error("another pointer")
 		}
 	})
 	t.Run("rows append, and the newest names win", func(t *testing.T) {
 		second := &petri.Net{ID: "n", Name: "new", Places: []petri.Place{place("r", "R"), place("p", "P2")},
 			Transitions: []petri.Transition{{ID: "t"}}, Arcs: []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 7}}}
-		c := u.add(second)
+		c := u.add(second, true)
 		if d := cmp.Diff([]int32{2, 0}, c.places); d != "" || c.same {
 			t.Error(d)
 		}

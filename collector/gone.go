@@ -11,6 +11,9 @@ import (
 // forgetOldest makes room for a source: it forgets the rows of the source that is
 // gone for the longest time, and reports whether there was one.
 func (m *Merger) forgetOldest() bool {
+	if m.noneGone {
+		return false
+	}
 	var first *source
 	var of *net
 	for _, n := range m.nets {
@@ -20,7 +23,7 @@ func (m *Merger) forgetOldest() bool {
 			}
 		}
 	}
-	if first != nil {
+	if m.noneGone = first == nil; !m.noneGone {
 		m.forget(of, first)
 	}
 	return first != nil

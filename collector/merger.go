@@ -12,6 +12,7 @@ import (
 // Rules are the settings of a Merger. A zero field means its default.
 type Rules struct {
 	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
+	ForgetNets  time.Duration // time without a source after which a net leaves the View
 	Limits      Limits
 
 	// CountedBefore is the time, in microseconds since the Unix epoch, until which
@@ -35,6 +36,7 @@ type Ask struct {
 // microseconds since the Unix epoch by the collector's clock.
 type Merger struct {
 	forgetAfter int64
+	forgetNets  int64
 	before      int64 // Rules.CountedBefore
 	limits      Limits
 
@@ -42,10 +44,14 @@ type Merger struct {
 	begun      int64
 	keptAt     int64 // when the restored state was made; 0 without one
 	nets       map[string]*net
-	ordered    []*net // nets by name; nil if they changed
-	sources    int    // in all nets
-	rows       int    // of all sources as of the last tick, and those added since
-	asked      int    // definitions being requested, in all nets
+	ordered    []*net      // nets by name; nil if they changed
+	sources    int         // in all nets
+	rows       int         // of all sources as of the last tick, and those added since
+	questions  []*question // of all nets, the oldest first
+	unread     int         // sources of which no rows were shown, as of the last tick, and those added since
+	unreadNets int         // nets without a definition, likewise
+	noneGone   bool        // since the last tick no source was gone that could be forgotten
+	crowded    bool        // since the last tick a net was rejected because of Limits.Nets
 	forgotten  []tombstone
 	tombstones uint64 // made so far
 	traffic    Traffic
@@ -68,6 +74,7 @@ type tombstone struct {
 func NewMerger(rules Rules, now int64) *Merger {
 	m := &Merger{
 		forgetAfter:    cmp.Or(rules.ForgetAfter, DefaultForgetAfter).Microseconds(),
+		forgetNets:     cmp.Or(rules.ForgetNets, DefaultForgetNets).Microseconds(),
 		before:         rules.CountedBefore,
 		begun:          now,
 		limits:         rules.Limits.orDefault(),
@@ -156,8 +163,12 @@ func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64)
 		}
 		return nil, err
 	}
+	s.reported = msg.Digest
 	c, known := n.known[msg.Digest]
 	if !known {
+		if h := n.held[msg.Digest]; h != nil && now < h.until {
+			return nil, h.err
+		}
 		return m.await(n, s, msg, now)
 	}
 	if err := fits(msg, c); err != nil {
@@ -200,8 +211,15 @@ func (m *Merger) admit(n *net, s *source) error {
 	if err := m.admitNet(n); err != nil {
 		return err
 	}
+	known := s.wasShown() || n.known[s.reported] != nil
+	if !known && m.unread >= max(1, m.limits.Sources/unreadShare) {
+		return reject(TooManySources, "%d of them have an unknown definition", m.unread)
+	}
 	if m.sources >= m.limits.Sources && !m.forgetOldest() {
 		return reject(TooManySources, "%d are known", m.sources)
+	}
+	if !known {
+		m.unread++
 	}
 	m.sources++
 	n.insert(s)
@@ -213,8 +231,15 @@ func (m *Merger) admitNet(n *net) error {
 	if m.nets[n.name] == n {
 		return nil
 	}
+	if n.union.def == nil && m.unreadNets >= max(1, m.limits.Nets/2) {
+		return reject(TooManyNets, "%d have an unknown definition", m.unreadNets)
+	}
 	if len(m.nets) >= m.limits.Nets {
+		m.crowded = true
 		return reject(TooManyNets, "%d are known", len(m.nets))
+	}
+	if n.union.def == nil {
+		m.unreadNets++
 	}
 	m.nets[n.name], m.ordered = n, nil
 	return nil

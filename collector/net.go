@@ -18,8 +18,13 @@ type net struct {
 	since   int64
 	before  int64 // Rules.CountedBefore
 	union   union
-	known   map[string]*columns  // definitions, by digest
-	asked   map[string]*question // definitions that are not known yet, by digest
+	known   map[string]*columns   // definitions, by digest
+	asked   map[string]*question  // definitions that are not known yet, by digest
+	held    map[string]*held      // definitions that are not used for now, by digest
+	names   map[string]*petri.Net // definitions whose names are not used for now, by digest
+	growth  growth
+	file    bool  // it was defined by a file, which its names are taken from
+	idle    int64 // since when no source runs it; 0 while one does
 	sources map[string]*source
 	order   []*source // by name
 	orphans []*source // rows of regions whose owner reports another region now
@@ -45,8 +50,13 @@ type net struct {
 
 // question is a pending request for a definition.
 type question struct {
-	next int64 // when to repeat it
-	wait int64 // how long to wait after that
+	net    *net
+	digest string
+	next   int64 // when to repeat it
+	wait   int64 // how long to wait after that
+	since  int64
+	source string // the name of the source that caused it
+	known  bool   // rows of that source were shown before
 }
 
 const (
@@ -64,7 +74,7 @@ type past struct {
 }
 
 func newNet(name string) *net {
-	return &net{name: name, known: make(map[string]*columns), asked: make(map[string]*question),
+	return &net{name: name, known: make(map[string]*columns), asked: make(map[string]*question), held: make(map[string]*held), names: make(map[string]*petri.Net),
 		sources: make(map[string]*source), past: make(map[string]past), fences: make(map[string]fence),
 		base: &stats.Rows{}}
 }
@@ -99,8 +109,8 @@ func (n *net) remove(s *source) {
 
 func bySourceName(s *source, name string) int { return strings.Compare(s.name, name) }
 
-// define adds a definition.
-func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
+// define adds a definition. names is whether its names replace those in use.
+func (n *net) define(digest string, def *petri.Net, names bool, lim *Limits) error {
 	rows := len(def.Places) + len(def.Transitions)
 	if n.union.def != nil {
 		places, transitions := n.union.sizes()
@@ -112,7 +122,7 @@ func (n *net) define(digest string, def *petri.Net, lim *Limits) error {
 	if len(n.known) >= lim.Definitions && n.forgetDefinitions() == 0 {
 		return reject(TooManyDefinitions, "%d definitions of net %q are in use", len(n.known), n.name)
 	}
-	n.known[digest] = n.union.add(def)
+	n.known[digest] = n.union.add(def, names)
 	places, transitions := n.union.sizes()
 	grow(n.base, places, transitions)
 	n.places.addAll(places)

@@ -24,13 +24,16 @@ const (
 	TooManyDefinitions telemetry.Reason = "too_many_definitions" // Limits.Definitions
 	TooManyRegions     telemetry.Reason = "too_many_regions"     // of one net, more than Limits.Sources
 	BadDefinition      telemetry.Reason = "bad_definition"       // invalid PNML, or PNML without the net
+	DefinitionHeld     telemetry.Reason = "definition_held"      // its definition adds more rows than Rules.Growth, and most sources use another one
+	NetNotAllowed      telemetry.Reason = "net_not_allowed"      // Config.Allow excludes the net
 	Overrun            telemetry.Reason = "overrun"              // dropped unread, because messages arrived faster than they were processed
 )
 
 // Reasons returns every reason, including those of telemetry, in a fixed order.
 func Reasons() []telemetry.Reason {
 	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, EpochAhead, Duplicate, OldFence, UnknownDigest,
-		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, telemetry.WrongDigest, Overrun)
+		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, DefinitionHeld, NetNotAllowed,
+		telemetry.WrongDigest, Overrun)
 }
 
 // reject returns an error that wraps a reason.

@@ -72,6 +72,9 @@ func (m *Merger) eachRestored(kept []byte, cfg *Config, now int64, take func(*re
 		return err
 	}
 	for i := range nets {
+		if cfg.Allow != nil && !cfg.Allow(nets[i].ID) {
+			continue
+		}
 		err := m.defineRestored(&nets[i], cfg, now)
 		if err == nil {
 			err = take(&nets[i])
@@ -86,7 +89,7 @@ func (m *Merger) eachRestored(kept []byte, cfg *Config, now int64, take func(*re
 func (m *Merger) defineRestored(r *restored, cfg *Config, now int64) error {
 	def, err := ReadDefinition(r.definition, cfg.PNML)
 	if err == nil {
-		_, err = m.Define(r.definition.Digest, def, now)
+		_, err = m.define(r.definition.Digest, def, fromPeer, now)
 	}
 	return err
 }

@@ -54,6 +54,7 @@ type source struct {
 	rowsAt     int64       // when they were last taken
 	rowsOutage int64       // as outage, since rowsAt
 	digest     string      // of the definition with which they were read
+	reported   string      // the digest of the last message
 	columns    stats.Columns
 	complete   bool      // a sparse snapshot can be added to them
 	parts      *assembly // sparse snapshots that are not complete yet, if !complete

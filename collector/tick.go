@@ -17,6 +17,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	for _, n := range m.inOrder() {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
+	m.forgetIdle(now)
 	asks = append(asks, m.tickRefused(now)...)
 	m.forgetExcess()
 	view := &View{At: now, Interrupted: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
@@ -46,6 +47,9 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 		asks = append(asks, s.asks(n.name, now)...)
 		asks = append(asks, m.judge(n, s, now)...)
 		state := s.stateAt(e)
+		if !s.wasShown() && n.known[s.reported] == nil && !e.settling(s) && e.silent(s) > unreadFor {
+			state = Gone
+		}
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
 		}
@@ -76,9 +80,11 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 			asks = append(asks, Ask{Net: n.name, Digest: digest})
 		}
 	}
+	n.adoptNames()
+	n.dropHeld(now)
+	n.noteIdle(now)
 	if n.union.def == nil && len(n.order) == 0 {
-		delete(m.nets, n.name)
-		m.ordered = nil
+		m.drop(n)
 	}
 	return asks
 }

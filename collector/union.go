@@ -47,27 +47,33 @@ func (u *union) added(d *petri.Net) int {
 	return n
 }
 
-// add adds a definition and returns the mapping of its rows. Names, texts and
-// drawings of the newest definition win. The definition of the union is a new one
-// if anything of it changed, and the same one otherwise.
-func (u *union) add(d *petri.Net) *columns {
+// add adds a definition and returns the mapping of its rows. If names is true, its
+// names, texts, arcs and drawings replace those of the same places and transitions.
+// The definition of the union is a new one if anything of it changed, and the same
+// one otherwise.
+func (u *union) add(d *petri.Net, names bool) *columns {
 	if u.def == nil {
 		u.def = &petri.Net{ID: d.ID}
 		u.places, u.transitions = make(map[string]int32), make(map[string]int32)
 	}
-	next := &petri.Net{ID: u.def.ID, Name: d.Name, Doc: d.Doc,
-		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions), Arcs: u.arcs(d)}
+	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc,
+		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions)}
+	if names {
+		next.Name, next.Doc, next.Arcs = d.Name, d.Doc, u.arcs(d)
+	} else {
+		next.Arcs = u.newArcs(d)
+	}
 	c := &columns{}
 	for _, p := range d.Places {
 		p.Pos = petri.Pos{}
 		i := indexOf(u.places, p.ID)
-		next.Places = put(next.Places, i, p)
+		next.Places = put(next.Places, i, p, names)
 		c.places = append(c.places, i)
 	}
 	for _, t := range d.Transitions {
 		t.Pos = petri.Pos{}
 		i := indexOf(u.transitions, t.ID)
-		next.Transitions = put(next.Transitions, i, t)
+		next.Transitions = put(next.Transitions, i, t, names)
 		c.transitions = append(c.transitions, i)
 	}
 	c.same = rising(c.places) && rising(c.transitions)
@@ -100,6 +106,24 @@ func (u *union) arcs(d *petri.Net) []petri.Arc {
 	return arcs
 }
 
+// newArcs returns the arcs in use, and those of a new definition that touch a node
+// which none had before.
+func (u *union) newArcs(d *petri.Net) []petri.Arc {
+	has := func(id string) bool {
+		_, place := u.places[id]
+		_, transition := u.transitions[id]
+		return place || transition
+	}
+	arcs := slices.Clone(u.def.Arcs)
+	for _, a := range d.Arcs {
+		if !has(a.Source) || !has(a.Target) {
+			a.Pos = petri.Pos{}
+			arcs = append(arcs, a)
+		}
+	}
+	return arcs
+}
+
 func indexOf(index map[string]int32, id string) int32 {
 	i, known := index[id]
 	if !known {
@@ -109,11 +133,13 @@ func indexOf(index map[string]int32, id string) int32 {
 	return i
 }
 
-func put[T any](rows []T, i int32, row T) []T {
+func put[T any](rows []T, i int32, row T, replace bool) []T {
 	if int(i) == len(rows) {
 		return append(rows, row)
 	}
-	rows[i] = row
+	if replace {
+		rows[i] = row
+	}
 	return rows
 }
 

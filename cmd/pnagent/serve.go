@@ -40,6 +40,7 @@ type serveCmd struct {
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML or BPMN files of nets to show before an engine runs them."`
 	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
 	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each; messages of others are rejected and counted."`
+	Shown          netFlags   `embed:""`
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`
 	Alarm          alarmFlags `embed:""`
@@ -122,6 +123,9 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	}
 	if c.Sources <= 0 || c.Rows <= 0 {
 		return cfg, usageError{errors.New("--collect.max-sources and --collect.max-rows: expected more than 0")}
+	}
+	if err := c.Shown.fill(&cfg); err != nil {
+		return cfg, err
 	}
 	cfg.collect = collector.Limits{Sources: c.Sources, AllRows: c.Rows}
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {

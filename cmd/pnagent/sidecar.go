@@ -37,16 +37,18 @@ import (
 
 // sidecarConfig is what a sidecar is made of.
 type sidecarConfig struct {
-	link     *natslink.Link
-	subjects telemetry.Subjects
-	nets     []*petri.Net
-	limits   pnml.Limits
-	collect  collector.Limits // zero fields are their defaults
-	share    collector.Share  // the zero Share is all
-	up       *uplink.Config   // nil without a sidecar above
-	upLink   *natslink.Link   // to it, if it is another than link; else nil
-	stateDir string           // of the counters; "" keeps them in memory
-	fromZero bool             // counts.Config.FromZero
+	link       *natslink.Link
+	subjects   telemetry.Subjects
+	nets       []*petri.Net
+	limits     pnml.Limits
+	collect    collector.Limits      // zero fields are their defaults
+	allow      func(net string) bool // nil allows every net
+	forgetNets time.Duration         // 0 is the default
+	share      collector.Share       // the zero Share is all
+	up         *uplink.Config        // nil without a sidecar above
+	upLink     *natslink.Link        // to it, if it is another than link; else nil
+	stateDir   string                // of the counters; "" keeps them in memory
+	fromZero   bool                  // counts.Config.FromZero
 
 	root     smi.OID
 	lockPath string // "" keeps numbers in memory

@@ -4,12 +4,12 @@ package alarm
 
 import "unicode/utf8"
 
-// match reports whether a pattern matches a whole name. "*" matches any number of
+// Match reports whether a pattern matches a whole name. "*" matches any number of
 // characters, "?" matches one. The empty pattern matches everything.
 //
 // After a mismatch only the last "*" takes one more character, so the time is at most
 // the product of the lengths.
-func match(pattern, name string) bool {
+func Match(pattern, name string) bool {
 	if pattern == "" {
 		return true
 	}

@@ -77,7 +77,7 @@ func DefaultRules() *Rules {
 func (r *Rules) source(kind Kind, name string) Rule {
 	rule := r.base[kind]
 	for i := range r.overrides {
-		if o := &r.overrides[i]; o.source != "" && match(o.source, name) {
+		if o := &r.overrides[i]; o.source != "" && Match(o.source, name) {
 			o.apply(kind, &rule)
 		}
 	}
@@ -101,7 +101,7 @@ type netRules struct {
 func (r *Rules) net(id string) netRules {
 	n := netRules{rules: r}
 	for i := range r.overrides {
-		if o := &r.overrides[i]; o.source == "" && match(o.net, id) {
+		if o := &r.overrides[i]; o.source == "" && Match(o.net, id) {
 			n.overrides = append(n.overrides, o)
 		}
 	}
@@ -115,12 +115,12 @@ func (n *netRules) whole(kind Kind) Rule {
 
 // place returns a rule for a place.
 func (n *netRules) place(kind Kind, id string) Rule {
-	return n.rule(kind, func(o *override) bool { return o.transition == "" && match(o.place, id) })
+	return n.rule(kind, func(o *override) bool { return o.transition == "" && Match(o.place, id) })
 }
 
 // transition returns a rule for a transition.
 func (n *netRules) transition(kind Kind, id string) Rule {
-	return n.rule(kind, func(o *override) bool { return o.place == "" && match(o.transition, id) })
+	return n.rule(kind, func(o *override) bool { return o.place == "" && Match(o.transition, id) })
 }
 
 func (n *netRules) rule(kind Kind, matches func(*override) bool) Rule {

@@ -37,7 +37,7 @@ func TestAPatternMatchesTheWholeName(t *testing.T) {
 		{"[a]", "a", false},
 		{"*", "*", true},
 	} {
-		if got := match(c.pattern, c.name); got != c.want {
+		if got := Match(c.pattern, c.name); got != c.want {
 			t.Errorf("%q matches %q: %v, want %v", c.pattern, c.name, got, c.want)
 		}
 	}
@@ -67,7 +67,7 @@ func FuzzMatch(f *testing.F) {
 		if len(pattern) > 12 || len(name) > 24 || pattern == "" || !utf8.ValidString(name) || !utf8.ValidString(pattern) {
 			return
 		}
-		if got, want := match(pattern, name), slowMatch(pattern, name); got != want {
+		if got, want := Match(pattern, name), slowMatch(pattern, name); got != want {
 			t.Errorf("%q matches %q: %v, want %v", pattern, name, got, want)
 		}
 	})

@@ -183,7 +183,9 @@ func TestTheSumsAreThoseOfAllNets(t *testing.T) {
 		other.ID = "other"
 		u.show(viewOf(order("inbox"), 3))
 		time.Sleep(4*beat + beat/2) // the second net starts between two beats of the first
-		u.show(viewOf(other, 4))
+		both := viewOf(other, 4)
+		both.Nets = append(both.Nets, viewOf(order("inbox"), 3).Nets...)
+		u.show(both)
 		time.Sleep(3*beat + beat/4)
 		if s := u.Stats(); s.Nets != 2 || s.Messages != 8+4 || s.Bytes == 0 || s.Errors != 0 || s.Missed != 0 {
 			t.Errorf("while all is well: %+v", s)
@@ -202,6 +204,29 @@ func TestTheSumsAreThoseOfAllNets(t *testing.T) {
 		}
 		if err := u.close(t.Context()); err != nil || strings.Count(log.String(), "cannot send the last message to the collector above") != 2 {
 			t.Errorf("got error %v and the log %s; want two logged errors", err, log)
+		}
+	})
+}
+
+// A net that leaves the View ends: the collector above sees its source leave, and
+// what was counted of its messages stays. It may return.
+func TestANetThatLeavesTheViewEnds(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		u, _, log := startUplink(t, natstest.Connect(t, natstest.Start(t, natstest.Options())), Config{Epoch: 1, Fence: 1, Since: 1})
+		u.show(viewOf(order("inbox"), 3))
+		time.Sleep(2*beat + beat/2)
+		before := u.Stats()
+		u.show(&collector.View{})
+		if s := u.Stats(); s.Nets != 0 || s.Messages < before.Messages || len(u.nets) != 0 || strings.Contains(log.String(), "cannot") {
+			t.Errorf("got %+v, %d nets and the log %s; want none, and no fewer messages than %d", s, len(u.nets), log, before.Messages)
+		}
+		u.show(viewOf(order("inbox"), 1))
+		time.Sleep(beat)
+		if s := u.Stats(); s.Nets != 1 {
+			t.Errorf("after its return: %+v; want one net", s)
+		}
+		if err := u.close(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,8 +47,9 @@ type Uplink struct {
 
 	nets map[string]*uplinkNet // of the goroutine of Run
 
-	mu   sync.Mutex
-	live []*telemetry.Publisher
+	mu    sync.Mutex
+	live  []*telemetry.Publisher
+	ended Stats // of publishers that were closed because their nets left
 }
 
 // New returns the Uplink of a collector.
@@ -71,8 +73,19 @@ func (u *Uplink) Run(ctx context.Context) error {
 	}
 }
 
-// show publishes the nets of a View that have a column.
+// show publishes the nets of a View that have a column. A net that is no longer in
+// the View is closed: if it returns, its counters begin again.
 func (u *Uplink) show(view *collector.View) {
+	shown := make(map[string]bool, len(view.Nets))
+	for _, n := range view.Nets {
+		shown[n.Name] = true
+	}
+	for name, up := range u.nets {
+		if !shown[name] {
+			delete(u.nets, name)
+			u.end(up)
+		}
+	}
 	for _, n := range view.Nets {
 		if n.Rows.Columns == 0 {
 			continue
@@ -165,6 +178,22 @@ func (n *uplinkNet) fill(into *stats.Rows) error {
 	return err
 }
 
+// end closes the source of a net.
+func (u *Uplink) end(n *uplinkNet) {
+	if n.publisher == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if err := n.publisher.Close(ctx); err != nil {
+		u.cfg.Log.Warn("cannot send the last message to the collector above", "net", n.name, "err", err)
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.live = slices.DeleteFunc(u.live, func(p *telemetry.Publisher) bool { return p == n.publisher })
+	u.ended.add(n.publisher.Stats())
+}
+
 // close closes the sources of all nets.
 func (u *Uplink) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout)
@@ -190,11 +219,16 @@ type Stats struct {
 func (u *Uplink) Stats() Stats {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	s := Stats{Nets: len(u.live)}
+	s := u.ended
+	s.Nets = len(u.live)
 	for _, p := range u.live {
-		one := p.Stats()
-		s.Messages, s.Bytes = s.Messages+one.Messages, s.Bytes+one.Bytes
-		s.Errors, s.Missed = s.Errors+one.Errors, s.Missed+one.Missed
+		s.add(p.Stats())
 	}
 	return s
+}
+
+// add adds the statistics of one publisher.
+func (s *Stats) add(one telemetry.PublisherStats) {
+	s.Messages, s.Bytes = s.Messages+one.Messages, s.Bytes+one.Bytes
+	s.Errors, s.Missed = s.Errors+one.Errors, s.Missed+one.Missed
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/telemetry/wire"
+)
+
+// hostileNet is a net of one transition and so many places, as a client that is no
+// engine defines it.
+func hostileNet(id, name string, places int) (text []byte, digest string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id=%q type="http://www.pnml.org/version-2009/grammar/ptnet">`+
+		`<name><text>%s</text></name><page id="g">`, id, name)
+	for i := range places {
+		fmt.Fprintf(&b, `<place id="x%d"><name><text>%s</text></name></place>`, i, name)
+	}
+	b.WriteString(`<transition id="xt"/></page></net></pnml>`)
+	return []byte(b.String()), telemetry.Digest([]byte(b.String()))
+}
+
+// hostileRows is a full snapshot of such a net.
+func hostileRows(net, digest, source string, seq uint64, places int) *wire.Snapshot {
+	none := make([]uint64, places)
+	return &wire.Snapshot{Source: source, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(), Interval: 1e6, Net: net, Digest: digest, Full: true,
+		Places: &wire.Places{Tokens: none}, Transitions: &wire.Transitions{Firings: make([]uint64, 1)}}
+}
+
+// answerDefinition answers requests for a definition.
+func answerDefinition(t *testing.T, nc *nats.Conn, net, digest string, text []byte) {
+	t.Helper()
+	sub, err := nc.Subscribe(telemetry.Subjects{}.Definition(net, digest), func(m *nats.Msg) { _ = m.Respond(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sub.Unsubscribe() })
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Messages with unknown digests, whose definitions nobody answers or somebody
+// answers too late, do not keep a net from being shown.
+func TestUnknownDigestsDoNotShutOutANet(t *testing.T) {
+	t.Parallel()
+	a := attack(t)
+	sub, err := a.nc.SubscribeSync("petrinet.v1.net.unknown.*") // it never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sub.Unsubscribe() }()
+	for i := range 1500 {
+		net := fmt.Sprint("net-", i)
+		if i%2 == 0 {
+			net = "unknown"
+		}
+		s := hostileRows(net, telemetry.Digest(fmt.Append(nil, i)), fmt.Sprint("stranger-", i), 1, 1)
+		if err := a.nc.PublishMsg(packed(t, s)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "questions are refused", func() error {
+		if a.rejected(t)["too_many_definitions"] == 0 {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
+	until(t, "a net that was not known is shown", func() error { return a.side.shows(t, shopNet) })
+	a.stillWorks(t)
+}
+
+// Nets whose source is gone make room for others, leave every face after
+// --forget-nets-after, and keep their numbers.
+func TestNetsThatNoSourceRunsLeave(t *testing.T) {
+	t.Parallel()
+	url, dir := startNATS(t), t.TempDir()
+	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s")
+	nc := connect(t, url)
+	const nets = 1100
+	for i := range nets {
+		net := fmt.Sprint("filler-", i)
+		text, digest := hostileNet(net, net, 1)
+		answerDefinition(t, nc, net, digest, text)
+		if err := nc.PublishMsg(packed(t, hostileRows(net, digest, "stranger-"+fmt.Sprint(i), 1, 1))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, "nets of the stranger are shown", func() error {
+		if n := len(side.view(t).Nets); n < 10 {
+			return fmt.Errorf("%d nets", n)
+		}
+		return nil
+	})
+	runEngine(t, url, "late", "--instances", "1", theNet(t))
+	until(t, "a net that was not known is shown", func() error { return side.shows(t, shopNet) })
+	until(t, "only that net is shown", func() error {
+		if n := len(side.view(t).Nets); n != 1 {
+			return fmt.Errorf("%d nets", n)
+		}
+		return nil
+	})
+	lock, err := os.ReadFile(filepath.Join(dir, "oids.lock"))
+	if err != nil || !strings.Contains(string(lock), "filler-") {
+		t.Errorf("got a lock of %d bytes, %v; want one with the numbers of the nets that left", len(lock), err)
+	}
+}
+
+// A net that --net-allow excludes is never shown, and its messages are counted.
+func TestANetThatIsNotAllowedIsNotShown(t *testing.T) {
+	t.Parallel()
+	url := startNATS(t)
+	side := serve(t, url, "--mib-dir", "", "--net-allow", "order-*")
+	nc := connect(t, url)
+	text, digest := hostileNet("other", "other", 1)
+	answerDefinition(t, nc, "other", digest, text)
+	runEngine(t, url, "shop-1", "--instances", "1", theNet(t))
+	until(t, "the allowed net is shown, and messages of the other are counted", func() error {
+		if err := nc.PublishMsg(packed(t, hostileRows("other", digest, "stranger", 1, 1))); err != nil {
+			return err
+		}
+		if v := side.view(t); v.Traffic.Rejected["net_not_allowed"] == 0 {
+			return errors.New("none is counted")
+		}
+		return side.shows(t, shopNet)
+	})
+	if v := side.view(t); len(v.Nets) != 1 || v.source("other", "stranger") != "" {
+		t.Errorf("got %d nets, source %q; want one net", len(v.Nets), v.source("other", "stranger"))
+	}
+}
+
+// A source with a definition of its own adds a few rows to a net at once. It renames
+// nothing, and a definition with many rows raises an alarm and adds none.
+func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
+	t.Parallel()
+	a := attack(t)
+	small, canary := hostileNet("claims", "POISONED", 3)
+	large, flood := hostileNet("claims", "POISONED", 3000)
+	answerDefinition(t, a.nc, "claims", canary, small)
+	answerDefinition(t, a.nc, "claims", flood, large)
+	if err := a.nc.PublishMsg(packed(t, hostileRows("claims", canary, "canary", 1, 3))); err != nil {
+		t.Fatal(err)
+	}
+	before := len(a.side.view(t).Nets[0].Places)
+	until(t, "the rows of the canary are shown", func() error {
+		if n := len(a.side.view(t).Nets[0].Places); n != before+3 {
+			return fmt.Errorf("%d places, %d before", n, before)
+		}
+		return nil
+	})
+	seq := uint64(0)
+	until(t, "the source with many rows raises an alarm", func() error {
+		seq++
+		if err := a.nc.PublishMsg(packed(t, hostileRows("claims", flood, "flood", seq, 3000))); err != nil {
+			return err
+		}
+		for _, one := range a.side.alarms(t) {
+			if strings.Contains(one.Text, "3000 places and transitions") || strings.Contains(one.Text, "definition_held") {
+				return nil
+			}
+		}
+		return fmt.Errorf("alarms %+v, sources %+v", a.side.alarms(t), a.side.view(t).Sources)
+	})
+	if n := a.rejected(t)["definition_held"]; n == 0 {
+		t.Error("no message is counted as definition_held")
+	}
+	page := string(a.side.page(t, "/api/v1/view"))
+	if n := len(a.side.view(t).Nets[0].Places); n != before+3 || strings.Contains(page, `"name":"POISONED","places"`) {
+		t.Errorf("got %d places; want %d, and no other name of the net:\n%.300s", n, before+3, page)
+	}
+	before = a.tokens(t)
+	request(t, a.nc, "inject", "claims", "good", `{"instance":0,"place":"inbox","tokens":2}`)
+	until(t, "the good engine's tokens are shown", func() error {
+		if n := a.tokens(t); n != before+2 || a.side.view(t).source("claims", "good") != "up" {
+			return fmt.Errorf("%d tokens, %d before", n, before)
+		}
+		return nil
+	})
+}
+
+// tokens is how many tokens the first net has.
+func (a *attacked) tokens(t *testing.T) (n int) {
+	t.Helper()
+	for _, p := range a.side.view(t).Nets[0].Places {
+		if p.Tokens != nil {
+			n += int(*p.Tokens)
+		}
+	}
+	return n
+}

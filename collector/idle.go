@@ -15,8 +15,8 @@ const (
 	// unreadFor is how long a source is kept of which no rows were ever shown and
 	// no message arrives.
 	unreadFor = int64(time.Minute / time.Microsecond)
-	// unreadShare is the part of Limits.Sources, one of so many, for sources that
-	// have an unknown definition and were not shown before.
+	// Limits.Sources divided by unreadShare is the number of sources that may
+	// have an unknown definition if they were not shown before.
 	unreadShare = 4
 	// questionFor is the time without an answer after which a question gives way to
 	// another one.

@@ -17,7 +17,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// hostileNet is a net of one transition and so many places, as a client that is no
+// hostileNet is a net of one transition and a number of places, as a client that is no
 // engine defines it.
 func hostileNet(id, name string, places int) (text []byte, digest string) {
 	var b strings.Builder
@@ -50,8 +50,8 @@ func answerDefinition(t *testing.T, nc *nats.Conn, net, digest string, text []by
 	}
 }
 
-// Messages with unknown digests, whose definitions nobody answers or somebody
-// answers too late, do not keep a net from being shown.
+// Messages with unknown digests, of which no client sends the definition or a client
+// is asked in vain, do not keep a net from being shown.
 func TestUnknownDigestsDoNotShutOutANet(t *testing.T) {
 	t.Parallel()
 	a := attack(t)

@@ -54,8 +54,6 @@
 // targets of Prometheus' HTTP service discovery at /sd, /-/healthy, /-/ready,
 // and a landing page at /endpoints. An answer is encoded and compressed once for
 // all requests within a second for the same View, so its ages are those of the
-// first request; Cache-Control: no-cache requests a new answer. [Serve] serves it,
-// with TLS and basic authentication by the web configuration file of
-// exporter-toolkit. Other packages add counters by [Config].Collectors and pages
+// first request; Cache-Control: no-cache requests a new answer. Other packages add counters by [Config].Collectors and pages
 // by [Config].Mounts.
 package metrics

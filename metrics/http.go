@@ -4,12 +4,10 @@ package metrics
 
 import (
 	"fmt"
-	"html"
+	"html/template"
 	"net/http"
 	"net/url"
 	"time"
-
-	"github.com/prometheus/exporter-toolkit/web"
 
 	"github.com/pnagent/pnagent/collector"
 )
@@ -100,40 +98,46 @@ func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "pnagent is ready.")
 }
 
-// serveLanding serves a page with all links, each net included. exporter-toolkit
-// writes the texts without escaping, so they are escaped here.
-func (e *Exporter) serveLanding(w http.ResponseWriter, r *http.Request) {
-	links := []web.LandingLinks{
+// link is a link of the landing page.
+type link struct{ Address, Text, Description string }
+
+// landingPage is the page with all links. It has no style, because the policy of
+// httpserver allows none in a page.
+var landingPage = template.Must(template.New("landing").Parse(`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>pnagent</title></head>
+<body>
+<h1>pnagent</h1>
+<p>Where tokens of running Petri nets are stuck, for how long and why</p>
+<p>Version: {{.Version}}</p>
+<ul>
+{{range .Links}}<li><a href="/{{.Address}}">{{.Text}}</a>{{with .Description}}: {{.}}{{end}}</li>
+{{end}}</ul>
+</body>
+</html>
+`))
+
+// serveLanding serves a page with all links, each net included.
+func (e *Exporter) serveLanding(w http.ResponseWriter, _ *http.Request) {
+	links := []link{
 		{Address: "metrics", Text: "Metrics", Description: "every net and the sidecar, for Prometheus"},
 		{Address: "metrics/self", Text: "Metrics of the sidecar"},
 	}
 	if view := e.cfg.View(); view != nil {
 		for _, net := range view.Nets {
-			links = append(links, web.LandingLinks{Address: "metrics/nets/" + html.EscapeString(url.PathEscape(net.Name)),
-				Text: "Metrics of " + html.EscapeString(valid(net.Name))})
+			links = append(links, link{Address: "metrics/nets/" + url.PathEscape(net.Name), Text: "Metrics of " + valid(net.Name)})
 		}
 	}
 	for _, m := range e.cfg.Mounts {
 		if m.Link != "" {
-			links = append(links, web.LandingLinks{Address: html.EscapeString(m.Link), Text: html.EscapeString(m.Text),
-				Description: html.EscapeString(m.Description)})
+			links = append(links, link{Address: m.Link, Text: m.Text, Description: m.Description})
 		}
 	}
-	links = append(links, web.LandingLinks{Address: "sd", Text: "Service discovery", Description: "every net as a target of its own, for http_sd_configs"},
-		web.LandingLinks{Address: "-/healthy", Text: "Healthy"},
-		web.LandingLinks{Address: "-/ready", Text: "Ready"})
-	page, err := web.NewLandingPage(web.LandingConfig{
-		Name:        "pnagent",
-		Description: "Where tokens of running Petri nets are stuck, for how long and why",
-		Version:     html.EscapeString(e.cfg.Version),
-		Links:       links,
-		Profiling:   "false",
-	})
-	if err != nil {
-		http.Error(w, fmt.Sprintf("landing page: %v", err), http.StatusInternalServerError)
-		return
-	}
-	root := r.Clone(r.Context())
-	root.URL.Path = "/" // it answers nowhere else
-	page.ServeHTTP(w, root)
+	links = append(links, link{Address: "sd", Text: "Service discovery", Description: "every net as a target of its own, for http_sd_configs"},
+		link{Address: "-/healthy", Text: "Healthy"}, link{Address: "-/ready", Text: "Ready"})
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_ = landingPage.Execute(w, struct { // fails only if the client is gone
+		Version string
+		Links   []link
+	}{e.cfg.Version, links})
 }

@@ -27,6 +27,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
@@ -439,7 +440,9 @@ func TestTheWebConfigurationCoversThePage(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 2)
 	go func() { ended <- live.Run(ctx) }()
-	go func() { ended <- metrics.Serve(ctx, l, config, h, slog.New(slog.DiscardHandler)) }()
+	go func() {
+		ended <- httpserver.New(httpserver.Config{WebConfig: config, Log: slog.New(slog.DiscardHandler)}).Serve(ctx, l, h)
+	}()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	ask := func(path, password string) (code int, body io.Reader) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String()+path, nil)

@@ -13,19 +13,6 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// csp lets a page load only from its own server.
-const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// secure sets the headers of every answer.
-func secure(h http.Header) {
-	h.Set("Content-Security-Policy", csp)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
-	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-}
-
 // refuse answers with an error.
 func refuse(w http.ResponseWriter, status int, why string) {
 	text := encoded(api.Error{Error: why})

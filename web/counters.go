@@ -9,7 +9,7 @@ import (
 )
 
 type counters struct {
-	diffs, wholes, bytes, dropped, refused atomic.Uint64
+	diffs, wholes, bytes, dropped, requests, viewers, address atomic.Uint64
 }
 
 // Counters counts what a Server did since its start, and its viewers.
@@ -19,14 +19,22 @@ type Counters struct {
 	Frames  uint64 // whole ones sent to viewers
 	Bytes   uint64 // sent to viewers
 	Dropped uint64 // viewers that read nothing for too long, or disconnected during an event
-	Refused uint64 // requests and viewers for which there was no room
+	Refused Refused
 	History history.Counters
+}
+
+// Refused counts what was refused because there was no room.
+type Refused struct {
+	Requests uint64 // at the limit of requests
+	Viewers  uint64 // at the limit of all viewers
+	Address  uint64 // viewers at the limit of their address
 }
 
 // Counters returns the current counters.
 func (s *Server) Counters() Counters {
 	c := Counters{Diffs: s.counters.diffs.Load(), Frames: s.counters.wholes.Load(), Bytes: s.counters.bytes.Load(),
-		Dropped: s.counters.dropped.Load(), Refused: s.counters.refused.Load()}
+		Dropped: s.counters.dropped.Load(),
+		Refused: Refused{Requests: s.counters.requests.Load(), Viewers: s.counters.viewers.Load(), Address: s.counters.address.Load()}}
 	s.mu.Lock()
 	c.Viewers = s.viewers
 	s.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"hash/crc32"
 	"io"
+	"net/netip"
 	"reflect"
 	"strings"
 	"testing"
@@ -59,7 +60,7 @@ func dataOf(t *testing.T, e *event) []byte {
 func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 	for seed := range uint64(8) {
 		st, w := newStage(t, nil), newWorld(seed, 6, 4)
-		if !st.enter("net") {
+		if _, why := st.enter("net", netip.Prefix{}); why != "" {
 			t.Fatal("no room")
 		}
 		var shown *api.Frame

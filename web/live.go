@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/pnagent/pnagent/internal/accept"
+	"github.com/pnagent/pnagent/internal/httpserver"
 )
 
 // viewer is one stream of events.
@@ -31,12 +33,13 @@ type viewer struct {
 // of engines.
 func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("net")
-	if !s.enter(name) {
+	peer := httpserver.Peer(r.RemoteAddr)
+	if status, why := s.enter(name, peer); why != "" {
 		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, fmt.Sprintf("%d viewers are here; no more are taken", s.cfg.Viewers))
+		refuse(w, status, why)
 		return
 	}
-	defer s.leave(name)
+	defer s.leave(name, peer)
 	v := &viewer{w: w, rc: http.NewResponseController(w), s: s, net: name, packed: accept.Gzip(r.Header)}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -58,23 +61,32 @@ func (s *Server) serveLive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// enter adds a viewer, if there is room.
-func (s *Server) enter(net string) bool {
+// enter adds a viewer, if there is room. Otherwise it returns the status of the
+// answer and the reason.
+func (s *Server) enter(net string, peer netip.Prefix) (status int, why string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.viewers >= s.cfg.Viewers {
-		s.counters.refused.Add(1)
-		return false
+	switch {
+	case s.viewers >= s.cfg.Viewers:
+		s.counters.viewers.Add(1)
+		return http.StatusServiceUnavailable, fmt.Sprintf("%d viewers are connected; no more are taken", s.cfg.Viewers)
+	case s.peers[peer] >= s.cfg.ViewersPerAddress:
+		s.counters.address.Add(1)
+		return http.StatusTooManyRequests, fmt.Sprintf("%d viewers are connected from your address; no more are taken (--web.viewers-per-address)", s.cfg.ViewersPerAddress)
 	}
 	s.viewers++
+	s.peers[peer]++
 	s.looking[net]++
-	return true
+	return http.StatusOK, ""
 }
 
-func (s *Server) leave(net string) {
+func (s *Server) leave(net string, peer netip.Prefix) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.viewers--
+	if s.peers[peer]--; s.peers[peer] == 0 {
+		delete(s.peers, peer)
+	}
 	if s.looking[net]--; s.looking[net] == 0 {
 		delete(s.looking, net)
 	}

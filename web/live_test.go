@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/latest"
 )
 
@@ -271,10 +273,30 @@ func TestViewersAreLimited(t *testing.T) {
 		st.show(later(orders(), time.Second, 3)) // the next write finds it gone, at the latest
 		synctest.Wait()
 		expect(t, events(t, p.dial(t, live)), "event: overview\n", "event: frame\n")
-		if c := st.Counters(); c.Viewers != 2 || c.Refused != 1 {
+		if c := st.Counters(); c.Viewers != 2 || c.Refused != (Refused{Viewers: 1}) {
 			t.Errorf("got %+v; want two viewers and one refused", c)
 		}
 	})
+}
+
+func TestViewersOfOneAddressLeaveRoomForOthers(t *testing.T) {
+	st := newStage(t, func(c *Config) { c.Viewers, c.ViewersPerAddress = 3, 2 })
+	a, b := httpserver.Peer("192.0.2.1:1000"), httpserver.Peer("192.0.2.2:1000")
+	for i, step := range []struct {
+		peer netip.Prefix
+		want int
+	}{{a, 200}, {a, 200}, {a, 429}, {b, 200}, {b, 503}} {
+		if status, _ := st.enter("orders", step.peer); status != step.want {
+			t.Errorf("viewer %d: got status %d; want %d", i, status, step.want)
+		}
+	}
+	st.leave("orders", a)
+	if status, _ := st.enter("orders", a); status != 200 {
+		t.Errorf("got status %d after a viewer of the address left; want 200", status)
+	}
+	if c := st.Counters(); c.Viewers != 3 || c.Refused != (Refused{Viewers: 1, Address: 1}) {
+		t.Errorf("got %+v; want three viewers, and one refused for each reason", c)
+	}
 }
 
 // TestStreamsEndWithTheServer is what lets an HTTP server stop at once: stop

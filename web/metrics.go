@@ -16,8 +16,12 @@ var families = []selfmetrics.Family[Counters]{
 		Read: selfmetrics.Number(func(c Counters) uint64 { return c.Bytes })},
 	{Name: "pnagent_web_viewers_dropped_total", Help: "Viewers that read nothing for too long, or closed the connection during an event.",
 		Read: selfmetrics.Number(func(c Counters) uint64 { return c.Dropped })},
-	{Name: "pnagent_web_requests_refused_total", Help: "Requests to the live page, and viewers, that were refused because too many were active.",
-		Read: selfmetrics.Number(func(c Counters) uint64 { return c.Refused })},
+	{Name: "pnagent_web_requests_refused_total", Help: "Requests to the live page, and viewers, that were refused because too many were active, by reason: requests, viewers, or address for viewers of one address.", Labels: []string{"reason"},
+		Read: func(c Counters, emit selfmetrics.Emit) {
+			emit(float64(c.Refused.Requests), "requests")
+			emit(float64(c.Refused.Viewers), "viewers")
+			emit(float64(c.Refused.Address), "address")
+		}},
 	{Name: "pnagent_history_bytes", Help: "Memory of the frames of the last hour.",
 		Read: selfmetrics.Number(func(c Counters) int64 { return c.History.Bytes })},
 	{Name: "pnagent_history_frames", Help: "Frames of the last hour that are kept, over all nets.",

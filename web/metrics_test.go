@@ -10,10 +10,11 @@ import (
 )
 
 func TestEachMetricShowsItsCounter(t *testing.T) {
-	selfmetricstest.Show(t, families, Counters{Viewers: 1, Diffs: 2, Frames: 3, Bytes: 4, Dropped: 5, Refused: 6,
+	selfmetricstest.Show(t, families, Counters{Viewers: 1, Diffs: 2, Frames: 3, Bytes: 4, Dropped: 5, Refused: Refused{6, 7, 8},
 		History: history.Counters{Bytes: 7, Frames: 8, Passed: 9, Dropped: 10, Sightings: 11, Forgotten: 12}},
 		"pnagent_web_viewers 1", "pnagent_web_events_total kind=diff 2", "pnagent_web_events_total kind=frame 3", "pnagent_web_bytes_total 4",
-		"pnagent_web_viewers_dropped_total 5", "pnagent_web_requests_refused_total 6",
+		"pnagent_web_viewers_dropped_total 5",
+		"pnagent_web_requests_refused_total reason=requests 6", "pnagent_web_requests_refused_total reason=viewers 7", "pnagent_web_requests_refused_total reason=address 8",
 		"pnagent_history_bytes 7", "pnagent_history_frames 8", "pnagent_history_left_out_total reason=passed 9", "pnagent_history_left_out_total reason=dropped 10",
 		"pnagent_history_sightings 11", "pnagent_history_sightings_forgotten_total 12")
 }

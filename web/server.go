@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +23,11 @@ import (
 
 // The defaults of Config.
 const (
-	DefaultViewers      = 1000
-	DefaultRequests     = 64
-	DefaultWriteTimeout = 10 * time.Second
-	DefaultHeartbeat    = 15 * time.Second
+	DefaultViewers           = 1000
+	DefaultViewersPerAddress = 100
+	DefaultRequests          = 64
+	DefaultWriteTimeout      = 10 * time.Second
+	DefaultHeartbeat         = 15 * time.Second
 )
 
 // Config is the configuration of a Server.
@@ -36,10 +38,11 @@ type Config struct {
 	Ask     Ask                     // nil if engines cannot be asked
 	Version string                  // of pnagent: versions may draw differently
 
-	Viewers      int           // at once, 0 is DefaultViewers
-	Requests     int           // at once, besides viewers; 0 is DefaultRequests
-	WriteTimeout time.Duration // of a viewer that reads nothing; 0 is DefaultWriteTimeout
-	Heartbeat    time.Duration // between signs of life; 0 is DefaultHeartbeat
+	Viewers           int           // at once, 0 is DefaultViewers
+	ViewersPerAddress int           // of one address; 0 is DefaultViewersPerAddress
+	Requests          int           // at once, besides viewers; 0 is DefaultRequests
+	WriteTimeout      time.Duration // of a viewer that reads nothing; 0 is DefaultWriteTimeout
+	Heartbeat         time.Duration // between signs of life; 0 is DefaultHeartbeat
 
 	Now func() time.Time // nil is time.Now
 	Log *slog.Logger     // nil logs nothing
@@ -61,6 +64,7 @@ type Server struct {
 	mu      sync.Mutex
 	looking map[string]int // viewers by net; "" for viewers of overviews only
 	viewers int
+	peers   map[netip.Prefix]int // viewers by address, see httpserver.Peer
 
 	past    sync.RWMutex // guards history
 	history *history.Store
@@ -75,7 +79,7 @@ func New(cfg Config) (*Server, error) {
 	}
 	cfg.setDefaults()
 	s := &Server{cfg: cfg, slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
-		drawings: map[string]*drawing{}, looking: map[string]int{}, history: cfg.History,
+		drawings: map[string]*drawing{}, looking: map[string]int{}, peers: map[netip.Prefix]int{}, history: cfg.History,
 		alive: newText([]byte(": alive\n\n"))}
 	page, err := fs.Sub(pageFiles, "page")
 	if err != nil {
@@ -91,6 +95,7 @@ func New(cfg Config) (*Server, error) {
 
 func (cfg *Config) setDefaults() {
 	cfg.Viewers = cmp.Or(max(cfg.Viewers, 0), DefaultViewers)
+	cfg.ViewersPerAddress = cmp.Or(max(cfg.ViewersPerAddress, 0), DefaultViewersPerAddress)
 	cfg.Requests = cmp.Or(max(cfg.Requests, 0), DefaultRequests)
 	cfg.WriteTimeout = cmp.Or(max(cfg.WriteTimeout, 0), DefaultWriteTimeout)
 	cfg.Heartbeat = cmp.Or(max(cfg.Heartbeat, 0), DefaultHeartbeat)
@@ -160,7 +165,6 @@ func (s *Server) Handler() http.Handler {
 		s.serveFile(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		secure(w.Header())
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			refuse(w, http.StatusMethodNotAllowed, "only GET and HEAD")
@@ -209,7 +213,7 @@ func (s *Server) limited(w http.ResponseWriter, r *http.Request, serve http.Hand
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	default:
-		s.counters.refused.Add(1)
+		s.counters.requests.Add(1)
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, "too many requests at once")
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/internal/httpserver"
 )
 
 // attachCmd are the ways to attach to an engine that is not ours.
@@ -26,8 +26,9 @@ type attachCmd struct {
 
 // ownWebFlags say where an adapter or an engine serves its own metrics.
 type ownWebFlags struct {
-	Listen string `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
-	Config string `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
+	Listen string   `name:"web.listen-address" placeholder:"ADDR" help:"TCP address for /metrics of this process, such as 127.0.0.1:9798."`
+	Hosts  []string `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
+	Config string   `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration for /metrics: TLS and basic authentication."`
 }
 
 // beside calls run, and serves the metrics of the registry until run returns. If
@@ -51,9 +52,16 @@ func (f *ownWebFlags) serve(ctx context.Context, cancel func(), log *slog.Logger
 		return nil
 	}
 	defer cancel()
+	server := f.server(f.Config, f.Listen, log)
+	registry.MustRegister(httpserver.Metrics(server))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	return metrics.ListenAndServe(ctx, f.Listen, f.Config, mux, log)
+	return server.ListenAndServe(ctx, f.Listen, mux)
+}
+
+// server returns a server for an address.
+func (f *ownWebFlags) server(config, address string, log *slog.Logger) *httpserver.Server {
+	return httpserver.New(httpserver.Config{WebConfig: config, Hosts: f.Hosts, Address: address, Log: log})
 }
 
 // registryOf returns a registry with these collectors.

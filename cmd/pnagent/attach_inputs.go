@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/attach/lines"
-	"github.com/pnagent/pnagent/metrics"
 )
 
 // input is one input: run takes what comes until it has ended or ctx has.
@@ -106,9 +105,10 @@ func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, err
 		return input{}, fmt.Errorf("listening for events: %w", err)
 	}
 	log.Info("takes posts", "http", l.Addr().String())
+	server := c.Web.server("", c.HTTP, log)
 	mux := http.NewServeMux()
 	mux.Handle("POST /events", a.Handler())
-	return input{run: func(ctx context.Context) error { return metrics.Serve(ctx, l, "", mux, log) }}, nil
+	return input{run: func(ctx context.Context) error { return server.Serve(ctx, l, mux) }}, nil
 }
 
 // stdin reads standard input till its end, or until ctx ends: the read that it is in then

@@ -52,14 +52,16 @@ const defaultAgentXPriority = mib.PrimaryPriority
 
 // sidecarFlags are shared by serve and demo.
 type sidecarFlags struct {
-	OIDRoot      string        `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
-	WebConfig    string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
-	AllowPublic  bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
-	Community    string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
-	ForgetAfter  time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
-	SeriesBudget int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
-	History      int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
-	Viewers      int           `name:"web.viewers" default:"1000" help:"Viewers of the live page at once, at most."`
+	OIDRoot           string        `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
+	WebConfig         string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
+	AllowPublic       bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
+	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
+	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
+	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
+	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
+	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
+	Viewers           int           `name:"web.viewers" default:"1000" help:"Viewers of the live page at once, at most."`
+	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Viewers of one address at once, at most; behind a proxy all have its address."`
 }
 
 // Run serves until ctx ends.
@@ -160,8 +162,8 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 	if err != nil {
 		return sidecarConfig{}, usageError{fmt.Errorf("--oid-root: %w", err)}
 	}
-	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 {
-		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory and --web.viewers: expected more than 0")}
+	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 || f.ViewersPerAddress <= 0 {
+		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
 	}
 	cfg := sidecarConfig{root: root, flags: *f, log: log}
 	cfg.community, cfg.communitySet, err = f.community()

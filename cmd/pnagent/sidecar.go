@@ -23,6 +23,7 @@ import (
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/collector/uplink"
+	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
@@ -99,6 +100,7 @@ type sidecar struct {
 	others    mib.Others       // of layOut
 	watcher   *alarm.Watcher
 	live      *web.Server
+	http      *httpserver.Server
 	exporter  *metrics.Exporter
 	udp       *net.UDPConn // of the responder
 	tcp       net.Listener // of the web server
@@ -162,6 +164,9 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	if err := s.openLive(); err != nil {
 		return err
 	}
+	flags := &s.cfg.flags
+	s.http = httpserver.New(httpserver.Config{WebConfig: flags.WebConfig, Hosts: flags.Hosts, Address: s.cfg.web,
+		Streams: flags.Viewers, StreamsPerAddress: flags.ViewersPerAddress, Log: s.cfg.log})
 	v := versionOf()
 	var reload func() error
 	if s.cfg.reread != nil {
@@ -186,7 +191,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 // openLive makes the live page.
 func (s *sidecar) openLive() (err error) {
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Version: versionOf().Version,
-		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, Log: s.cfg.log,
+		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})
@@ -197,7 +202,7 @@ func (s *sidecar) openLive() (err error) {
 // series.
 func (s *sidecar) parts() []prometheus.Collector {
 	return []prometheus.Collector{natsmetrics.Of(s.cfg.link), agentx.Metrics(s.subagent), snmp.ResponderMetrics(s.responder), snmp.SenderMetrics(s.sender),
-		standby.Metrics(s.member), web.Metrics(s.live), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.upLink), counts.Metrics(s.counts)}
+		standby.Metrics(s.member), web.Metrics(s.live), httpserver.Metrics(s.http), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.upLink), counts.Metrics(s.counts)}
 }
 
 // listen gives the socket for HTTP.
@@ -255,7 +260,7 @@ func (s *sidecar) run(ctx context.Context) error {
 	if s.responder != nil {
 		g.Go(func() error { return s.responder.Serve(ctx, s.udp) })
 	}
-	g.Go(func() error { return metrics.Serve(ctx, s.tcp, s.cfg.flags.WebConfig, s.exporter.Handler(), s.cfg.log) })
+	g.Go(func() error { return s.http.Serve(ctx, s.tcp, s.exporter.Handler()) })
 	return g.Wait()
 }
 

@@ -19,10 +19,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// csp is the policy that the page is served with.
-const csp = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	"github.com/pnagent/pnagent/internal/httpserver"
+)
 
 // fake serves the API of the live page for scripted nets, and the page.
 type fake struct {
@@ -115,7 +114,7 @@ func (f *fake) handler() http.Handler {
 	}
 	mux.HandleFunc("GET /", f.file)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", csp)
+		w.Header().Set("Content-Security-Policy", httpserver.Policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		mux.ServeHTTP(w, r)
 	})

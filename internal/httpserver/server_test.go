@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package metrics
+package httpserver
 
 import (
 	"context"
@@ -27,6 +27,11 @@ import (
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
+// page is a handler that answers with a text.
+func page(text string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, text) })
+}
+
 // serving serves h on a free port; stop ends it and gives what Serve returned.
 func serving(t *testing.T, webConfig string, h http.Handler) (address string, stop func() error) {
 	t.Helper()
@@ -36,7 +41,7 @@ func serving(t *testing.T, webConfig string, h http.Handler) (address string, st
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error, 1)
-	go func() { served <- Serve(ctx, l, webConfig, h, quiet()) }()
+	go func() { served <- New(Config{WebConfig: webConfig, Log: quiet()}).Serve(ctx, l, h) }()
 	t.Cleanup(cancel)
 	return l.Addr().String(), func() error {
 		cancel()
@@ -70,7 +75,7 @@ func request(t *testing.T, url string) *http.Request {
 }
 
 func TestServeUntilTheContextEnds(t *testing.T) {
-	address, stop := serving(t, "", newExporter(t, rich(), nil).Handler())
+	address, stop := serving(t, "", page("petrinet_place_tokens{"))
 	code, body := fetch(t, &http.Transport{}, request(t, "http://"+address+"/metrics"))
 	if code != http.StatusOK || !strings.Contains(body, "petrinet_place_tokens{") {
 		t.Errorf("%d: %s", code, body)
@@ -120,7 +125,7 @@ func TestServeSaysWhyItCannot(t *testing.T) {
 		"the address is none":         {"nowhere:at:all", ""},
 		"there is no such web config": {"127.0.0.1:0", missing},
 	} {
-		if err := ListenAndServe(context.Background(), c.address, c.config, http.NotFoundHandler(), quiet()); err == nil {
+		if err := New(Config{WebConfig: c.config, Log: quiet()}).ListenAndServe(context.Background(), c.address, http.NotFoundHandler()); err == nil {
 			t.Errorf("%s: no error", rule)
 		}
 	}
@@ -138,10 +143,18 @@ func TestTLSAndBasicAuthByTheWebConfig(t *testing.T) {
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address, stop := serving(t, config, newExporter(t, rich(), nil).Handler())
+	address, stop := serving(t, config, page("petrinet_place_tokens{"))
 	trusting := func() *http.Transport { return &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}} }
 	if code, _ := fetch(t, trusting(), request(t, "https://"+address+"/metrics")); code != http.StatusUnauthorized {
 		t.Errorf("without a password it answers %d", code)
+	}
+	unknown, err := (&http.Client{Transport: trusting()}).Get("https://" + address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = unknown.Body.Close()
+	if got := unknown.Header.Get("Content-Security-Policy"); got != Policy {
+		t.Errorf("without a password the policy is %q; want %q", got, Policy)
 	}
 	r := request(t, "https://"+address+"/metrics")
 	r.SetBasicAuth("prometheus", "tell me")

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/internal/httpserver"
+)
+
+// ask sends a request with a Host header, which may be "", and other headers.
+func (w web) ask(t *testing.T, method, path, host string, headers ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest(method, w.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// isProtected checks the headers of an answer.
+func isProtected(t *testing.T, what string, h http.Header) {
+	t.Helper()
+	policy := httpserver.Policy
+	if h.Get("Content-Type") == "image/svg+xml" && strings.HasSuffix(what, "net=orders") { // a picture has a style in it, and loads nothing
+		policy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"
+	}
+	for name, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff",
+		"X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer"} {
+		if got := h.Values(name); len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %s %q; want %q", what, name, got, want)
+		}
+	}
+}
+
+func TestEveryAnswerOverHTTPHasTheHeadersThatProtectABrowser(t *testing.T) {
+	t.Parallel()
+	url := startNATS(t)
+	config := write(t, "web.yaml", "basic_auth_users:\n  anna: $2b$04$yPlFfhLwVDSbvhSdpIwCxe45jjkhBGcxNb1yQIQzXKLZhY71AVpJq\n")
+	open := serve(t, url, "--config", write(t, "serve.yaml", "snmp.packet-rate: 5000\n"), "--mib-dir", "", write(t, "orders.pnml", ordersNet))
+	closed := serve(t, url, "--mib-dir", "", "--web.config.file", config)
+	e := start(t, built.pnagent, "engine", "--web.listen-address", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
+	at := e.says(t, `address=(127\.0\.0\.1:\d+)`)
+	lines := start(t, built.pnagent, "attach", "lines", "--nats", url, "--source", "shop", "--http", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
+	events := lines.says(t, `takes posts.*http=(\S+)`)
+	for _, c := range []struct {
+		web
+		method, path string
+		status       int
+	}{
+		{open.web, "GET", "/", 200}, {open.web, "GET", "/main.js", 200}, {open.web, "GET", "/metrics", 200}, {open.web, "GET", "/metrics/self", 200},
+		{open.web, "GET", "/metrics/nets/orders", 200}, {open.web, "GET", "/metrics/nets/none", 404}, {open.web, "GET", "/sd", 200}, {open.web, "GET", "/endpoints", 200},
+		{open.web, "GET", "/-/healthy", 200}, {open.web, "GET", "/-/ready", 200}, {open.web, "POST", "/-/reload", 200}, {open.web, "GET", "/-/reload", 404},
+		{open.web, "GET", "/api/v1/view", 200}, {open.web, "GET", "/api/v1/alarms", 200}, {open.web, "GET", "/api/v1/live", 200}, {open.web, "GET", "/api/v1/openapi.json", 200},
+		{open.web, "GET", "/api/v1/drawing.svg?net=orders", 200}, {open.web, "GET", "/none", 404}, {open.web, "DELETE", "/metrics", 405}, {open.web, "GET", "//metrics", 307},
+		{closed.web, "GET", "/metrics", 401},
+		{web{"http://" + at[1]}, "GET", "/metrics", 200}, {web{"http://" + at[1]}, "GET", "/", 404},
+		{web{"http://" + events[1]}, "GET", "/events", 405}, {web{"http://" + events[1]}, "POST", "/events", 200},
+	} {
+		response := c.ask(t, c.method, c.path, "")
+		what := c.method + " " + c.path
+		if response.StatusCode != c.status {
+			t.Errorf("%s: got status %d; want %d", what, response.StatusCode, c.status)
+		}
+		isProtected(t, what, response.Header)
+	}
+}
+
+// A page of another site reaches the port by its own name, which it changes to
+// 127.0.0.1 (DNS rebinding), or by 127.0.0.1 from its own origin.
+func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
+	t.Parallel()
+	url := startNATS(t)
+	config := write(t, "serve.yaml", "snmp.packet-rate: 5000\n")
+	side := serve(t, url, "--config", config, "--mib-dir", "")
+	lines := start(t, built.pnagent, "attach", "lines", "--nats", url, "--source", "shop", "--http", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
+	events := web{"http://" + lines.says(t, `takes posts.*http=(\S+)`)[1]}
+	cross := []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example"}
+	rebound := []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example:9797"}
+	for _, c := range []struct {
+		rule string
+		web
+		method, path, host string
+		headers            []string
+		status             int
+	}{
+		{"a form of another site", side.web, "POST", "/-/reload", "", cross, 403},
+		{"a form of another site, in an old browser", side.web, "PUT", "/-/reload", "", cross[2:], 403},
+		{"events of another site", events, "POST", "/events", "", cross, 403},
+		{"an event stream for another site", side.web, "GET", "/api/v1/live", "", cross, 403},
+		{"a rebound name reloads", side.web, "POST", "/-/reload", "evil.example:9797", rebound, 403},
+		{"a rebound name sends events", events, "POST", "/events", "evil.example:9797", rebound, 403},
+		{"a rebound name reads", side.web, "GET", "/api/v1/view", "evil.example:9797", nil, 403},
+		{"a rebound name reads a stream", side.web, "GET", "/api/v1/live", "evil.example:9797", nil, 403},
+		{"a program reloads", side.web, "POST", "/-/reload", "", nil, 200},
+		{"localhost", side.web, "GET", "/metrics", "localhost:9797", nil, 200},
+	} {
+		response := c.ask(t, c.method, c.path, c.host, c.headers...)
+		if response.StatusCode != c.status {
+			t.Errorf("%s: got status %d; want %d", c.rule, response.StatusCode, c.status)
+		}
+		isProtected(t, c.rule, response.Header)
+	}
+	s := side.scrape(t)
+	for reason, want := range map[string]float64{"host": 3, "origin": 3} {
+		if got, _ := s.value("pnagent_http_requests_refused_total", "reason", reason); got != want {
+			t.Errorf("got %v requests refused for their %s; want %v", got, reason, want)
+		}
+	}
+	proxied := serve(t, url, "--mib-dir", "", "--web.allowed-hosts", "nets.example,other.example")
+	if got := proxied.ask(t, "GET", "/metrics", "nets.example").StatusCode; got != 200 {
+		t.Errorf("got status %d for a name of --web.allowed-hosts; want 200", got)
+	}
+}
+
+// dialFrom opens a connection from an address of this machine.
+func (w web) dialFrom(ip string) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	return d.DialContext(context.Background(), "tcp", strings.TrimPrefix(w.url, "http://"))
+}
+
+// requestFrom sends a request at a new connection, and returns the connection, which
+// stays open, and the status of the answer.
+func (w web) requestFrom(t *testing.T, ip, path string) (net.Conn, int, error) {
+	t.Helper()
+	c, err := w.dialFrom(ip)
+	if err != nil {
+		return nil, 0, err
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+		return c, 0, err
+	}
+	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path); err != nil {
+		return c, 0, err
+	}
+	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return c, 0, err
+	}
+	return c, response.StatusCode, nil
+}
+
+// Clients hold far more connections than the process may have open files. The
+// metrics are reachable, and what lasts is saved.
+func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
+	t.Parallel()
+	url, dir := startNATS(t), t.TempDir()
+	state := filepath.Join(dir, "alarms.state")
+	rules := write(t, "alarms.yaml", "defaults:\n  stuck: {after: 1s}\n")
+	p := start(t, "sh", "-c", `ulimit -n 256 && exec "$0" "$@"`, built.pnagent, "serve", "--nats", url, "--from-zero", "--web.listen-address", "127.0.0.1:0",
+		"--log.format", "json", "--mib-dir", filepath.Join(dir, "mibs"), "--alarms", rules, "--alarm-state", state)
+	side := web{"http://" + p.says(t, `"sidecar serves".*"http":"([^"]*)"`)[1]}
+	p.says(t, `fewer HTTP connections than viewers`)
+	for i := range 600 {
+		ip := fmt.Sprintf("127.0.0.%d", 2+i%4)
+		if i%2 == 0 { // waits before its first request
+			c, err := side.dialFrom(ip)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = c.Close() })
+		} else if _, status, err := side.requestFrom(t, ip, "/-/healthy"); err != nil || status != 200 {
+			t.Fatalf("got %d, %v; want 200 for the newest connection", status, err)
+		}
+	}
+	for _, ip := range []string{"127.0.0.1", "127.0.0.2"} {
+		if _, status, err := side.requestFrom(t, ip, "/metrics"); err != nil || status != 200 {
+			t.Errorf("got %d, %v for /metrics from %s; want 200", status, err, ip)
+		}
+	}
+	if closed, _ := side.scrape(t).value("pnagent_http_connections_closed_total", "reason", "waiting"); closed < 400 {
+		t.Errorf("got %v connections closed that waited; want 400 or more of 600", closed)
+	}
+	runEngine(t, url, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	until(t, "an alarm and the numbers of a new net are saved", func() error {
+		alarms, err := os.ReadFile(state)
+		numbers, err2 := os.ReadFile(filepath.Join(dir, "mibs", "oids.lock"))
+		if err = errors.Join(err, err2); err == nil && (!strings.Contains(string(alarms), "claims") || !strings.Contains(string(numbers), "claims")) {
+			err = fmt.Errorf("%.200s and %.200s", alarms, numbers)
+		}
+		return err
+	})
+	if text := p.err.String(); strings.Contains(text, "too many open files") {
+		t.Errorf("got too many open files; want some left: %.2000s", text)
+	}
+	p.stop(t, syscall.SIGTERM)
+}
+
+func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
+	t.Parallel()
+	side := serve(t, startNATS(t), "--mib-dir", "", "--web.viewers", "12", "--web.viewers-per-address", "10")
+	count := func(ip string, n int) map[int]int {
+		statuses := map[int]int{}
+		for range n {
+			_, status, err := side.requestFrom(t, ip, "/api/v1/live")
+			if err != nil {
+				t.Fatal(err)
+			}
+			statuses[status]++
+		}
+		return statuses
+	}
+	if got := count("127.0.0.2", 30); got[200] != 10 || got[429] != 20 {
+		t.Errorf("got statuses %v for 30 viewers of an address; want 10 accepted", got)
+	}
+	if got := count("127.0.0.3", 4); got[200] != 2 || got[503] != 2 {
+		t.Errorf("got statuses %v for 4 viewers of another address; want 2 accepted", got)
+	}
+	s := side.scrape(t)
+	for reason, want := range map[string]float64{"address": 20, "viewers": 2, "requests": 0} {
+		if got, _ := s.value("pnagent_web_requests_refused_total", "reason", reason); got != want {
+			t.Errorf("got %v refused for %s; want %v", got, reason, want)
+		}
+	}
+	response := side.ask(t, "GET", "/api/v1/live", "")
+	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "12 viewers") {
+		t.Errorf("got %d, %s, %v; want 503, when to retry, and the limit", response.StatusCode, text, err)
+	}
+}

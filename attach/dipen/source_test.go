@@ -18,7 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -168,6 +170,32 @@ func TestKeysAreReadInPagesAtOneRevision(t *testing.T) {
 		t.Errorf("asked %v", f.asked)
 	}
 	until(t, "it watches from the next revision on", func() bool { return f.was("watch 11") })
+}
+
+// Without a file, a collector sees that the oldest token of the net is stuck.
+func TestTokensOfANetWithoutAFileCanBeStuck(t *testing.T) {
+	f := startFake(t)
+	names(f)
+	f.has("p/pl/2/1", "x", 5)
+	cfg := config(t, f.URL)
+	c, err := collector.New(collector.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Interval: 20 * time.Millisecond, PNML: pnml.DefaultLimits(), Log: cfg.Log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- c.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	read(t, cfg)
+	until(t, "the token at b is stuck", func() bool {
+		n := c.View().Net("line")
+		return n != nil && len(n.Rows.Places) == 2 && n.Rows.Places[1].Tokens == 1 && n.Totals.OldestSince > 0
+	})
 }
 
 func TestChangesOfOneRevisionMayComeInFragments(t *testing.T) {

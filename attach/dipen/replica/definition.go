@@ -149,12 +149,13 @@ func goodName(name string) bool {
 	return true
 }
 
-// addPlace adds a row; it returns false if there is no room.
+// addPlace adds a row; it returns false if there is no room. The arcs of the place are
+// not known, so it is not final.
 func (d *definition) addPlace(name string) (row int, ok bool) {
 	if len(d.net.Places) >= d.limit {
 		return 0, false
 	}
-	d.net.Places = append(d.net.Places, petri.Place{ID: d.unique(name, "place"), Name: name})
+	d.net.Places = append(d.net.Places, petri.Place{ID: d.unique(name, "place"), Name: name, Open: true})
 	d.placeTally, d.users = append(d.placeTally, placeTally{}), append(d.users, nil)
 	return len(d.net.Places) - 1, true
 }

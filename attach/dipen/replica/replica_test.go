@@ -323,6 +323,31 @@ func TestANetOfAFileShowsWhatTokensWaitFor(t *testing.T) {
 	}
 }
 
+// A net of a file says which places are final. Of other places the arcs are not known, so
+// tokens can be stuck there.
+func TestOnlyPlacesOfAFileAreFinal(t *testing.T) {
+	file := &petri.Net{ID: "line", Places: []petri.Place{{ID: "a"}, {ID: "end"}}, Transitions: []petri.Transition{{ID: "t"}},
+		Arcs: []petri.Arc{{Source: "a", Target: "t", Weight: 1}, {Source: "t", Target: "end", Weight: 1}}}
+	for _, c := range []struct {
+		rule string
+		net  *petri.Net
+		want map[string]bool
+	}{
+		{"no file", line(), map[string]bool{"a": false, "b": false, "place 9": false}},
+		{"a file", file, map[string]bool{"a": false, "end": true, "b": false, "place 9": false}},
+	} {
+		s := tell(t, c.net, DefaultLimits())
+		s.tx("put pl/9/1 x")
+		got, d := map[string]bool{}, s.Definition()
+		for i, final := range d.FinalPlaces() {
+			got[d.Places[i].ID] = final
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", c.rule, d)
+		}
+	}
+}
+
 func TestTheLeaderIsTheOldestCandidate(t *testing.T) {
 	s := tell(t, line(), DefaultLimits())
 	if d := cmp.Diff([]Leadership{{"north", "node-1", 102 * second, 1}}, s.Leaders(s.now())); d != "" {

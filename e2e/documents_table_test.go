@@ -46,6 +46,8 @@ var notTyped = []exemption{
 	{page: "docs/sidecar-pairs.md", command: "install", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "pnagent check-config", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "systemctl", why: asRoot},
+	{page: "docs/sidecar-pairs.md", command: "(umask", why: asRoot},
+	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost},
 	{page: "docs/sidecar-pairs.md", command: "curl", why: aHost},
 	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: "runs for minutes"},

@@ -50,7 +50,8 @@
 // # Bounds and trust
 //
 // [Group] names the sidecars that notify the same sinks. A sidecar without sinks takes
-// no part. A client that may publish at the group's subject can suppress notifications;
-// NATS permissions must prevent that. A message has at most MaxMessage bytes, a group
+// no part. With [Keys] each message has a code, answers a challenge of its receiver, and
+// counts once. Without them a client that may publish at the group's subject can suppress
+// notifications; NATS permissions must prevent that. A message has at most MaxMessage bytes, a group
 // MaxPeers other members, an exchange MaxSources bytes. A rejected message is counted by [Reason].
 package standby

@@ -82,6 +82,8 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 		{"a net that is not its own", "shop-1", "snapshot.payments.shop-1", ""},
 		{"a definition that is not its own", "shop-1", "", "net.payments.*"},
 		{"an order to another engine", "shop-1", "inject." + shopNet + ".shop-2", ""},
+		{"an observer that injects", "observer", "inject." + shopNet + ".shop-1", ""},
+		{"a sidecar that injects", "sidecar", "inject." + shopNet + ".shop-1", ""},
 		{"firing at another engine", "shop-1", "fire." + shopNet + ".shop-2", ""},
 		{"a message to another engine", "shop-1", "message.paid.shop-2", ""},
 		{"a forged sidecar", "shop-1", "sidecars.default", ""},

@@ -40,6 +40,11 @@ type Config struct {
 	// room, and their time limits run.
 	Actions int
 	Log     *slog.Logger // of actions that fail; nil for none
+	// InjectTokens is how many tokens one injection may put; 0 for 10,000.
+	InjectTokens uint32
+	// InjectPlace is how many tokens a place of an instance may hold after an
+	// injection; 0 for 1,000,000. The initial marking and firings may put more.
+	InjectPlace uint32
 	// Journal records what the engine does, so that the next one with the same
 	// nets and instances continues from there; nil records nothing. The engine
 	// does not close it.
@@ -76,6 +81,16 @@ var (
 	ErrNoTransition = errors.New("no such transition")
 )
 
+// ErrTooManyTokens is wrapped by the errors of injections that exceed
+// Config.InjectTokens or Config.InjectPlace. Nothing has changed.
+var ErrTooManyTokens = errors.New("too many tokens")
+
+// Defaults of the Config.
+const (
+	injectTokens = 10_000
+	injectPlace  = 1_000_000
+)
+
 // Engine runs instances of nets. Its methods except Report may be called from
 // any goroutine, during Run and after it; before Run they wait for it.
 type Engine struct {
@@ -99,6 +114,7 @@ type Engine struct {
 
 	eventCounts eventCounts
 	outbox      *outbox
+	refusals    refusals
 }
 
 // New returns an engine with all instances at their initial marking, or in the
@@ -128,6 +144,8 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
 	}
 	cfg.SnapshotAfter = cmp.Or(max(cfg.SnapshotAfter, 0), snapshotAfter)
+	cfg.InjectTokens = cmp.Or(cfg.InjectTokens, injectTokens)
+	cfg.InjectPlace = cmp.Or(cfg.InjectPlace, injectPlace)
 	if cfg.Clock == nil {
 		cfg.Clock = func() int64 { return time.Now().UnixMicro() }
 	}
@@ -272,7 +290,9 @@ func (e *Engine) find(net string, instance int) (w *worker, k, i int, err error)
 	return w, k, i, err
 }
 
-// Inject puts n tokens into a place of an instance.
+// Inject puts n tokens into a place of an instance. It returns an error that
+// wraps ErrTooManyTokens if they are more than Config.InjectTokens, or if the
+// place would hold more than Config.InjectPlace.
 func (e *Engine) Inject(ctx context.Context, net string, instance int, place string, n uint32) error {
 	return e.InjectData(ctx, net, instance, place, n, nil)
 }
@@ -288,7 +308,21 @@ func (e *Engine) InjectData(ctx context.Context, net string, instance int, place
 	if !ok {
 		return fmt.Errorf("net %q, place %q: %w", net, place, ErrNoPlace)
 	}
-	return e.change(ctx, w, func(now int64) error { return w.shards[k].put(i, p, data, n, now) })
+	if n > e.cfg.InjectTokens {
+		return e.tooManyTokens(net, place, uint64(n))
+	}
+	return e.change(ctx, w, func(now int64) error {
+		if held := uint64(w.shards[k].TokensIn(i, p)) + uint64(n); n > 0 && held > uint64(e.cfg.InjectPlace) {
+			e.refusals.count(refusedPlace)
+			return fmt.Errorf("net %q, place %q would hold %d tokens; expected at most %d: %w", net, place, held, e.cfg.InjectPlace, ErrTooManyTokens)
+		}
+		return w.shards[k].put(i, p, data, n, now)
+	})
+}
+
+func (e *Engine) tooManyTokens(net, place string, n uint64) error {
+	e.refusals.count(refusedTokens)
+	return fmt.Errorf("net %q, place %q: %d tokens in one request; expected at most %d: %w", net, place, n, e.cfg.InjectTokens, ErrTooManyTokens)
 }
 
 // Fire fires a transition of an instance, or starts its action. One that is not

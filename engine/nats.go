@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -58,15 +59,15 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 	if err != nil {
 		return nil, err
 	}
-	subs, err := e.listen(nc, subjects)
+	queues, err := e.listen(nc, subjects)
 	send := e.sender(nc, subjects, log)
 	end = func(ctx context.Context) error {
 		if e.cfg.Part == nil {
 			stay(ctx, introduced)
 		}
 		var errs []error
-		for _, s := range subs {
-			errs = append(errs, s.Unsubscribe())
+		for _, q := range queues {
+			errs = append(errs, q.close(ctx))
 		}
 		send()
 		if e.cfg.Part != nil {
@@ -128,14 +129,18 @@ const maxRequest = 64 << 10
 // callTimeout is how long a request may wait for its worker.
 const callTimeout = 5 * time.Second
 
-func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Subscription, error) {
-	var subs []*nats.Subscription
+func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQueue, error) {
+	var queues []*requestQueue
+	sizes := map[string]*atomic.Int64{} // of the requests that wait, by kind, bytes
 	target := e.cfg.Source
 	if e.cfg.Part != nil {
 		target = e.cfg.Part.Name
 	}
 	subscribe := func(kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
-		sub, err := nc.Subscribe(subjects.Prefix()+"."+kind+suffix, func(m *nats.Msg) {
+		if sizes[kind] == nil {
+			sizes[kind] = new(atomic.Int64)
+		}
+		queue, err := newRequestQueue(nc, subjects.Prefix()+"."+kind+suffix, sizes[kind], &e.refusals, func(m *nats.Msg) {
 			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 			defer cancel()
 			answer, err := do(ctx, m)
@@ -146,7 +151,7 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 		if err != nil {
 			return fmt.Errorf("subscribing to requests to %s: %w", kind, err)
 		}
-		subs = append(subs, sub)
+		queues = append(queues, queue)
 		return nil
 	}
 	for _, n := range e.cfg.Nets {
@@ -154,18 +159,18 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*nats.Sub
 		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(target)
 		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
 			if err := subscribe(kind, suffix, func(ctx context.Context, m *nats.Msg) (any, error) { return okay{true}, do(ctx, id, m.Data) }); err != nil {
-				return subs, err
+				return queues, err
 			}
 		}
 	}
 	if e.workers[0].events == nil {
-		return subs, nil
+		return queues, nil
 	}
 	err := subscribe("message", ".*."+telemetry.Escape(target), e.forEvent(subjects.Prefix(), e.requestMessage))
 	if err == nil {
 		err = subscribe("signal", ".*", e.forEvent(subjects.Prefix(), e.requestSignal))
 	}
-	return subs, err
+	return queues, err
 }
 
 // okay is the answer to a request that was done.
@@ -234,7 +239,7 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 	r := struct {
 		Instance instance `json:"instance"`
 		Place    string   `json:"place"`
-		Tokens   uint32   `json:"tokens"`
+		Tokens   uint64   `json:"tokens"`
 
 		Data json.RawMessage `json:"data"`
 	}{Tokens: 1}
@@ -245,7 +250,10 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 	if err != nil {
 		return err
 	}
-	return e.InjectData(ctx, net, number, r.Place, r.Tokens, dataOf(r.Data))
+	if r.Tokens > uint64(e.cfg.InjectTokens) {
+		return e.tooManyTokens(net, r.Place, r.Tokens)
+	}
+	return e.InjectData(ctx, net, number, r.Place, uint32(r.Tokens), dataOf(r.Data))
 }
 
 func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {

@@ -28,6 +28,7 @@ type player interface {
 	Inside(i int, into *stats.HeldList)
 	Index(number int) (int, error)
 	Marking(i int) []uint32
+	TokensIn(i, place int) uint32
 
 	put(i, place int, data []byte, n uint32, now int64) error
 	fire(i, transition int, data []byte, now int64) error

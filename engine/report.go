@@ -23,6 +23,9 @@ type Report struct {
 	Marking map[string]uint64     `json:"marking"`
 	Nets    map[string]*NetReport `json:"nets"`
 	Events  *EventReport          `json:"events,omitempty"` // of this Run; nil if there were none
+	// Refused is how many requests exceeded a bound in this Run, by reason: too many
+	// tokens, place full, queue full.
+	Refused map[string]uint64 `json:"refused,omitempty"`
 }
 
 // NetReport is what an engine has done with one net, over all instances. Ids
@@ -39,7 +42,7 @@ type NetReport struct {
 
 // Report returns what the engine has done. Run must have ended.
 func (e *Engine) Report(ctx context.Context) (*Report, error) {
-	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Events: e.eventCounts.report(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
+	r := &Report{Source: e.cfg.Source, SnapshotsFailed: e.snapshotsFailed.Load(), Events: e.eventCounts.report(), Refused: e.refusals.report(), Seconds: e.stopped.Sub(e.started).Seconds(), Marking: map[string]uint64{}, Nets: map[string]*NetReport{}}
 	for k, n := range e.cfg.Nets {
 		net := n.Tables.Net
 		rows := stats.NewRows(len(net.Places), len(net.Transitions))

@@ -14,6 +14,10 @@ import (
 // of its calls: about 100 µs of work.
 const batch = 4096
 
+// maxCalls is the largest number of calls that a worker executes between two
+// batches of firings.
+const maxCalls = 256
+
 // worker is a goroutine that owns some instances of every net.
 type worker struct {
 	shards []player // by net
@@ -164,9 +168,10 @@ func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool))
 	return more, nil
 }
 
-// answer executes the calls that have arrived.
+// answer executes the calls that have arrived, at most maxCalls: callers without
+// a pause do not keep the worker from firing.
 func (w *worker) answer(now int64) {
-	for {
+	for range maxCalls {
 		select {
 		case call := <-w.calls:
 			call(now)

@@ -40,6 +40,7 @@ type engineCmd struct {
 	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, a fixed number of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
 	Actions   int              `default:"1024" help:"Actions that may run at once. Others wait, and their time limits include that."`
+	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Web       ownWebFlags      `embed:""`
@@ -47,6 +48,12 @@ type engineCmd struct {
 	Limit     limitFlags       `embed:""`
 
 	bindings *engine.Bindings
+}
+
+// injectFlags bound what requests may inject.
+type injectFlags struct {
+	Tokens uint32 `default:"10000" help:"Tokens that one request may inject."`
+	Place  uint32 `default:"1000000" help:"Tokens that a place of an instance may hold after an injection. The initial marking and firings may put more."`
 }
 
 // withoutBuffer drops what is published while there is no connection: the next
@@ -164,7 +171,7 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 	if c.Instances < 1 {
 		return engine.Config{}, usageError{fmt.Errorf("--instances: %d instances; expected 1 or more", c.Instances)}
 	}
-	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log}
+	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err

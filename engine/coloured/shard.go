@@ -156,6 +156,17 @@ func (s *Shard) Marking(i int) []uint32 {
 	return m
 }
 
+// TokensIn returns the number of an instance's tokens in one place, as Marking
+// counts them.
+func (s *Shard) TokensIn(i, place int) uint32 {
+	var n uint32
+	for f := range s.each(&s.instances[i]) {
+		_, total := f.in(&s.instances[i]).count(int32(place))
+		n = add(n, total)
+	}
+	return n
+}
+
 // Tokens returns the tokens of an instance, at most a given number, including
 // those in flight: by the number of the run of their scope, then by place and
 // oldest first.

@@ -185,6 +185,9 @@ func (s *Shard) Marking(i int) []uint32 {
 	return m
 }
 
+// TokensIn returns the number of an instance's tokens in one place.
+func (s *Shard) TokensIn(i, place int) uint32 { return s.tokens(&s.cells[i], place) }
+
 func (s *Shard) tokens(c *cell, place int) uint32 {
 	if c.n == isWide {
 		return s.wideOf(c).state.Tokens(place)

@@ -32,6 +32,8 @@ const (
 	// Definitions that are fetched at the same time, and the timeout of one.
 	maxFetching  = 16
 	fetchTimeout = 2 * time.Second
+	// Ticks after which the sources that are shown are listed again.
+	keepEvery = 8
 	// Definitions that are read at the same time.
 	maxReading = 4
 )
@@ -86,6 +88,9 @@ type Collector struct {
 	running  bool // while Run runs
 	dropped  map[*nats.Subscription]int
 	proofs   proofs
+	ticks    uint64
+
+	inbox inbox // has a lock of its own, which may be taken while mu is held
 }
 
 // New returns a Collector whose first View holds the given nets and Config.State.
@@ -119,6 +124,8 @@ func New(cfg Config) (*Collector, error) {
 			return nil, fmt.Errorf("collect: restore the state of the previous process: %w", err)
 		}
 	}
+	c.inbox.filled.L = &c.inbox.mu
+	c.inbox.keep(c.shownSubjects())
 	c.merger.begin(now)
 	c.proofs.at = now
 	view, _ := c.merger.Tick(now)
@@ -144,8 +151,10 @@ func (c *Collector) Run(ctx context.Context) error {
 	defer c.tasks.Wait()
 	defer c.run(false)
 	defer cancel()
+	c.tasks.Go(func() { c.process(ctx) })
+	defer c.inbox.close()
 	for _, subject := range c.cfg.Share.subjects(c.cfg.Subjects) {
-		sub, err := c.subscribe(ctx, subject)
+		sub, err := c.subscribe(subject)
 		if err != nil {
 			return fmt.Errorf("collect from %s: %w", subject, err)
 		}
@@ -193,14 +202,13 @@ func (c *Collector) run(running bool) {
 	c.mu.Unlock()
 }
 
-// subscribe processes every message of a subject. Each subscription has its own
-// goroutine, and therefore its own decoder.
-func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscription, error) {
-	var decoder telemetry.Decoder
-	var msg telemetry.Snapshot
+// subscribe puts every message of a subject into the inbox.
+func (c *Collector) subscribe(subject string) (*nats.Subscription, error) {
 	s := &subscription{}
 	sub, err := c.cfg.Conn.Subscribe(subject, func(m *nats.Msg) {
-		c.receive(ctx, m, &decoder, &msg)
+		if c.mine(&m.Subject) {
+			c.inbox.put(m)
+		}
 		s.taken.Add(1)
 	})
 	if err != nil {
@@ -214,11 +222,35 @@ func (c *Collector) subscribe(ctx context.Context, subject string) (*nats.Subscr
 	return sub, sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
 }
 
-// receive processes one message.
-func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
-	if !c.mine(&m.Subject) {
-		return
+// process processes the messages of the inbox until that is closed.
+func (c *Collector) process(ctx context.Context) {
+	var decoder telemetry.Decoder
+	var msg telemetry.Snapshot
+	batch, first := c.inbox.next(nil, false)
+	for len(batch) > 0 {
+		for _, m := range batch {
+			c.receive(ctx, m, first, &decoder, &msg)
+		}
+		batch, first = c.inbox.next(batch, first)
 	}
+}
+
+// shownSubjects returns the subjectKey of each source whose rows are shown.
+func (c *Collector) shownSubjects() map[string]bool {
+	shown := make(map[string]bool, c.merger.sources)
+	for _, n := range c.merger.nets {
+		for _, s := range n.order {
+			if s.rows != nil && s.state != Gone {
+				shown[telemetry.Escape(n.name)+"."+telemetry.Escape(s.name)] = true
+			}
+		}
+	}
+	return shown
+}
+
+// receive processes one message. first is whether rows of its source were shown when
+// it arrived.
+func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
 	err := c.allowed(m.Subject)
 	if err == nil {
 		err = decoder.DecodeMsg(c.cfg.Subjects, m, msg)
@@ -244,6 +276,8 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, decoder *telemetry
 	asks, err := c.merger.Take(msg, len(m.Data), now)
 	if err != nil {
 		c.notice(err, m.Subject, now)
+	} else if !first && c.merger.shows(msg.Net, msg.Source) {
+		c.inbox.show(m.Subject)
 	}
 	c.ask(ctx, asks)
 }
@@ -292,13 +326,17 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	defer c.mu.Unlock()
 	for sub, before := range c.dropped {
 		if dropped, err := sub.Dropped(); err == nil && dropped > before {
-			c.merger.Overran(uint64(dropped - before))
+			c.merger.Overran(uint64(dropped-before), Overrun)
 			c.dropped[sub] = dropped
 			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
+	c.countDropped(now)
 	c.confirmReceived()
 	view, asks := c.merger.Tick(now)
+	if c.ticks++; c.ticks%keepEvery == 0 {
+		c.inbox.keep(c.shownSubjects())
+	}
 	c.logSaturated()
 	c.links(view)
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
@@ -311,6 +349,19 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 		return view, c.saving, true
 	}
 	return view, c.saver.beginShown(c.merger), false
+}
+
+// countDropped counts the messages that the inbox dropped.
+func (c *Collector) countDropped(now int64) {
+	known, unknown := c.inbox.takeDropped()
+	if known > 0 {
+		c.merger.Overran(known, Overrun)
+		c.notice(reject(Overrun, "%d messages of sources that are shown", known), "inbox", now)
+	}
+	if unknown > 0 {
+		c.merger.Overran(unknown, OverrunUnknown)
+		c.notice(reject(OverrunUnknown, "%d messages of sources that are not shown", unknown), "inbox", now)
+	}
 }
 
 // save returns the state to keep. It holds the lock for one piece at a time.

@@ -112,6 +112,16 @@ func (m *Merger) RejectFrom(net, source string, err error, size int, now int64) 
 	m.refuse(n, m.source(n, source), 0, 0, err, now)
 }
 
+// shows reports whether rows of a source are shown.
+func (m *Merger) shows(net, source string) bool {
+	n := m.nets[net]
+	if n == nil {
+		return false
+	}
+	s := n.sources[source]
+	return s != nil && s.rows != nil && s.state != Gone
+}
+
 // Reject counts an answer that could not be decoded, by the telemetry.Reason of
 // the error.
 func (m *Merger) Reject(err error, size int) {
@@ -121,11 +131,12 @@ func (m *Merger) Reject(err error, size int) {
 	m.count(err)
 }
 
-// Overran counts messages that were dropped unread.
-func (m *Merger) Overran(messages uint64) {
+// Overran counts messages that were dropped unread, for the reason Overrun or
+// OverrunUnknown.
+func (m *Merger) Overran(messages uint64, reason telemetry.Reason) {
 	m.counted = true
 	m.traffic.Messages += messages
-	m.traffic.Rejected[string(Overrun)] += messages
+	m.traffic.Rejected[string(reason)] += messages
 	m.traffic.Bad += messages
 }
 

@@ -142,7 +142,7 @@ func TestEveryReasonIsThereFromTheStart(t *testing.T) {
 			t.Errorf("reason %s: got %d, there %t; want 0", r, n, there)
 		}
 	}
-	m.Overran(3)
+	m.Overran(3, Overrun)
 	view, _ = m.Tick(t0)
 	if view.Traffic.Rejected["overrun"] != 3 || view.Traffic.Messages != 3 {
 		t.Errorf("got %+v; want 3 messages, all rejected as overrun", view.Traffic)

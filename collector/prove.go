@@ -27,6 +27,8 @@ type proof struct {
 	at       int64
 	unbroken bool    // since the previous proof
 	came     []int64 // messages that each subscription received so far
+	sorted   bool    // all of them are in the inbox, or were
+	first    int64   // messages of shown sources until then
 }
 
 // proofs are the proofs whose messages are not all processed yet.
@@ -37,7 +39,7 @@ type proofs struct {
 	next  *proof // the newest one after first, or nil
 }
 
-// subscription counts the messages that were processed.
+// subscription counts the messages that were put into the inbox.
 type subscription struct {
 	*nats.Subscription
 	taken atomic.Int64
@@ -117,6 +119,13 @@ func (c *Collector) confirmReceived() {
 			if s.taken.Load() < q.first.came[i] {
 				return
 			}
+		}
+		came, done := c.inbox.progress()
+		if !q.first.sorted {
+			q.first.sorted, q.first.first = true, came
+		}
+		if done < q.first.first {
+			return
 		}
 		c.merger.ReceivedUntil(q.first.at, q.first.unbroken)
 		q.first, q.next = q.next, nil

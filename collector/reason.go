@@ -27,13 +27,14 @@ const (
 	DefinitionHeld     telemetry.Reason = "definition_held"      // its definition adds more rows than Rules.Growth, and most sources use another one
 	NetNotAllowed      telemetry.Reason = "net_not_allowed"      // Config.Allow excludes the net
 	Overrun            telemetry.Reason = "overrun"              // dropped unread, because messages arrived faster than they were processed
+	OverrunUnknown     telemetry.Reason = "overrun_unknown"      // the same, of a source whose rows are not shown
 )
 
 // Reasons returns every reason, including those of telemetry, in a fixed order.
 func Reasons() []telemetry.Reason {
 	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, EpochAhead, Duplicate, OldFence, UnknownDigest,
 		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, DefinitionHeld, NetNotAllowed,
-		telemetry.WrongDigest, Overrun)
+		telemetry.WrongDigest, Overrun, OverrunUnknown)
 }
 
 // reject returns an error that wraps a reason.

@@ -199,3 +199,51 @@ func (a *attacked) tokens(t *testing.T) (n int) {
 	}
 	return n
 }
+
+// A flood of messages that are not of any source is dropped and counted, and the
+// messages of a source that is shown are processed meanwhile.
+func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
+	t.Parallel()
+	a := attack(t)
+	ended, flooded := make(chan struct{}), make(chan error, 1)
+	go func() {
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				flooded <- a.nc.LastError()
+				return
+			default:
+			}
+			if err := a.nc.Publish(telemetry.Subjects{}.Snapshot("garbage", fmt.Sprint(i%1000)), []byte("garbage")); err != nil {
+				flooded <- err
+				return
+			}
+		}
+	}()
+	until(t, "messages of unknown sources are dropped", func() error {
+		if a.rejected(t)["overrun_unknown"] == 0 {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	operator := connect(t, a.nc.ConnectedUrl())
+	for range 3 {
+		before := a.tokens(t)
+		request(t, operator, "inject", "claims", "good", `{"instance":0,"place":"inbox","tokens":2}`)
+		until(t, "the good engine's tokens are shown during the flood", func() error {
+			if n := a.tokens(t); n != before+2 {
+				return fmt.Errorf("%d tokens, %d before", n, before)
+			}
+			return nil
+		})
+	}
+	close(ended)
+	if err := <-flooded; err != nil {
+		t.Error(err)
+	}
+	if v := a.side.view(t); v.source("claims", "good") != "up" || v.Traffic.Rejected["overrun"] != 0 {
+		t.Errorf("got source %q and %d messages of shown sources dropped; want up, and none", v.source("claims", "good"), v.Traffic.Rejected["overrun"])
+	}
+	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
+	until(t, "a new net is shown after the flood", func() error { return a.side.shows(t, shopNet) })
+}

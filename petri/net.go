@@ -22,6 +22,11 @@ type Net struct {
 	// root is the net itself: the scope "", which is not listed.
 	Scopes []Scope
 
+	// Shared makes the fields of the tokens' data variables, as in BPMN: see Scope.Local. What
+	// a firing changes of the data that it takes changes for all tokens that carry the
+	// variable.
+	Shared bool
+
 	// FinalMarkings are the markings in which an instance should end, as the source
 	// declares them; nil if it declares none. The token game ignores them.
 	FinalMarkings []Marking
@@ -40,6 +45,11 @@ type Scope struct {
 	ID     string
 	Parent string // the enclosing scope; "" for the net
 	Pos    Pos
+
+	// Local are the variables of which each run of the scope has its own, if the net is
+	// Shared. With Apart, all are. Other variables are those of the scope around.
+	Local []string
+	Apart bool
 }
 
 // Marking is the number of tokens by place id; a place that it lacks has none.
@@ -58,10 +68,21 @@ type Place struct {
 	Doc     string
 	Initial uint32 // tokens in the initial marking
 	Scope   string // the innermost scope that the place is in; "" for the net
+	Data    PlaceData
 	Open    bool   // tokens also leave it in ways that the net does not show, so it is never final
 	At      *Point // nil if the source has none
 	Pos     Pos
 }
+
+// PlaceData is what the data of the tokens of a place of a Shared net are.
+type PlaceData uint8
+
+// The kinds of PlaceData.
+const (
+	Variables  PlaceData = iota // variables that the run of the place's scope sees
+	DataAround                  // variables that the run around it sees
+	OwnData                     // no variables: they change only when the token moves
+)
 
 // Transition is one transition of a net.
 type Transition struct {

@@ -37,7 +37,8 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 		return false
 	}
-	if place, fits := s.room(in, f, r, &o, c.picked(), took); !fits {
+	place, fits := s.room(in, f, r, &o, c.picked(), took)
+	if !fits || !s.fitsAll(in, f, r, &o, c, took) {
 		s.incident(i, in, f, t, 0, place)
 		return false
 	}
@@ -265,6 +266,9 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	default:
 		s.byArcs(i, in, f, t, o)
 	}
+	if s.shared {
+		s.share(in)
+	}
 	if s.Part != nil {
 		s.cross(i)
 	}
@@ -356,11 +360,13 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 		}
 		if left > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: left}, spot{e.Place, s.aim(i, in, f, e.Place, false)}})
+			s.filter(in, data)
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 && b.Put > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
+			s.filter(in, data)
 		}
 	}
 	if o.values != nil {

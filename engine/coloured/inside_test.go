@@ -3,7 +3,6 @@
 package coloured
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -22,7 +21,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 		now := now0
 		for range 10 {
 			now += r.Int64N(100_000)
-			if err := s.Inject(0, r.IntN(s.Tables.Places()), []byte(fmt.Sprint("x", r.IntN(9))), r.Uint32N(4), now); err != nil {
+			if err := s.Inject(0, r.IntN(s.Tables.Places()), dataFor(r, s), r.Uint32N(4), now); err != nil {
 				t.Fatal(err)
 			}
 			s.Step(10, now)

@@ -29,7 +29,7 @@ func (m *model) take(f *modelFrame, t int, taken []*modelToken) {
 func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRun {
 	m.take(f, t, c.taken)
 	m.lastRun++
-	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, read: savedTokens(c.read), data: data, started: m.now, attempt: 1}
+	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, seen: savedTokens(c.taken), read: savedTokens(c.read), data: data, started: m.now, attempt: 1}
 	for _, x := range m.troubles {
 		if x.t == t && x.in == f && x.token == first(c.taken) && x.failures > 0 {
 			r.attempt = x.failures + 1
@@ -95,6 +95,7 @@ func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.Branc
 }
 
 func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, values []modelValue, data []byte, puts []Put) {
+	old := slices.Clone(m.tokens)
 	m.destroy(taken)
 	m.each(func(p int32) {
 		if !m.between(p, t).reset {
@@ -112,6 +113,13 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 			passed = k.Data
 		}
 	}
+	passOn := func(n int) {
+		for _, k := range m.tokens[len(m.tokens)-n:] {
+			if data == nil {
+				m.pass(taken, k)
+			}
+		}
+	}
 	if puts != nil {
 		m.puts(f, taken, puts)
 	} else {
@@ -125,17 +133,20 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 			}
 			if left > 0 {
 				m.put(p, m.aim(f, p), passed, left)
+				passOn(left)
 			}
 		})
 		for _, b := range branches {
 			if m.net.Arcs[b.Arc].Data == "" {
 				m.put(b.Place, m.aim(f, b.Place), passed, int(b.Put))
+				passOn(int(b.Put))
 			}
 		}
 		for _, v := range values {
 			m.inscribed(f, v)
 		}
 	}
+	m.share(taken, slices.DeleteFunc(slices.Clone(m.tokens), func(k *modelToken) bool { return slices.Contains(old, k) }))
 	m.changed()
 	m.counts[t].firings++
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f && x.token == 0 })
@@ -203,6 +214,10 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 		data = r.data
 	}
 	if o.Kind == Fired && fair {
+		data, o.Puts = m.rebased(r, data), slices.Clone(o.Puts)
+		for k := range o.Puts {
+			o.Puts[k].Data = m.rebased(r, o.Puts[k].Data)
+		}
 		out, ok := m.branches(t, r.taken, data)
 		values, right := m.inscribe(t, modelChoice{r.taken, r.read}, out, data)
 		if ok && right || o.Puts != nil {

@@ -189,12 +189,17 @@ func someData(salt uint32, each bool) Inscription {
 	}
 }
 
-// randomOf returns the maker of random nets of a round: every other one has scopes.
+// randomOf returns the maker of random nets of a round: every other one has scopes, and those
+// from round 600 on share variables.
 func randomOf(round int) func(*rand.Rand) (*petri.Net, []Binding) {
-	if round%2 == 0 {
-		return randomNet
+	of := randomNet
+	if round%2 == 1 {
+		of = randomScopedNet
 	}
-	return randomScopedNet
+	if round >= 600 {
+		return randomShared(of)
+	}
+	return of
 }
 
 // randomScopedNet is randomNet with scopes. It leaves out arcs that scopes do not allow.

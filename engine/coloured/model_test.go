@@ -49,6 +49,7 @@ type modelRun struct {
 	t        int
 	in       *modelFrame
 	taken    []*modelToken
+	seen     []*modelToken // taken, as they were when it started
 	read     []*modelToken // as they were when it started
 	data     []byte
 	started  int64

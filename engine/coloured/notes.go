@@ -40,6 +40,7 @@ type note struct {
 // load is the data of a run.
 type load struct {
 	taken     []Placed
+	seen      []Placed // the tokens that it took, as they were when it started; nil if they are as they were
 	read      []Placed // the tokens that it tests, as they were when it started
 	data      []byte   // the data passed to Fire
 	contested bool     // it was preferred to a rival

@@ -110,6 +110,19 @@ func randomOutcome(r *rand.Rand, tables *petri.Tables, run *modelRun) (o Outcome
 	if r.IntN(3) == 0 {
 		o.Data = []byte(fmt.Sprint("d", r.IntN(5)))
 	}
+	if tables.Net.Shared && o.Data != nil {
+		o.Data = variablesOf(r)
+		if len(run.seen) > 0 && r.IntN(2) == 0 { // it returns all that it saw
+			seen := fieldsIn(run.seen[0].Data)
+			if fieldsIn(o.Data) != nil {
+				for name, value := range seen {
+					if r.IntN(4) > 0 {
+						o.Data = textOf(union(fieldsIn(o.Data), name, value))
+					}
+				}
+			}
+		}
+	}
 	if o.Kind == Delayed || r.IntN(3) == 0 {
 		o.After = 1 + r.Int64N(200)
 	}
@@ -150,7 +163,7 @@ func (p *pair) happens() {
 		place, n := p.r.IntN(p.s.Tables.Places()), p.r.Uint32N(3)
 		var data []byte
 		if p.r.IntN(3) > 0 {
-			data = []byte(fmt.Sprint("x", p.r.IntN(9)))
+			data = dataFor(p.r, p.s)
 		}
 		if err := p.s.Inject(0, place, data, n, p.now); err != nil {
 			p.Fatal(err)
@@ -159,12 +172,17 @@ func (p *pair) happens() {
 		if n > 0 {
 			p.m.entered = map[string]*modelFrame{}
 			p.m.put(int32(place), p.m.aim(p.m.frames[0], int32(place)), data, int(n))
+			p.m.share(nil, slices.Clone(p.m.tokens[len(p.m.tokens)-int(n):]))
 		}
 		p.m.changed()
 	case k < 4:
 		t := p.r.IntN(len(p.s.rules))
 		p.m.now = p.now
-		if err, ok := p.s.Fire(0, t, nil, p.now), p.m.fireByHand(t, nil); (err == nil) != ok {
+		var data []byte
+		if p.s.Tables.Net.Shared && p.r.IntN(2) == 0 {
+			data = variablesOf(p.r)
+		}
+		if err, ok := p.s.Fire(0, t, data, p.now), p.m.fireByHand(t, data); (err == nil) != ok {
 			p.Fatalf("fired %d: %v, the model %v", t, err, ok)
 		}
 	case k < 8 && len(p.m.runs) > 0:

@@ -5,7 +5,6 @@ package coloured
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -81,7 +80,7 @@ func (o *owner) happen(r *rand.Rand, now int64) {
 	var err error
 	switch r.IntN(5) {
 	case 0:
-		err = o.Inject(i, p, []byte(fmt.Sprint("x", r.IntN(9))), n, now)
+		err = o.Inject(i, p, dataFor(r, o.Shard), n, now)
 	case 1:
 		err = o.Fire(i, tr, nil, now)
 	case 2, 3, 4:
@@ -144,7 +143,7 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 		tables, bindings, plan := regional(t, r, func(*petri.Net) {})
 		cfg.Tables, cfg.Bindings, cfg.Part = tables, bindings, &plan.Regions[r.IntN(len(plan.Regions))]
 	} else {
-		net, bindings := randomOf(r.IntN(2))(r)
+		net, bindings := randomOf(r.IntN(2) + 600*r.IntN(2))(r)
 		if r.IntN(3) == 0 {
 			net, bindings = courier(r) // in which all tokens reach an end
 		}

@@ -122,6 +122,11 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if err := s.check(r, l.taken, &o); err != nil {
 		return err
 	}
+	if l.seen != nil {
+		if err := l.rebased(res); err != nil {
+			return err
+		}
+	}
 	if o.Puts == nil {
 		var a answer
 		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
@@ -138,6 +143,9 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	f := s.frame(in, s.notes.all[id].frame)
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+	}
+	if !s.fitsAll(in, f, r, res, candidate{}, l.taken) {
+		return fmt.Errorf("%w: its variables, for a token", ErrTooLarge)
 	}
 	s.took = s.took[:0]
 	for k := range l.taken {

@@ -53,6 +53,8 @@ type Shard struct {
 	thrown      []Thrown     // see Thrown
 	timerFaults []TimerFault // see TimerFaults
 
+	shared  bool // the data of tokens are variables: see petri.Net.Shared
+	locals  bool // and a scope has some of its own
 	logging bool
 	log     []byte // see TakeLog
 	random  shard.Stream
@@ -102,6 +104,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if t.Scoped() {
 		s.frames = make([]frames, base.Count)
 	}
+	s.shared = t.Net.Shared && base.Part == nil
+	s.locals = s.shared && slices.ContainsFunc(t.Net.Scopes, func(sc petri.Scope) bool { return sc.Apart || len(sc.Local) > 0 })
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
 	s.compile(cfg.Bindings)

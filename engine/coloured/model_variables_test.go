@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// How the model shares variables: each is looked up anew, token by token.
+
+// modelVariable is a name in a frame.
+type modelVariable struct {
+	owner *modelFrame
+	name  string
+}
+
+func fieldsIn(data []byte) map[string]any {
+	var o map[string]any
+	if json.Unmarshal(data, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+func textOf(o map[string]any) []byte {
+	out, _ := json.Marshal(o)
+	return out
+}
+
+// variable returns the variable of a name at a token; ok is false if its data is no variables.
+func (m *model) variable(k *modelToken, name string) (v modelVariable, ok bool) {
+	f := k.in
+	if m.net.Places[k.place].Data == petri.DataAround && f.up != nil {
+		f = f.up
+	}
+	for f.up != nil {
+		s := m.net.Scopes[slices.IndexFunc(m.net.Scopes, func(s petri.Scope) bool { return s.ID == f.scope })]
+		if s.Apart || slices.Contains(s.Local, name) {
+			break
+		}
+		f = f.up
+	}
+	return modelVariable{f, name}, m.net.Places[k.place].Data != petri.OwnData
+}
+
+// share writes what the put tokens have and the taken ones had not into all tokens.
+func (m *model) share(taken, put []*modelToken) {
+	if !m.net.Shared {
+		return
+	}
+	before, writes := map[modelVariable]any{}, map[modelVariable]any{}
+	for _, k := range taken {
+		for name, value := range fieldsIn(k.Data) {
+			if v, ok := m.variable(k, name); ok {
+				before[v] = value
+			}
+		}
+	}
+	for _, k := range put {
+		for name, value := range fieldsIn(k.Data) {
+			v, ok := m.variable(k, name)
+			if old, was := before[v]; ok && (!was || !reflect.DeepEqual(old, value)) {
+				writes[v] = value
+			}
+		}
+	}
+	for _, k := range m.tokens {
+		m.write(k, writes)
+	}
+	for _, r := range m.runs {
+		for _, k := range r.read {
+			m.write(k, writes)
+		}
+	}
+}
+
+func (m *model) write(k *modelToken, writes map[modelVariable]any) {
+	o := fieldsIn(k.Data)
+	if k.Data == nil {
+		o = map[string]any{}
+	}
+	changed := false
+	for v, value := range writes {
+		at, ok := m.variable(k, v.name)
+		if old, has := o[v.name]; o != nil && ok && at == v && (!has || !reflect.DeepEqual(old, value)) {
+			o[v.name], changed = value, true
+		}
+	}
+	if changed {
+		k.Data = textOf(o)
+	}
+}
+
+// pass leaves out of a put token what it passes on of variables of frames inside, unless
+// one around has the name.
+func (m *model) pass(taken []*modelToken, k *modelToken) {
+	o := fieldsIn(k.Data)
+	changed := false
+	for name, value := range o {
+		to, ok := m.variable(k, name)
+		if !m.net.Shared || !ok {
+			continue
+		}
+		keep := false
+		for _, from := range taken {
+			mine, has := fieldsIn(from.Data)[name]
+			switch at, _ := m.variable(from, name); {
+			case !has:
+			case at == to:
+				value, keep = mine, true
+			default:
+				keep = keep || at.owner.number < to.owner.number
+			}
+		}
+		if slices.ContainsFunc(taken, func(from *modelToken) bool {
+			_, variable := m.variable(from, name)
+			_, has := fieldsIn(from.Data)[name]
+			return has && !variable
+		}) {
+			continue
+		}
+		if !keep {
+			delete(o, name)
+			changed = true
+		} else if !reflect.DeepEqual(o[name], value) {
+			o[name], changed = value, true
+		}
+	}
+	if changed {
+		k.Data = textOf(o)
+	}
+}
+
+// rebased returns what a run returned, with the present values of what it left as it was.
+func (m *model) rebased(r *modelRun, data []byte) []byte {
+	o := fieldsIn(data)
+	if o == nil || !m.net.Shared {
+		return data
+	}
+	before, now := map[string]any{}, map[string]any{}
+	for k := range r.taken {
+		for name, value := range fieldsIn(r.seen[k].Data) {
+			before[name] = value
+		}
+		for name, value := range fieldsIn(r.taken[k].Data) {
+			now[name] = value
+		}
+	}
+	changed := false
+	for name, value := range now {
+		old, was := before[name]
+		mine, has := o[name]
+		other := !was || !reflect.DeepEqual(old, value)
+		left := !was && !has || was && has && reflect.DeepEqual(old, mine)
+		if other && left {
+			o[name], changed = value, true
+		}
+	}
+	if !changed {
+		return data
+	}
+	return textOf(o)
+}
+
+// someVariables returns an inscription whose value is some variables of the tokens, with a
+// change.
+func someVariables(salt uint32, each bool) Inscription {
+	return func(tokens []Placed, now int64) []byte {
+		value := someData(salt, each)(tokens, now)
+		if each {
+			return value
+		}
+		o := map[string]any{}
+		for _, p := range tokens {
+			for name, v := range fieldsIn(p.Token.Data) {
+				o[name] = v
+			}
+		}
+		if salt%3 > 0 {
+			o[string("abcd"[salt%4])] = json.RawMessage(value)
+		}
+		return textOf(o)
+	}
+}
+
+// variablesOf returns the data of an event in a random shared net.
+func variablesOf(r *rand.Rand) []byte {
+	o := map[string]any{}
+	for range 1 + r.IntN(3) {
+		o[string("abcd"[r.IntN(4)])] = r.IntN(5)
+	}
+	if r.IntN(10) == 0 {
+		return fmt.Append(nil, r.IntN(5))
+	}
+	return textOf(o)
+}
+
+// dataFor returns the data of tokens that are injected.
+func dataFor(r *rand.Rand, s *Shard) []byte {
+	if s.Tables.Net.Shared {
+		return variablesOf(r)
+	}
+	return []byte(fmt.Sprint("x", r.IntN(9)))
+}
+
+func union(o map[string]any, name string, value any) map[string]any {
+	o[name] = value
+	return o
+}
+
+// randomShared returns the maker of random nets whose tokens share variables.
+func randomShared(of func(*rand.Rand) (*petri.Net, []Binding)) func(*rand.Rand) (*petri.Net, []Binding) {
+	return func(r *rand.Rand) (*petri.Net, []Binding) {
+		n, bindings := of(r)
+		n.Shared = true
+		for k := range n.Scopes {
+			n.Scopes[k].Apart = r.IntN(5) == 0
+			for _, name := range []string{"a", "b", "c"} {
+				if r.IntN(4) == 0 {
+					n.Scopes[k].Local = append(n.Scopes[k].Local, name)
+				}
+			}
+		}
+		for k := range n.Places {
+			n.Places[k].Data = []petri.PlaceData{petri.Variables, petri.Variables, petri.Variables, petri.Variables, petri.DataAround, petri.OwnData}[r.IntN(6)]
+		}
+		for t := range bindings {
+			b := &bindings[t]
+			for k := range b.Data {
+				b.Data[k] = someVariables(r.Uint32(), n.Arcs[arcOf(n, t, k)].Each)
+			}
+		}
+		return n, bindings
+	}
+}
+
+// arcOf returns the index of the k-th inscribed arc of a transition.
+func arcOf(n *petri.Net, t, k int) int {
+	for i := range n.Arcs {
+		if n.Arcs[i].Source == n.Transitions[t].ID && n.Arcs[i].Data != "" {
+			if k == 0 {
+				return i
+			}
+			k--
+		}
+	}
+	return -1
+}
+
+// On random nets whose tokens share variables, too, the machine does the same as the model.
+func TestTheMachineIsTheModelWithVariables(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		beside(t, seed, randomShared(randomNet))
+		beside(t, seed, randomShared(randomScopedNet))
+	}
+}

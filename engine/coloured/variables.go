@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// variable is a variable of a shared net: a name in a run of a scope, 0 for the instance.
+type variable struct {
+	owner uint32
+	name  string
+}
+
+// write gives a variable a value.
+type write struct {
+	variable
+	value json.RawMessage
+}
+
+// object is the fields of the data of a token.
+type object map[string]json.RawMessage
+
+// objectOf returns the fields of data; nil if it is not a JSON object.
+func objectOf(data []byte) object {
+	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	var o object
+	if json.Unmarshal(data, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+// data returns the object as JSON, its fields by name.
+func (o object) data() []byte {
+	out := []byte{'{'}
+	for k, name := range slices.Sorted(maps.Keys(o)) {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a text has no error
+		out = append(append(append(out, key...), ':'), o[name]...)
+	}
+	return append(out, '}')
+}
+
+// has reports whether a field has a value.
+func (o object) has(name string, value json.RawMessage) bool {
+	old, ok := o[name]
+	return ok && equalJSON(old, value)
+}
+
+// equalJSON reports whether two JSON texts have the same value.
+func equalJSON(a, b []byte) bool {
+	return bytes.Equal(a, b) || reflect.DeepEqual(decoded(a), decoded(b))
+}
+
+// decoded returns the value of a JSON text. Numbers with a fraction or an exponent are a
+// float64, others are exact.
+func decoded(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(text)
+	}
+	return floats(v)
+}
+
+func floats(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f >= -1<<53 && f <= 1<<53 {
+			return f
+		}
+	case []any:
+		for k := range v {
+			v[k] = floats(v[k])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = floats(v[k])
+		}
+	}
+	return v
+}
+
+// ownData reports whether the data of the tokens of a place are no variables.
+func (s *Shard) ownData(place int32) bool { return s.Tables.Net.Places[place].Data == petri.OwnData }
+
+// isLocal reports whether a variable belongs to the runs of a scope, which is not the net.
+func (s *Shard) isLocal(scope int32, name string) bool {
+	sc := &s.Tables.Net.Scopes[scope-1]
+	return sc.Apart || slices.Contains(sc.Local, name)
+}
+
+// holder returns the run whose variables the tokens of a place in a run carry.
+func (s *Shard) holder(f *frame, place int32) *frame {
+	if f != nil && s.Tables.Net.Places[place].Data == petri.DataAround {
+		return f.up
+	}
+	return f
+}
+
+// owner returns the run to which a variable belongs that is seen in a run.
+func (s *Shard) owner(f *frame, name string) uint32 {
+	for f != nil && !s.isLocal(f.scope, name) {
+		f = f.up
+	}
+	return f.id()
+}
+
+// domain returns the innermost run, f or one around it, that has variables of its own. All
+// runs of one domain see the same variables.
+func (s *Shard) domain(f *frame) uint32 {
+	for f != nil && !s.Tables.Net.Scopes[f.scope-1].Apart && len(s.Tables.Net.Scopes[f.scope-1].Local) == 0 {
+		f = f.up
+	}
+	return f.id()
+}
+
+// domainAt is domain of the holder of a token.
+func (s *Shard) domainAt(in *instance, at spot) uint32 {
+	return s.domain(s.holder(s.frame(in, at.frame), at.place))
+}
+
+// sharing is the writes of one firing, and the tokens' data that they have changed.
+type sharing struct {
+	*Shard
+	in      *instance
+	writes  []write
+	domains map[uint32][]write // the writes that a domain sees
+	changed map[changedData][]byte
+}
+
+// changedData is data in a domain, by its first byte; nil if a token carries none.
+type changedData struct {
+	first  *byte
+	domain uint32
+}
+
+// share makes the values of variables that the tokens in out have, and those in took had
+// not, the values of all tokens that carry these variables.
+func (s *Shard) share(in *instance) {
+	if s.nothingNew(in) {
+		return
+	}
+	x := s.sharing(in, s.took, s.out)
+	if len(x.writes) == 0 {
+		return
+	}
+	for k := range s.out {
+		x.update(&s.out[k].data, s.out[k].spot)
+	}
+	for f := range s.each(in) {
+		for k := range *f.in(in) {
+			p, changed := &(*f.in(in))[k], false
+			left := p.left()
+			for j := range left {
+				changed = x.update(&left[j].data, spot{p.place, f.id()}) || changed
+			}
+			if changed {
+				s.touched = append(s.touched, spot{p.place, f.id()})
+			}
+		}
+	}
+	for id := in.runs; id != none; id = s.notes.all[id].next {
+		x.updateRun(s.load(id))
+	}
+	for _, p := range s.unended {
+		if p.i == int(in.index) {
+			x.updateAll(p.taken)
+			x.updateAll(p.read)
+		}
+	}
+}
+
+// nothingNew reports whether out has no data that took has not, or there is no other token.
+func (s *Shard) nothingNew(in *instance) bool {
+	news, alone := false, len(in.piles) == 0 && len(s.out) == 1 && in.runs == none && len(s.unended) == 0
+	for k := range s.out {
+		h := &s.out[k]
+		news = news || len(h.data) > 0 && !s.ownData(h.place) &&
+			!slices.ContainsFunc(s.took, func(t held) bool {
+				return sameData(t.data, h.data) && !s.ownData(t.place) && (!s.locals || s.domainAt(in, t.spot) == s.domainAt(in, h.spot))
+			})
+	}
+	if !news || !alone {
+		return !news
+	}
+	for _, f := range s.opened(in) {
+		if len(f.piles) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sharing returns the writes of a firing that takes and puts tokens.
+func (s *Shard) sharing(in *instance, took, out []held) *sharing {
+	base, values := map[variable]json.RawMessage{}, map[variable]json.RawMessage{}
+	each(took, func(h *held, o object) {
+		if !s.ownData(h.place) {
+			for name, value := range o {
+				base[variable{s.ownerAt(in, h.spot, name), name}] = value
+			}
+		}
+	})
+	each(out, func(h *held, o object) {
+		if s.ownData(h.place) {
+			return
+		}
+		for name, value := range o {
+			v := variable{s.ownerAt(in, h.spot, name), name}
+			if old, ok := base[v]; !ok || !equalJSON(old, value) {
+				values[v] = value
+			}
+		}
+	})
+	x := &sharing{Shard: s, in: in, domains: map[uint32][]write{}, changed: map[changedData][]byte{}}
+	for v, value := range values {
+		x.writes = append(x.writes, write{v, value})
+	}
+	slices.SortFunc(x.writes, func(a, b write) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.owner, b.owner)) })
+	return x
+}
+
+// each calls do for the lots whose data is an object.
+func each(lots []held, do func(*held, object)) {
+	var o object
+	for k := range lots {
+		if k == 0 || !sameData(lots[k].data, lots[k-1].data) {
+			o = objectOf(lots[k].data)
+		}
+		if o != nil {
+			do(&lots[k], o)
+		}
+	}
+}
+
+func (s *Shard) ownerAt(in *instance, at spot, name string) uint32 {
+	if !s.locals {
+		return 0
+	}
+	return s.owner(s.holder(s.frame(in, at.frame), at.place), name)
+}
+
+// seen returns the writes that a domain sees.
+func (x *sharing) seen(domain uint32) []write {
+	if !x.locals {
+		return x.writes
+	}
+	seen, ok := x.domains[domain]
+	if !ok {
+		f := x.frame(x.in, domain)
+		for _, w := range x.writes {
+			if x.owner(f, w.name) == w.owner {
+				seen = append(seen, w)
+			}
+		}
+		x.domains[domain] = seen
+	}
+	return seen
+}
+
+// after returns the data of a token after the writes.
+func (x *sharing) after(data []byte, at spot) []byte {
+	if x.ownData(at.place) || data != nil && len(data) == 0 {
+		return data
+	}
+	key := changedData{}
+	if x.locals {
+		key.domain = x.domainAt(x.in, at)
+	}
+	if data != nil {
+		key.first = &data[0]
+	}
+	out, ok := x.changed[key]
+	if !ok {
+		out = written(data, x.seen(key.domain))
+		x.changed[key] = out
+	}
+	return out
+}
+
+// written returns data after writes: the same if it is not an object or has the values.
+func written(data []byte, writes []write) []byte {
+	o, changed := object{}, false
+	if data != nil {
+		o = objectOf(data)
+	}
+	if o == nil {
+		return data
+	}
+	for _, w := range writes {
+		if !o.has(w.name, w.value) {
+			o[w.name], changed = w.value, true
+		}
+	}
+	if !changed {
+		return data
+	}
+	return o.data()
+}
+
+// update changes the data of a token, and reports whether it did. Data that would be too
+// large stays as it is: see fitsAll.
+func (x *sharing) update(data *[]byte, at spot) bool {
+	after := x.after(*data, at)
+	if sameData(after, *data) || len(after) > MaxData {
+		return false
+	}
+	*data = after
+	return true
+}
+
+func (x *sharing) updateAll(tokens []Placed) {
+	for k := range tokens {
+		x.update(&tokens[k].Token.Data, tokens[k].at())
+	}
+}
+
+// updateRun changes the data of the tokens of a run. Its worker has the tokens as they were.
+func (x *sharing) updateRun(l *load) {
+	if l.seen == nil {
+		l.seen, l.taken, l.read = l.taken, slices.Clone(l.taken), slices.Clone(l.read)
+	}
+	x.updateAll(l.taken)
+	x.updateAll(l.read)
+}
+
+// rebase returns the data that an action returned, over what others have written since it
+// started: of a variable that the action left as it was, the present value.
+func (l *load) rebase(data []byte) []byte {
+	o := objectOf(data)
+	if o == nil || l.seen == nil {
+		return data
+	}
+	before, now := fieldsOf(l.seen), fieldsOf(l.taken)
+	changed := false
+	for name, value := range now {
+		old, was := before[name]
+		mine, has := o[name]
+		if was && equalJSON(old, value) || has != was || was && !equalJSON(mine, old) {
+			continue // nobody else wrote it, or the action did
+		}
+		o[name], changed = value, true
+	}
+	if !changed {
+		return data
+	}
+	return o.data()
+}
+
+// fieldsOf returns the fields of all tokens.
+func fieldsOf(tokens []Placed) object {
+	all := object{}
+	for k := range tokens {
+		maps.Copy(all, objectOf(tokens[k].Token.Data))
+	}
+	return all
+}
+
+// rebased applies rebase to an outcome.
+func (l *load) rebased(o *outcome) error {
+	o.data = l.rebase(o.data)
+	most := len(o.data)
+	if l.seen != nil && len(o.puts) > 0 {
+		o.puts = slices.Clone(o.puts)
+		for k := range o.puts {
+			o.puts[k].Data = l.rebase(o.puts[k].Data)
+			most = max(most, len(o.puts[k].Data))
+		}
+	}
+	if most > MaxData {
+		return fmt.Errorf("%w, not %d", ErrTooLarge, most)
+	}
+	return nil
+}
+
+// fitsAll reports whether tokens can carry the variables that a firing in a frame writes.
+// taken is nil if it takes the oldest tokens.
+func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome, c candidate, taken []Placed) bool {
+	if !s.shared || o.data == nil && o.values == nil && o.puts == nil {
+		return true
+	}
+	sum := len(o.data)
+	for k := range o.puts {
+		sum += len(o.puts[k].Data)
+	}
+	for _, values := range o.values {
+		for _, v := range values {
+			sum += len(v)
+		}
+	}
+	most := 0
+	s.eachData(in, func(h held) { most = max(most, len(h.data)) })
+	if 6*(sum+most) <= MaxData { // the longest that a byte of a name can become is 6
+		return true
+	}
+	took := s.taking(in, f, r, c, taken)
+	x := s.sharing(in, took, s.putting(f, r, o))
+	fits := true
+	s.eachData(in, func(h held) {
+		for k := range took {
+			if t := &took[k]; t.spot == h.spot && t.id >= h.id && t.id-h.id < uint64(h.n) {
+				h.n -= min(h.n, t.n)
+			}
+		}
+		fits = fits && (h.n == 0 || len(x.after(h.data, h.spot)) <= max(MaxData, len(h.data)))
+	})
+	return fits
+}
+
+// eachData calls do for all lots of an instance, including tokens in flight.
+func (s *Shard) eachData(in *instance, do func(held)) {
+	for f := range s.each(in) {
+		for k := range *f.in(in) {
+			p := &(*f.in(in))[k]
+			for _, l := range s.standing(in, f, p) {
+				do(held{l, spot{p.place, f.id()}})
+			}
+		}
+	}
+}
+
+// taking returns the tokens that a firing will take.
+func (s *Shard) taking(in *instance, f *frame, r *rule, c candidate, taken []Placed) (took []held) {
+	for k := range taken {
+		took = append(took, held{lot{taken[k].Token.ID, taken[k].Token.Injected, taken[k].Token.Data, 1}, taken[k].at()})
+	}
+	if c.picked() || r == nil {
+		return took
+	}
+	for k := range r.effects {
+		e := &r.effects[k]
+		home, left := s.around(f, e.Place), e.Take
+		if p := home.in(in).pile(e.Place); p != nil {
+			for _, l := range p.left() {
+				if l.n = min(l.n, left); l.n > 0 {
+					took = append(took, held{l, spot{e.Place, home.id()}})
+					left -= l.n
+				}
+			}
+		}
+	}
+	return took
+}
+
+// putting returns the tokens with new data that a firing in a frame will put into runs that
+// are open.
+func (s *Shard) putting(f *frame, r *rule, o *outcome) (out []held) {
+	put := func(place int32, data []byte) {
+		if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
+			out = append(out, held{lot{data: data}, spot{place, home.id()}})
+		}
+	}
+	if o.data != nil && o.puts == nil {
+		for k := range r.effects {
+			if r.effects[k].Put > 0 {
+				put(r.effects[k].Place, o.data)
+			}
+		}
+		for k, b := range r.branches {
+			if o.mask>>k&1 != 0 && b.Put > 0 {
+				put(b.Place, o.data)
+			}
+		}
+	}
+	for k, values := range o.values {
+		for _, v := range values {
+			put((*r.inscribed)[k].Place, v)
+		}
+	}
+	for k := range o.puts {
+		put(o.puts[k].Place, o.puts[k].Data)
+	}
+	return out
+}
+
+// filter applies passInto to the last token in out if it has no new data.
+func (s *Shard) filter(in *instance, data []byte) {
+	if s.locals && data == nil {
+		h := &s.out[len(s.out)-1]
+		h.data = s.passInto(in, h.data, h.spot)
+	}
+}
+
+// passInto returns the data that a firing passes on into a spot: without variables of runs
+// inside, and with the values of those around.
+func (s *Shard) passInto(in *instance, data []byte, at spot) []byte {
+	if s.ownData(at.place) {
+		return data
+	}
+	to := s.domainAt(in, at)
+	if !slices.ContainsFunc(s.took, func(t held) bool { return t.data != nil && !s.ownData(t.place) && s.domainAt(in, t.spot) != to }) {
+		return data
+	}
+	o, changed := objectOf(data), false
+	for name, value := range o {
+		owner, keep, own := s.ownerAt(in, at, name), false, false
+		each(s.took, func(t *held, from object) {
+			mine, has := from[name]
+			switch of := s.ownerAt(in, t.spot, name); {
+			case !has:
+			case s.ownData(t.place):
+				own = true
+			case of == owner:
+				value, keep = mine, true
+			case of < owner: // of a run around the new one
+				keep = true
+			}
+		})
+		if own {
+			continue
+		}
+		if !keep {
+			delete(o, name)
+			changed = true
+		} else if !equalJSON(o[name], value) {
+			o[name], changed = value, true
+		}
+	}
+	if !changed {
+		return data
+	}
+	return o.data()
+}

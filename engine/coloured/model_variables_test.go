@@ -13,7 +13,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// How the model shares variables: each is looked up anew, token by token.
+// How the model shares variables: each is looked up from scratch, token by token.
 
 // modelVariable is a name in a frame.
 type modelVariable struct {

@@ -352,7 +352,7 @@ func (l *load) rebase(data []byte) []byte {
 		old, was := before[name]
 		mine, has := o[name]
 		if was && equalJSON(old, value) || has != was || was && !equalJSON(mine, old) {
-			continue // nobody else wrote it, or the action did
+			continue // no other firing wrote it, or the action did
 		}
 		o[name], changed = value, true
 	}

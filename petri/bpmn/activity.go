@@ -131,6 +131,7 @@ func (b *builder) contentNote(l *level, n *node) string {
 func (b *builder) enclosed(l *level, n *node, word string, trigger petri.Trigger, data string) (begin, end string) {
 	from := b.input(l, n)
 	active := b.stateIn(b.scope(l, n), l, n, "active")
+	b.carries(petri.DataAround, active)
 	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
 	b.put(begin, active, n.pos)
@@ -242,6 +243,7 @@ func (b *builder) boundary(l *level, n *node) string {
 		b.awaitIn(place, n, id)
 	}
 	if n.condition() != "" {
+		b.occurred(n, id, watchedPlace(l, n))
 		l.armed = append(l.armed, b.watch(&catcher{x: n, at: l, of: l.kids[n.host]}, l.id(n.host.id)))
 	}
 	return ""

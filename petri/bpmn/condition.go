@@ -48,6 +48,14 @@ func (b *builder) watch(c *catcher, scope string) (watched string) {
 	return watched
 }
 
+// occurred makes the transition by which a conditional event that does not interrupt occurs
+// by name count as the one time that it would occur by itself.
+func (b *builder) occurred(n *node, transition, watched string) {
+	if !n.interrupts {
+		b.test(petri.Reset, watched, transition, 1, n.pos)
+	}
+}
+
 // holds builds a transition by which a conditional event is thrown to itself. It looks at the
 // token with which the event is armed, and at one in a place if that is not "".
 func (b *builder) holds(c *catcher, watched, thrown, place string) {

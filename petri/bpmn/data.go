@@ -141,6 +141,24 @@ func params(list []param) (lines, context string) {
 	return lines, "{" + strings.Join(fields, ", ") + "}"
 }
 
+// locals returns the inputs that do not leave the activity.
+func (m *mapping) locals() (names []string) {
+	if m == nil {
+		return nil
+	}
+	for _, p := range m.in {
+		if p.local {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// locals returns the variables that an activity has of its own; apart is true if all are.
+func (n *node) locals() (names []string, apart bool) {
+	return n.maps.locals(), n.calls != nil || n.maps != nil && (n.maps.only || !n.maps.back || n.kind == "callActivity")
+}
+
 // inside returns an expression for the data with which an activity begins. A nil mapping
 // passes on all.
 func (m *mapping) inside() string {
@@ -165,11 +183,7 @@ func (m *mapping) outside(outer, inner string, names ...string) string {
 	}
 	lines, out := params(m.out)
 	lines = dataAt("data inside", inner) + lines
-	for _, p := range m.in {
-		if p.local {
-			names = append(names, p.name)
-		}
-	}
+	names = append(names, m.locals()...)
 	text := lines + with("outer", "= {}")
 	if outer != "" {
 		text = lines + dataAt("outer", outer)

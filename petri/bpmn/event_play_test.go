@@ -81,7 +81,9 @@ func TestTimersByExpression(t *testing.T) {
 		{"a month, whose length the calendar says", catch("timeDuration", "P1M"), `{}`, "+743h", waits},
 		{"of 31 days", catch("timeDuration", "P1M"), `{}`, "+744h", over},
 		{"each token has its own time", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><exclusiveGateway id="m"/><intermediateCatchEvent id="c">`+
-			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/>`, "s>f>a>m f>b>m m>c c>e"), `{}`, `a,{"d":"PT9H"} b,{"d":"PT1H"} +2h`, "c/active e/end"},
+			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/>`, "s>f>a>m f>b>m m>c c>e"), `{}`, `a,{"d":"PT1H"} +30m b +45m`, "c/active e/end"},
+		{"and follows its variable", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><intermediateCatchEvent id="c">`+
+			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/><endEvent id="late"/>`, "s>f>a>e f>c>late"), `{"d": "PT9H"}`, `a,{"d":"PT1H"} +60m`, "e/end late/end"},
 		{"what is not a time is an incident", catch("timeDuration", "${d}"), `{"d": "soon"}`, "+9h", waits},
 		{"which a call resolves", catch("timeDuration", "${d}"), `{"d": 7}`, "c", over},
 		{"a variable that does not exist is no time", catch("timeDuration", "${d}"), `{}`, "+9h", waits},

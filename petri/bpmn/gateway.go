@@ -4,7 +4,6 @@ package bpmn
 
 import (
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // exclusive builds a choice of one flow. A merge has a transition for each incoming
@@ -78,15 +77,7 @@ func (b *builder) parallel(l *level, n *node) string {
 		b.take(place, t, n.pos)
 	}
 	b.output(l, n, t)
-	return n.merges()
-}
-
-// merges returns what a gateway that joins does with data.
-func (n *node) merges() string {
-	if len(n.in) < 2 {
-		return ""
-	}
-	return "of a variable in several of its tokens, the value of the last flow, " + xmlscan.Quote(n.in[len(n.in)-1].id) + ", counts"
+	return ""
 }
 
 // inclusive builds one transition that is an inclusive join of several incoming
@@ -109,10 +100,10 @@ func (b *builder) inclusive(l *level, n *node) string {
 		if len(n.out) > 1 {
 			return "no conditions: all of its flows are taken"
 		}
-		return n.merges()
+		return ""
 	}
 	b.branches(l, n, t)
-	return n.merges()
+	return ""
 }
 
 // eventGateway builds the place at which the events after it wait. Their own nodes

@@ -92,6 +92,21 @@ func (d *document) readInstances(n *node, e *elem) {
 	}
 }
 
+// names returns the variables of the runs of an activity.
+func (m *loop) names() []string {
+	if m == nil {
+		return nil
+	}
+	names := []string{"loopCounter"}
+	if m.multi {
+		names = append(names, "nrOfInstances", "nrOfCompletedInstances", "nrOfActiveInstances")
+	}
+	if m.element != "" {
+		names = append(names, m.element)
+	}
+	return names
+}
+
 // collection returns an expression for a collection: an expression of UEL, or the name
 // of a variable.
 func collection(s string) string {
@@ -152,9 +167,10 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	all := b.scope(l, n)
 	one := all
 	own := n.maps != nil || r.m.collects != "" || kid != nil && kid.results != kid.vars
-	if kid != nil || own {
+	if kid != nil || own || r.m.parallel {
 		one = all + eachSuffix
-		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: one, Parent: all, Pos: b.here(n.pos)})
+		local, apart := n.locals()
+		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: one, Parent: all, Pos: b.here(n.pos), Local: append(local, n.loop.names()...), Apart: apart})
 	}
 	place := func(scope, word string) string {
 		return b.loopPlace(l, n, scope, l.id(n.id)+"/"+word, n.label()+" ("+word+")")
@@ -174,6 +190,10 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	r.run, r.finished = place(one, "run"), place(all, "finished")
 	if r.m.multi {
 		r.input, r.count, r.ended = place(all, "list"), place(all, "count"), place(all, "ended")
+	}
+	b.carries(petri.DataAround, r.active)
+	for _, p := range []string{r.item, r.count, r.input, r.results} {
+		b.carries(petri.OwnData, p)
 	}
 	r.beginAll(from)
 	r.beginOne()
@@ -310,13 +330,7 @@ func (r *repetition) endOne() {
 	t := r.stepOf("finish", "", 1)
 	r.take(r.finished, t, r.n.pos)
 	r.take(r.vars, t, r.n.pos)
-	text := dataAt("vars", r.vars) + dataAt("run", r.finished)
-	if r.m.multi && r.m.parallel {
-		r.test(petri.Read, r.active, t, 1, r.n.pos)
-		r.inscribe(t, r.vars, text+dataAt("base", r.active)+"= context merge([vars, "+changes("run", "base")+"])", r.n.pos)
-	} else {
-		r.inscribe(t, r.vars, text+"= context merge([vars, run])", r.n.pos)
-	}
+	r.inscribe(t, r.vars, dataAt("vars", r.vars)+dataAt("run", r.finished)+"= context merge([vars, run])", r.n.pos)
 	if !r.m.multi {
 		r.put(t, r.check, r.n.pos)
 		return
@@ -401,14 +415,7 @@ func (r *repetition) afterAll() string {
 	if r.results != "" {
 		m.out = []param{{name: r.m.collects, value: "= " + listAt(r.results)}}
 	}
-	names := []string{"loopCounter"}
-	if r.m.multi {
-		names = append(names, "nrOfInstances", "nrOfCompletedInstances", "nrOfActiveInstances")
-	}
-	if r.m.element != "" {
-		names = append(names, r.m.element)
-	}
-	return m.outside(r.active, r.vars, names...)
+	return m.outside(r.active, r.vars, r.m.names()...)
 }
 
 // end builds an end of the activity, which has the data of the last run.

@@ -75,7 +75,11 @@ func (b *builder) stateIn(scope string, l *level, n *node, word string) string {
 func (b *builder) scope(l *level, n *node) string {
 	id := l.id(n.id)
 	b.spend(id)
-	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.run, Pos: b.here(n.pos)})
+	local, apart := n.loop.names(), false
+	if n.loop == nil {
+		local, apart = n.locals()
+	}
+	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.run, Pos: b.here(n.pos), Local: local, Apart: apart})
 	return id
 }
 
@@ -89,6 +93,13 @@ func (b *builder) mark(id string) {
 // first returns the number of tokens that a place begins with: several if it arms a timer
 // that occurs several times.
 func (b *builder) first(place string) uint32 { return max(b.rounds[place], 1) }
+
+// carries sets what the data of the tokens of a place are.
+func (b *builder) carries(data petri.PlaceData, place string) {
+	if i, ok := b.places[place]; ok {
+		b.net.Places[i].Data = data
+	}
+}
 
 // transition adds the transition with the id of a node.
 func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Transition {
@@ -254,6 +265,9 @@ func (b *builder) end(l *level, n *node) string {
 			scope = "" // also of a process that begins again and again
 		}
 		b.place(scope, id, n.label()+" (end)", b.at(l, n.id), n.pos)
+		if scope != l.run {
+			b.carries(petri.OwnData, id)
+		}
 	}
 	return id
 }

@@ -95,6 +95,7 @@ func (b *builder) eventStart(l *level, n *node) string {
 	id := t.ID
 	b.output(l, n, id)
 	if n.condition() != "" {
+		b.occurred(n, id, watchedPlace(l, n))
 		watched := b.watch(&catcher{x: n, at: l, of: outer}, outer.run)
 		outer.armed, outer.await = append(outer.armed, watched), append(outer.await, watched)
 	}
@@ -155,6 +156,9 @@ func (b *builder) lifetime() string {
 	b.place(b.root.run, b.alive, label+" (active)", nil, pos)
 	b.root.await = append(b.root.await, b.alive)
 	end := b.place("", s.id+"/end", label+" (end)", nil, pos)
+	if b.root.run != "" {
+		b.carries(petri.OwnData, end)
+	}
 	b.left--
 	done := s.id + "/done"
 	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})

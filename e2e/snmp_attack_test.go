@@ -34,7 +34,7 @@ func TestPublicOffTheLoopbackIsRefused(t *testing.T) {
 	nats := startNATS(t)
 	for _, address := range []string{"0.0.0.0:0", ":0", "[::]:0"} {
 		wantFailure(t, pnagent(t, "serve", "--nats", nats, "--mib-dir", "", "--web.listen-address", "127.0.0.1:0", "--snmp", address), 2,
-			"--snmp "+regexp.QuoteMeta(address)+" is not of the loopback, and the community is public; expected --snmp.community-file")
+			"--snmp "+regexp.QuoteMeta(address)+" is not of the loopback, and the community is public; expected --snmp.users-file, --snmp.community-file, or --snmp.allow-public")
 	}
 	for _, flags := range [][]string{
 		{"--snmp", "0.0.0.0:0", "--snmp.allow-public"},

@@ -15,9 +15,11 @@ const (
 	noReason       reason = iota
 	otherNetwork          // an address outside of Config.AllowFrom
 	malformed             // no message of SNMP
-	otherVersion          // SNMPv1, SNMPv3 or an unknown one
+	otherVersion          // SNMPv1, SNMPv3 without users, or an unknown one
 	wrongCommunity        // another password
 	notRequest            // a response, a notification or a report
+	otherSecurity         // SNMPv3 with another security model than that of users
+	notReportable         // a problem of SNMPv3 for whose Report the message did not ask
 	rateExceeded          // more packets a second from one address than are answered
 	octetsExceeded        // more octets a second to one address than are sent
 	unproven              // a response larger than an address gets before it has proven that it receives
@@ -27,7 +29,7 @@ const (
 
 // String returns the reason as a label of a metric.
 func (r reason) String() string {
-	return [...]string{"", "network", "malformed", "version", "community", "not_request", "rate", "octets", "unproven", "send"}[r]
+	return [...]string{"", "network", "malformed", "version", "community", "not_request", "security_model", "not_reportable", "rate", "octets", "unproven", "send"}[r]
 }
 
 // operation is the operation of a request, as a row of counters.
@@ -50,6 +52,7 @@ type Counters struct {
 	variables atomic.Uint64
 	tooBig    atomic.Uint64
 	shortened atomic.Uint64
+	problems  [numProblems]atomic.Uint64
 }
 
 // Requests yields every operation (get, getnext, getbulk, set) with the number
@@ -69,6 +72,18 @@ func (c *Counters) Dropped() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
 		for r := noReason + 1; r < numReasons; r++ {
 			if !yield(r.String(), c.dropped[r].Load()) {
+				return
+			}
+		}
+	}
+}
+
+// Problems yields the name of every counter of RFC 3414 section 5 (usmStats), and
+// of unknown contexts and PDU handlers, with the number of SNMPv3 requests.
+func (c *Counters) Problems() iter.Seq2[string, uint64] {
+	return func(yield func(string, uint64) bool) {
+		for p := noProblem + 1; p < numProblems; p++ {
+			if !yield(p.String(), c.problems[p].Load()) {
 				return
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snmp is SNMPv2c over UDP for hosts without snmpd: a read-only
+// Package snmp is SNMPv2c and SNMPv3 over UDP for hosts without snmpd: a read-only
 // [Responder] over the sorted table that AgentX serves too, and a [Sender] of
 // notifications. It is independent of Petri nets.
 //
@@ -19,6 +19,9 @@
 // Config.PacketRate packets or Config.OctetRate octets a second of one address. A
 // response never exceeds Config.MaxMessage. An address is sent at most 5 octets
 // for each octet that it sent until it has proven that it receives them.
+//
+// With Config.Users the responder answers SNMPv3: the User-based Security Model
+// (RFC 3414) with HMAC-SHA-2 (RFC 7860) and AES (RFC 3826), for an [Engine].
 //
 // A walk reads one table: the table that answered the first GetNext or GetBulk
 // of an address and port answers the following ones for Config.Hold. Get always

@@ -19,10 +19,15 @@ type exchange struct {
 	limits   *limits
 	cursors  []cursor
 	cut      cut
+	secure   *secure // nil without SNMPv3
+
+	// Of the response: its largest size, and how much of it is not the message
+	// that is encoded here.
+	largest, overhead int
 }
 
 func (r *Responder) newExchange() *exchange {
-	return &exchange{Responder: r, response: message{limit: r.cfg.MaxMessage}, pins: newPins(r.cfg.Hold),
+	return &exchange{Responder: r, secure: r.newSecure(), pins: newPins(r.cfg.Hold),
 		limits: newLimits(r.cfg.PacketRate, r.cfg.OctetRate, r.cfg.MaxMessage)}
 }
 
@@ -33,6 +38,9 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 		return nil, otherNetwork, nil
 	}
 	why, err := x.request.decode(packet, &x.community)
+	if why == otherVersion && x.secure != nil {
+		return x.answer3(packet, from, now)
+	}
 	if why != noReason {
 		return nil, why, err
 	}
@@ -40,6 +48,7 @@ func (x *exchange) answer(packet []byte, from netip.AddrPort, now time.Time) ([]
 	if why != noReason {
 		return nil, why, nil
 	}
+	x.largest, x.overhead = x.cfg.MaxMessage, 0
 	out := x.perform(b, from, now)
 	if out == nil || !x.limits.send(b, len(out), now) {
 		return nil, unproven, nil
@@ -61,7 +70,7 @@ func (x *exchange) allowed(address netip.Addr) bool {
 // in what the address is sent without a proof.
 func (x *exchange) perform(b *bucket, from netip.AddrPort, now time.Time) []byte {
 	view := mibView{system: x.system, uptime: smi.TimeTicks(x.UpTime(now)), table: x.cfg.Table()}
-	x.response.limit = x.cfg.MaxMessage
+	x.response.limit = x.largest - x.overhead
 	switch x.request.op {
 	case tagGet:
 		x.counters.requests[opGet].Add(1)
@@ -76,7 +85,7 @@ func (x *exchange) perform(b *bucket, from netip.AddrPort, now time.Time) []byte
 		if single := x.request.single(); single < x.request.names() && b.walk.continued(from.Port(), x.request.name(single)) {
 			b.proven = now.Add(proofHolds)
 		}
-		x.response.limit = x.limits.room(b, now)
+		x.response.limit = min(x.limits.room(b, now), x.largest) - x.overhead
 		return x.getBulk(&view, &b.walk, from.Port(), now)
 	default:
 		x.counters.requests[opSet].Add(1)
@@ -125,7 +134,7 @@ func (x *exchange) getBulk(view *mibView, w *chain, port uint16, now time.Time) 
 			return x.stop(got, i)
 		}
 	}
-	limited := x.response.limit < x.cfg.MaxMessage
+	limited := x.response.limit < x.largest-x.overhead
 	x.cut.rows = 0
 	for range x.request.maxRepetitions {
 		ended, first := true, false
@@ -171,7 +180,7 @@ func (x *exchange) stop(got outcome, i int) []byte {
 	switch {
 	case got == full && x.response.variables > 0:
 		return x.response.finish()
-	case got == full && x.response.limit < x.cfg.MaxMessage:
+	case got == full && x.response.limit < x.largest-x.overhead:
 		return nil
 	}
 	return x.fail(got, i)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/gosnmp/gosnmp"
+
+	"github.com/pnagent/pnagent/mib/smi"
 )
 
 // FuzzAnswer sends any bytes. There is no panic; an answer keeps to the
@@ -43,6 +45,43 @@ func FuzzAnswer(f *testing.F) {
 			}
 			if answer.PDUType != gosnmp.GetResponse || answer.Community != "public" {
 				t.Fatalf("answered %+v", answer)
+			}
+		}
+	})
+}
+
+// FuzzAnswer3 sends any bytes as a message of SNMPv3, or as the PDU in a message
+// that a user has encrypted. There is no panic, and an address is not sent more than
+// five times what it sent.
+func FuzzAnswer3(f *testing.F) {
+	r := newResponder(f, everyType(f), secured(f))
+	user := combination{"SHA-256", "AES-128"}
+	k := r.secureKeys(user.name())
+	for _, c := range combinations() {
+		f.Add(ask3(f, r, c, start, nil), false)
+	}
+	f.Add(ask3(f, r, user, start, func(e *envelope) { e.engineID, e.flags = nil, flagReportable }), false)
+	f.Add(ask3(f, r, user, start, func(e *envelope) { e.boots = 7 }), false)
+	for _, op := range []byte{tagGet, tagGetNext, tagGetBulk, tagSet, tagTrap, tagReport} {
+		m := message{limit: MaxMessage}
+		m.open(nil, op, 1, 0, 50)
+		m.add(root.Append(1), smi.Null())
+		f.Add(bytes.Clone(m.finish()), true)
+	}
+	f.Fuzz(func(t *testing.T, packet []byte, inside bool) {
+		if inside {
+			if len(packet) > maxDatagram-300 {
+				return
+			}
+			own := r.cfg.Engine
+			packet = k.seal(nil, &envelope{id: 1, maxSize: 1000, flags: k.level() | flagReportable, engineID: own.id, boots: int32(own.boots)}, own.id, packet)
+		}
+		x := r.newExchange()
+		sent := bytes.Clone(packet)
+		for n := range 2 { // the second time in memory that was used before
+			out, why, _ := x.answer(append([]byte(nil), sent...), requester, start)
+			if (out == nil) != (why != noReason) || len(out) > 2*maxAmplification*len(sent) || n == 0 && len(out) > maxAmplification*len(sent) {
+				t.Fatalf("%d octets for %d, reason %v", len(out), len(sent), why)
 			}
 		}
 	})

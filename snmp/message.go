@@ -26,7 +26,8 @@ const (
 type message struct {
 	buf       []byte
 	limit     int
-	pdu, list int // where the content of the PDU and of the list of bindings begin
+	bare      bool // a PDU alone
+	pdu, list int  // where the content of the PDU and of the list of bindings begin
 	variables int
 }
 
@@ -35,11 +36,15 @@ func (p *message) begin(q *request, s status, index int) {
 	p.open(q.community, tagResponse, q.id, s, index)
 }
 
-// open starts a message with a PDU of the type tag.
+// open starts a message with a PDU of the type tag. Without a community it
+// starts a PDU alone.
 func (p *message) open(community []byte, tag byte, id int32, s status, index int) {
-	b := append(p.buf[:0], tagSequence, 0x82, 0, 0)
-	b = appendInteger(b, tagInteger, version2c)
-	b = appendOctets(b, tagOctetString, community)
+	b := p.buf[:0]
+	if p.bare = community == nil; !p.bare {
+		b = append(b, tagSequence, 0x82, 0, 0)
+		b = appendInteger(b, tagInteger, version2c)
+		b = appendOctets(b, tagOctetString, community)
+	}
 	b = append(b, tag, 0x82, 0, 0)
 	p.pdu = len(b)
 	b = appendInteger(b, tagInteger, int64(id))
@@ -78,7 +83,9 @@ func (p *message) add(name smi.OID, value smi.Value) outcome {
 // finish fills in the lengths. A message without variables always fits: with
 // the longest community it is shorter than MinMessage.
 func (p *message) finish() []byte {
-	binary.BigEndian.PutUint16(p.buf[2:], uint16(len(p.buf)-4))
+	if !p.bare {
+		binary.BigEndian.PutUint16(p.buf[2:], uint16(len(p.buf)-4))
+	}
 	binary.BigEndian.PutUint16(p.buf[p.pdu-2:], uint16(len(p.buf)-p.pdu))
 	binary.BigEndian.PutUint16(p.buf[p.list-2:], uint16(len(p.buf)-p.list))
 	return p.buf

@@ -17,6 +17,8 @@ var responderFamilies = []selfmetrics.Family[*Counters]{
 		Read: selfmetrics.Number((*Counters).TooBig)},
 	{Name: "pnagent_snmp_shortened_total", Help: "Responses to GETBULK that were cut because the address had not yet proven that it receives them.",
 		Read: selfmetrics.Number((*Counters).Shortened)},
+	{Name: "pnagent_snmp_reports_total", Help: "SNMPv3 requests that were answered with a Report, or only counted, by the counter of RFC 3414 or RFC 3412.", Labels: []string{"reason"},
+		Read: func(c *Counters, emit selfmetrics.Emit) { emitAll(c.Problems(), emit) }},
 	{Name: "pnagent_snmp_dropped_total", Help: "SNMP packets without an answer, by reason.", Labels: []string{"reason"},
 		Read: func(c *Counters, emit selfmetrics.Emit) { emitAll(c.Dropped(), emit) }},
 }

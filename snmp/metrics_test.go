@@ -19,13 +19,21 @@ func TestEachMetricShowsItsCounter(t *testing.T) {
 	c.variables.Store(20)
 	c.tooBig.Store(21)
 	c.shortened.Store(22)
+	for p := range numProblems {
+		c.problems[p].Store(30 + uint64(p))
+	}
 	selfmetricstest.Show(t, responderFamilies, &c,
 		"pnagent_snmp_requests_total operation=get 1", "pnagent_snmp_requests_total operation=getnext 2",
 		"pnagent_snmp_requests_total operation=getbulk 3", "pnagent_snmp_requests_total operation=set 4",
 		"pnagent_snmp_dropped_total reason=network 11", "pnagent_snmp_dropped_total reason=malformed 12", "pnagent_snmp_dropped_total reason=version 13",
-		"pnagent_snmp_dropped_total reason=community 14", "pnagent_snmp_dropped_total reason=not_request 15", "pnagent_snmp_dropped_total reason=rate 16",
-		"pnagent_snmp_dropped_total reason=octets 17", "pnagent_snmp_dropped_total reason=unproven 18", "pnagent_snmp_dropped_total reason=send 19",
+		"pnagent_snmp_dropped_total reason=community 14", "pnagent_snmp_dropped_total reason=not_request 15", "pnagent_snmp_dropped_total reason=security_model 16",
+		"pnagent_snmp_dropped_total reason=not_reportable 17", "pnagent_snmp_dropped_total reason=rate 18",
+		"pnagent_snmp_dropped_total reason=octets 19", "pnagent_snmp_dropped_total reason=unproven 20", "pnagent_snmp_dropped_total reason=send 21",
 		"pnagent_snmp_shortened_total 22",
+		"pnagent_snmp_reports_total reason=unknownEngineIDs 31", "pnagent_snmp_reports_total reason=unknownUserNames 32",
+		"pnagent_snmp_reports_total reason=unsupportedSecLevels 33", "pnagent_snmp_reports_total reason=wrongDigests 34",
+		"pnagent_snmp_reports_total reason=notInTimeWindows 35", "pnagent_snmp_reports_total reason=decryptionErrors 36",
+		"pnagent_snmp_reports_total reason=unknownPDUHandlers 37", "pnagent_snmp_reports_total reason=unknownContexts 38",
 		"pnagent_snmp_variables_total 20", "pnagent_snmp_too_big_total 21")
 
 	var s sinkCounters

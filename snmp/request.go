@@ -14,8 +14,8 @@ const version2c = 1
 
 // request is a decoded message. Its memory is reused.
 type request struct {
-	op        byte // the tag of the PDU
-	community []byte
+	op        byte   // the tag of the PDU
+	community []byte // nil in SNMPv3
 	id        int32
 	// Of a GetBulk; unused in other requests.
 	nonRepeaters, maxRepetitions int32
@@ -63,10 +63,7 @@ func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, e
 	if err := r.end(); err != nil {
 		return malformed, err
 	}
-	switch tag {
-	case tagGet, tagGetNext, tagGetBulk, tagSet:
-		q.op = tag
-	default:
+	if q.op = tag; !isRequest(tag) {
 		if tag < tagGet || tag > tagReport {
 			return malformed, errTag
 		}
@@ -76,6 +73,11 @@ func (q *request) decode(packet []byte, community *[sha256.Size]byte) (reason, e
 		return malformed, err
 	}
 	return noReason, nil
+}
+
+// isRequest reports whether a responder answers PDUs with the tag.
+func isRequest(tag byte) bool {
+	return tag == tagGet || tag == tagGetNext || tag == tagGetBulk || tag == tagSet
 }
 
 func (q *request) decodePDU(pdu []byte) error {

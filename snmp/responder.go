@@ -5,6 +5,7 @@ package snmp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -43,9 +44,14 @@ var ErrConfig = errors.New("invalid SNMP configuration")
 
 // Config configures a Responder.
 type Config struct {
-	// Community must be in every request, 1 to 255 octets. It is a password in
-	// clear text; nothing here logs it.
+	// Community must be in every request of SNMPv2c, 1 to 255 octets. It is a
+	// password in clear text; nothing here logs it. It may be empty if there are
+	// Users: then SNMPv2c is not answered.
 	Community string
+	// Users may send requests of SNMPv3, and Engine is what they address. Both or
+	// none are set.
+	Users  []User
+	Engine *Engine
 	// Table returns the newest table, or nil. It is called once for each
 	// request, and should only load a pointer.
 	Table  func() *smi.Table
@@ -80,7 +86,13 @@ func New(cfg Config) (*Responder, error) {
 	if cfg.Table == nil {
 		return nil, fmt.Errorf("%w: no table to answer from", ErrConfig)
 	}
-	if err := checkCommunity(cfg.Community); err != nil {
+	if (len(cfg.Users) > 0) != (cfg.Engine != nil) {
+		return nil, fmt.Errorf("%w: %d users of SNMPv3, engine %v; expected both or none", ErrConfig, len(cfg.Users), cfg.Engine != nil)
+	}
+	community := sha256.Sum256([]byte(cfg.Community))
+	if cfg.Community == "" && len(cfg.Users) > 0 {
+		_, _ = rand.Read(community[:]) // never fails; no community has this hash
+	} else if err := checkCommunity(cfg.Community); err != nil {
 		return nil, err
 	}
 	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, DefaultMessage)
@@ -112,7 +124,7 @@ func New(cfg Config) (*Responder, error) {
 	}
 	return &Responder{
 		cfg:       cfg,
-		community: sha256.Sum256([]byte(cfg.Community)),
+		community: community,
 		system:    system,
 		start:     cfg.Now(),
 	}, nil

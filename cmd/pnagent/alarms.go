@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func (s *sidecar) openTraps() (err error) {
 	if len(s.cfg.alarms.Sinks) == 0 {
 		return nil
 	}
-	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
+	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: cmp.Or(s.cfg.community, defaultCommunity), Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/snmp"
 )
 
 type serveCmd struct {
@@ -26,7 +27,7 @@ type serveCmd struct {
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
-	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMPv2c at without an AgentX master, such as 127.0.0.1:1161."`
+	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMP at without an AgentX master, such as 127.0.0.1:1161."`
 	StandbyKeys    string     `name:"standby.key-file" type:"path" placeholder:"FILE" help:"File with the key that the sidecars of a pair share, a line of at least 32 bytes that only its owner and group can read. Each then ignores messages of sidecars without the key. A second line is a key that is accepted too."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
 	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Bytes a second that the built-in SNMP responder sends to one address, at most."`
@@ -54,8 +55,9 @@ const defaultAgentXPriority = mib.PrimaryPriority
 type sidecarFlags struct {
 	OIDRoot           string        `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
 	WebConfig         string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
+	Users             string        `name:"snmp.users-file" type:"path" placeholder:"FILE" help:"File with users of SNMPv3, one a line: NAME SHA-256 PASSPHRASE AES-128 PASSPHRASE. With it, SNMPv2c is answered only if a community is set. See docs/snmpv3.md."`
 	AllowPublic       bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
-	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public."`
+	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
@@ -166,6 +168,10 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
 	}
 	cfg := sidecarConfig{root: root, flags: *f, log: log}
-	cfg.community, cfg.communitySet, err = f.community()
+	if cfg.community, cfg.communitySet, err = f.community(); err == nil && f.Users != "" {
+		if cfg.users, err = snmp.ReadUsersFile(f.Users); errors.Is(err, snmp.ErrUsers) {
+			err = usageError{err}
+		}
+	}
 	return cfg, err
 }

@@ -62,6 +62,7 @@ type sidecarConfig struct {
 	responder      snmp.Config  // its rates and networks
 	community      string
 	communitySet   bool // not merely the default
+	users          []snmp.User
 	web            string
 	webSocket      bool // systemd hands it over, instead of web
 
@@ -94,6 +95,7 @@ type sidecar struct {
 	table     atomic.Pointer[smi.Table]
 	current   chan struct{}    // closed once the table has current values of the previous process' sources
 	subagent  *agentx.Subagent // nil without AgentX
+	engine    *snmp.Engine     // nil without users of SNMPv3
 	responder *snmp.Responder  // nil without SNMP
 	sender    *snmp.Sender     // nil without trap sinks
 	member    *standby.Member  // nil without notifications
@@ -127,7 +129,10 @@ func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) 
 	if cfg.contexts {
 		s.contexts = mib.NewContexts(cfg.root, cfg.lockPath, s.agent)
 	}
-	if err := errors.Join(s.openAgentX(), s.openSNMP(host), s.openTraps()); err != nil {
+	if err := errors.Join(s.openAgentX(), s.openEngine()); err != nil {
+		return s, err
+	}
+	if err := errors.Join(s.openSNMP(host), s.openTraps()); err != nil {
 		return s, err
 	}
 	s.joinOthers(host)

@@ -7,15 +7,19 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp"
 )
 
 // defaultCommunity is that of SNMPv2c where no other is set.
 const defaultCommunity = "public"
 
-// community returns the community of SNMPv2c, and whether it was set.
+// community returns the community of SNMPv2c, or "" where only users of SNMPv3 are
+// answered, and whether that was set.
 func (f *sidecarFlags) community() (community string, set bool, err error) {
 	if f.Community != "" {
 		text, err := os.ReadFile(f.Community)
@@ -26,6 +30,9 @@ func (f *sidecarFlags) community() (community string, set bool, err error) {
 	}
 	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
 		return c, true, nil
+	}
+	if f.Users != "" && !f.AllowPublic {
+		return "", true, nil // SNMPv3 alone
 	}
 	return defaultCommunity, f.AllowPublic, nil
 }
@@ -42,6 +49,29 @@ func networks(texts []string) (all []netip.Prefix, err error) {
 	return all, nil
 }
 
+// engineName is the file in the directory of the state that keeps the SNMPv3 engine.
+const engineName = "snmp-engine"
+
+// netSNMP is the private enterprise number in the id of an engine whose OIDs are
+// those of no enterprise.
+const netSNMP = 8072
+
+// openEngine opens the SNMPv3 engine, if there are users.
+func (s *sidecar) openEngine() (err error) {
+	if len(s.cfg.users) == 0 {
+		return nil
+	}
+	name, enterprise := "", uint32(netSNMP)
+	if s.cfg.stateDir != "" {
+		name = filepath.Join(s.cfg.stateDir, engineName)
+	}
+	if enterprises := (smi.OID{1, 3, 6, 1, 4, 1}); s.cfg.root.HasPrefix(enterprises) && len(s.cfg.root) > len(enterprises) {
+		enterprise = s.cfg.root[len(enterprises)]
+	}
+	s.engine, err = snmp.OpenEngine(name, enterprise, time.Now())
+	return err
+}
+
 func (s *sidecar) openSNMP(host string) (err error) {
 	if s.cfg.snmp == "" {
 		return nil
@@ -51,9 +81,10 @@ func (s *sidecar) openSNMP(host string) (err error) {
 		return usageError{fmt.Errorf("SNMP address: %w", err)}
 	}
 	if !s.cfg.communitySet && !addr.IP.IsLoopback() {
-		return usageError{fmt.Errorf("--snmp %s is not of the loopback, and the community is public; expected --snmp.community-file, or --snmp.allow-public", s.cfg.snmp)}
+		return usageError{fmt.Errorf("--snmp %s is not of the loopback, and the community is public; expected --snmp.users-file, --snmp.community-file, or --snmp.allow-public", s.cfg.snmp)}
 	}
 	cfg := s.cfg.responder
+	cfg.Users, cfg.Engine = s.cfg.users, s.engine
 	cfg.Community, cfg.Table, cfg.Log = s.cfg.community, s.table.Load, s.cfg.log
 	cfg.System = snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}
 	if s.responder, err = snmp.New(cfg); err != nil {

@@ -65,7 +65,7 @@ var rooms = map[string]room{
 	"mib":                                  {imports: []string{"collector", "collector/alarm", "internal/atomicfile", "internal/dirlock", "internal/plaintext", "mib/smi", "petri", "stats"}},
 	"agentx/pdu":                           {imports: []string{"mib/smi"}, pure: true},
 	"agentx":                               {imports: []string{"agentx/pdu", "internal/selfmetrics", "mib/smi"}},
-	"snmp":                                 {imports: []string{"internal/selfmetrics", "mib/smi"}},
+	"snmp":                                 {imports: []string{"internal/atomicfile", "internal/selfmetrics", "mib/smi"}},
 	"metrics":                              {imports: []string{"collector", "collector/alarm", "internal/accept", "internal/plaintext", "petri", "stats"}},
 	"collector/standby":                    {imports: []string{"internal/selfmetrics"}},
 	"collector/uplink":                     {imports: []string{"collector", "internal/selfmetrics", "petri", "stats", "telemetry"}},

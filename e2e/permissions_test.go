@@ -80,6 +80,8 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 		{"the end of another source", "shop-1", "bye." + shopNet + ".shop-2", ""},
 		{"a new name for every message", "shop-1", "snapshot." + shopNet + ".x9", ""},
 		{"a net that is not its own", "shop-1", "snapshot.payments.shop-1", ""},
+		{"a flood of garbage as no source", "shop-1", "snapshot.garbage.1", ""},
+		{"a definition of its net under another source's name", "shop-1", "snapshot." + shopNet + ".canary", ""},
 		{"a definition that is not its own", "shop-1", "", "net.payments.*"},
 		{"an order to another engine", "shop-1", "inject." + shopNet + ".shop-2", ""},
 		{"an observer that injects", "observer", "inject." + shopNet + ".shop-1", ""},

@@ -53,7 +53,7 @@ plain: deps ## run the tests that may end otherwise than in make race: of whole 
 	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) -run "^($$($(COUNTS) | xargs grep -ohE '^func Test\w+' | cut -d ' ' -f 2 | sort -u | paste -sd '|'))\$$" $$($(COUNTS) | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: lint
-lint: prose ## gofmt, go vet, golangci-lint, go.mod, the English of documents and comments
+lint: prose vuln ## gofmt, go vet, golangci-lint, go.mod, known vulnerabilities, the English of documents and comments
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
@@ -64,6 +64,10 @@ lint: prose ## gofmt, go vet, golangci-lint, go.mod, the English of documents an
 .PHONY: prose
 prose: ## check the English of documents, scenarios and comments
 	@$(GO) run $(VALE) --output=line $$(git ls-files $(PROSE) $(PROSELESS:%=:!%))
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities in what pnagent calls, where their database (VULNDB) can be reached
+	@GO="$(GO)" VULNDB="$(VULNDB)" scripts/vuln
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (10s)

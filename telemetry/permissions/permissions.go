@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pnagent/pnagent/telemetry"
@@ -177,7 +178,7 @@ func WriteServer(w io.Writer, users []User) error {
 	b.WriteString("# Passwords come from the environment of nats-server.\nauthorization {\n  users = [\n")
 	for i := range users {
 		u := &users[i]
-		fmt.Fprintf(&b, "    # %s\n    {\n      user: %q, password: $%s\n      permissions {\n", u.Role, u.Name, u.Password())
+		fmt.Fprintf(&b, "    # %s\n    {\n      user: %s, password: $%s\n      permissions {\n", u.Role, quoted(u.Name), u.Password())
 		list(&b, "publish", u.Publish)
 		list(&b, "subscribe", u.Subscribe)
 		if u.Answers {
@@ -188,6 +189,27 @@ func WriteServer(w io.Writer, users []User) error {
 	b.WriteString("  ]\n}\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// quoted returns a text as a string of nats-server's configuration, which has escapes
+// of bytes, and none of code points as %q writes them.
+func quoted(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteString("\\" + string(r))
+		case !strconv.IsPrint(r):
+			for _, c := range []byte(string(r)) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
 }
 
 func list(b *strings.Builder, name string, subjects []string) {

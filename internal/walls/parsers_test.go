@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package walls
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// reader is code that reads bytes that another program, host or person wrote.
+type reader struct {
+	reads string // what, and from where
+	dir   string
+	name  string // the function
+	fuzz  string // its target in dir
+}
+
+// parsers are all that a neighbour reaches. A new one is added with its fuzz target.
+var parsers = []reader{
+	// NATS.
+	{"snapshots as protobuf", "telemetry", "Decode", "FuzzDecode"},
+	{"snapshots as JSON", "telemetry", "DecodeJSON", "FuzzDecode"},
+	{"fields of protobuf", "telemetry", "parse", "FuzzParse"},
+	{"packed numbers", "telemetry", "unpack", "FuzzUnpack"},
+	{"tokens of subjects", "telemetry", "Unescape", "FuzzEscape"},
+	{"requests for tokens and instances", "telemetry", "oldest", "FuzzOldest"},
+	{"answers with the oldest tokens", "telemetry", "readOldest", "FuzzReadOldest"},
+	{"answers about instances", "telemetry", "readInstance", "FuzzInstance"},
+	{"messages of any kind, for wire check", "telemetry/wirecheck", "Receive", "FuzzReceive"},
+	{"definitions of nets", "collector", "ReadDefinition", "FuzzReadDefinition"},
+	{"snapshots of sources and of sidecars of a tree", "collector", "receive", "FuzzCollector"},
+	{"requests to inject and fire", "engine", "decodeRequest", "FuzzRequest"},
+	{"heartbeats of regions", "engine/region", "decodeBeat", "FuzzBeat"},
+	{"journals in JetStream: answers", "engine/journal/stream", "parseAnswer", "FuzzAnswer"},
+	{"journals in JetStream: replies", "engine/journal/stream", "parseReply", "FuzzReply"},
+	{"journals in JetStream: names of snapshots", "engine/journal/stream", "parseSnapshotName", "FuzzSnapshotName"},
+	{"journals in JetStream: records of a net", "engine/plain", "Replay", "FuzzReplay"},
+	{"journals in JetStream: records of a net with data", "engine/coloured", "Replay", "FuzzReplay"},
+	{"journals in JetStream: what crosses regions", "petri/split", "ReadCrossings", "FuzzReadCrossings"},
+	{"journals in JetStream: offers to other regions", "engine", "UnmarshalJSON", "FuzzUpstream"},
+	{"heartbeats of sidecars", "collector/standby", "Decode", "FuzzDecode"},
+	{"seals of messages of sidecars", "collector/standby", "parseSeal", "FuzzSeal"},
+	{"pages of alarms of sidecars", "collector/standby", "DecodePage", "FuzzDecodePage"},
+	{"silent sources of sidecars: parcels", "collector/standby", "DecodeParcel", "FuzzDecodeParcel"},
+	{"silent sources of sidecars: content", "collector", "TakeSilent", "FuzzState"},
+	{"alarms of sidecars: content", "collector/alarm", "ParseSaved", "FuzzParseSaved"},
+
+	// SNMP and AgentX.
+	{"requests over UDP", "snmp", "answer", "FuzzAnswer"},
+	{"acknowledgements of informs", "snmp", "decodeAck", "FuzzAck"},
+	{"AgentX PDUs", "agentx/pdu", "Decode", "FuzzDecode"},
+	{"AgentX sessions", "agentx", "Run", "FuzzSession"},
+	{"object identifiers as text", "mib/smi", "ParseOID", "FuzzParseOID"},
+
+	// HTTP.
+	{"requests of the API and the live page", "web", "Handler", "FuzzRequest"},
+	{"documents of a sidecar, for top", "top", "Update", "FuzzDecode"},
+	{"documents of a sidecar, for report", "dashboards/report", "readJSON", "FuzzSidecars"},
+	{"answers of Prometheus", "dashboards/report", "UnmarshalJSON", "FuzzAnswers"},
+	{"answers of actions", "engine/action", "decode", "FuzzAnswer"},
+
+	// Engines and their logs.
+	{"lines of events as JSON", "attach/lines", "read", "FuzzJSONLines"},
+	{"lines of events", "attach/lines", "Feed", "FuzzLines"},
+	{"XES", "attach/lines", "read", "FuzzXES"},
+	{"OCEL", "attach/lines", "readOCEL", "FuzzOCEL"},
+	{"expositions of metrics", "attach/scrape", "parse", "FuzzScrape"},
+	{"tables of Airflow", "attach/sqldb", "readAirflow", "FuzzAirflow"},
+	{"answers of Camunda 8", "attach/camunda8", "poll", "FuzzAnswers"},
+	{"histories of Temporal", "attach/temporal", "readEvent", "FuzzHistory"},
+	{"stack traces of Temporal", "attach/temporal", "blockedAt", "FuzzStackTrace"},
+	{"watches of DiPeN", "attach/dipen", "readWatch", "FuzzReadWatch"},
+	{"ranges of DiPeN", "attach/dipen", "readRange", "FuzzReadRange"},
+	{"keys of DiPeN", "attach/dipen/replica", "ParseKey", "FuzzParseKey"},
+
+	// Files.
+	{"files of nets of any kind", "petri/netfile", "Read", "FuzzRead"},
+	{"PNML", "petri/pnml", "Read", "FuzzRead"},
+	{"BPMN", "petri/bpmn", "Read", "FuzzRead"},
+	{"XML", "petri/xmlscan", "Next", "FuzzNext"},
+	{"timers of ISO 8601", "petri/iso8601", "Parse", "FuzzParse"},
+	{"properties of nets", "petri/query", "Read", "FuzzRead"},
+	{"YAML", "petri/yamlfile", "Read", "FuzzRead"},
+	{"bindings", "engine", "ReadBindings", "FuzzReadBindings"},
+	{"expressions in FEEL", "engine/guard/feel", "Compile", "FuzzFEEL"},
+	{"expressions in UEL", "engine/guard/uel", "Compile", "FuzzUEL"},
+	{"guards", "engine/guard", "Compile", "FuzzGuard"},
+	{"rules of alarms", "collector/alarm", "ReadRules", "FuzzReadRules"},
+	{"patterns of rules", "collector/alarm", "Match", "FuzzMatch"},
+	{"keys of sidecars", "collector/standby", "parseKeys", "FuzzParseKeys"},
+	{"mappings of metrics", "attach/scrape", "ReadMapping", "FuzzReadMapping"},
+	{"mappings of databases", "attach/sqldb", "ReadMapping", "FuzzReadMapping"},
+	{"names in permissions", "telemetry/permissions", "WriteServer", "FuzzWrite"},
+
+	// Files of state, of which a crash may leave a part.
+	{"oids.lock", "mib", "ParseLock", "FuzzParseLock"},
+	{"alarms", "collector/alarm", "ParseSaved", "FuzzParseSaved"},
+	{"counters", "collector/counts", "parse", "FuzzParse"},
+	{"silent sources", "collector", "restore", "FuzzState"},
+	{"journals in a directory", "engine/journal", "Open", "FuzzOpen"},
+	{"positions in logs", "attach/lines", "loadState", "FuzzState"},
+	{"positions in replays", "attach/lines/replay", "LoadState", "FuzzLoadState"},
+	{"positions of adapters", "attach/internal/ledger", "readState", "FuzzReadState"},
+	{"journals of DiPeN", "attach/dipen", "parseJournal", "FuzzParseJournal"},
+}
+
+// make fuzz runs each function that this finds, in each package of the module.
+var (
+	targetsOf = regexp.MustCompile(`(?m)^func (Fuzz[A-Za-z0-9_]+)\(`)
+	pattern   = `'^func Fuzz[A-Za-z0-9_]+' "$1"/*_test.go`
+)
+
+func TestEachParserThatANeighbourReachesHasAFuzzTarget(t *testing.T) {
+	const root = "../.."
+	script, err := os.ReadFile(filepath.Join(root, "scripts", "fuzz"))
+	if err != nil || !strings.Contains(string(script), pattern) || !strings.Contains(string(script), `"${@:-./...}"`) {
+		t.Fatalf("scripts/fuzz: %v; expected that it runs what %s finds in ./...", err, pattern)
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil || !strings.Contains(string(makefile), "scripts/fuzz $(FUZZTIME)\n") {
+		t.Fatalf("Makefile: %v; expected that make fuzz runs scripts/fuzz for every package", err)
+	}
+	for _, p := range parsers {
+		dir := filepath.Join(root, filepath.FromSlash(p.dir))
+		if _, is := rooms[p.dir]; !is {
+			t.Errorf("%s: %s is no package of the module", p.reads, p.dir)
+		}
+		if targets := textOf(t, dir, true); !contains(targetsOf.FindAllStringSubmatch(targets, -1), p.fuzz) {
+			t.Errorf("%s: %s has no fuzz target %s", p.reads, p.dir, p.fuzz)
+		}
+		function := regexp.MustCompile(`(?m)^func (\([^)]*\) )?` + p.name + `[\[(]`)
+		if !function.MatchString(textOf(t, dir, false)) {
+			t.Errorf("%s: %s has no function %s", p.reads, p.dir, p.name)
+		}
+	}
+}
+
+func contains(found [][]string, name string) bool {
+	for _, f := range found {
+		if f[1] == name {
+			return true
+		}
+	}
+	return false
+}
+
+// textOf returns the text of the Go files of a directory: its tests, or the others.
+func textOf(t *testing.T, dir string, tests bool) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") != tests {
+			continue
+		}
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(source)
+	}
+	return text.String()
+}

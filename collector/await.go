@@ -16,6 +16,9 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
 			return nil, err
 		}
+		if err := m.reserve(s, emptyBytes(len(c.places), len(c.transitions))); err != nil {
+			return nil, err
+		}
 	}
 	if err := m.admit(n, s); err != nil {
 		return nil, err
@@ -45,9 +48,12 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 			return nil, err
 		}
 	}
+	var refusal error // why a full snapshot is not kept
 	if msg.Full {
-		if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
-			return nil, err
+		if refusal = m.reserve(s, bytesOf(&msg.Rows)); refusal == nil {
+			if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := m.admit(n, s); err != nil {
@@ -64,6 +70,12 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 	s.unread, s.parts = true, nil
 	same := s.pending != nil && s.pending.Epoch == msg.Epoch && s.pending.Digest == msg.Digest
 	switch s.wants = msg.Digest; {
+	case refusal != nil:
+		s.pending = nil
+		if msg.Bye {
+			n.leave(s, now)
+		}
+		return asks, refusal
 	case msg.Full:
 		s.pending, s.pendedAt = clone(msg), now
 		return asks, nil

@@ -181,11 +181,11 @@ func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
 
 // A limit that is not set is the one that DefaultLimits documents.
 func TestLimitsThatAreNotSetAreTheDocumentedOnes(t *testing.T) {
-	documented := Limits{Sources: 10_000, Nets: 1000, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}
-	own := Limits{Sources: 1, Nets: 2, Rows: 3, AllRows: 4, Definitions: 5, GoneRows: 6, Past: 7}
+	documented := Limits{Sources: 10_000, Nets: 1000, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536, WaitingBytes: 256 << 20}
+	own := Limits{Sources: 1, Nets: 2, Rows: 3, AllRows: 4, Definitions: 5, GoneRows: 6, Past: 7, WaitingBytes: 8}
 	for _, c := range []struct{ set, want Limits }{
 		{Limits{}, documented}, {own, own},
-		{Limits{Nets: 2}, Limits{Sources: 10_000, Nets: 2, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536}},
+		{Limits{Nets: 2}, Limits{Sources: 10_000, Nets: 2, Rows: 100_000, AllRows: 10_000_000, Definitions: 256, GoneRows: 200_000, Past: 65_536, WaitingBytes: 256 << 20}},
 	} {
 		if got := NewMerger(Rules{Limits: c.set}, t0).limits; got != c.want {
 			t.Errorf("of %+v: %+v; want %+v", c.set, got, c.want)

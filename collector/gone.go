@@ -67,7 +67,7 @@ func (m *Merger) forget(n *net, s *source) {
 }
 
 // forgetExcess keeps the rows of gone sources within Limits.GoneRows, and counts
-// the rows of all sources.
+// the rows of all sources and the memory of snapshots that wait.
 func (m *Merger) forgetExcess() {
 	type retired struct {
 		net *net
@@ -75,10 +75,11 @@ func (m *Merger) forgetExcess() {
 	}
 	var gone []retired
 	rows := 0
-	m.rows = 0
+	m.rows, m.waiting = 0, 0
 	for _, n := range m.nets {
 		for _, s := range n.contributors() {
 			m.rows += s.size()
+			m.waiting += s.waitingBytes()
 			if s.state == Gone {
 				gone, rows = append(gone, retired{n, s}), rows+s.size()
 			}

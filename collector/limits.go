@@ -21,26 +21,31 @@ type Limits struct {
 	Definitions int // requested at the same time; and known of one net
 	GoneRows    int // rows kept of sources that are gone
 	Past        int // sources of which only the epochs are remembered
+	// WaitingBytes is the memory of snapshots that wait for a definition, or for the
+	// rest of their rows. What exceeds it is requested again when the definition is
+	// known.
+	WaitingBytes int
 }
 
 // DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net,
 // 10,000,000 rows in all (of a quarter to one kibibyte each), 256 definitions,
-// 200,000 rows of gone sources and 65,536 past sources (about a hundred bytes
-// each).
+// 200,000 rows of gone sources, 65,536 past sources (about a hundred bytes each)
+// and 256 MiB for snapshots that wait.
 func DefaultLimits() Limits {
 	return Limits{Sources: 10_000, Nets: 1_000, Rows: 100_000, AllRows: 10_000_000, Definitions: 256,
-		GoneRows: 200_000, Past: 65_536}
+		GoneRows: 200_000, Past: 65_536, WaitingBytes: 256 << 20}
 }
 
 func (l Limits) orDefault() Limits {
 	d := DefaultLimits()
 	return Limits{
-		Sources:     cmp.Or(l.Sources, d.Sources),
-		Nets:        cmp.Or(l.Nets, d.Nets),
-		Rows:        cmp.Or(l.Rows, d.Rows),
-		AllRows:     cmp.Or(l.AllRows, d.AllRows),
-		Definitions: cmp.Or(l.Definitions, d.Definitions),
-		GoneRows:    cmp.Or(l.GoneRows, d.GoneRows),
-		Past:        cmp.Or(l.Past, d.Past),
+		Sources:      cmp.Or(l.Sources, d.Sources),
+		Nets:         cmp.Or(l.Nets, d.Nets),
+		Rows:         cmp.Or(l.Rows, d.Rows),
+		AllRows:      cmp.Or(l.AllRows, d.AllRows),
+		Definitions:  cmp.Or(l.Definitions, d.Definitions),
+		GoneRows:     cmp.Or(l.GoneRows, d.GoneRows),
+		Past:         cmp.Or(l.Past, d.Past),
+		WaitingBytes: cmp.Or(l.WaitingBytes, d.WaitingBytes),
 	}
 }

@@ -46,6 +46,7 @@ type Merger struct {
 	nets       map[string]*net
 	ordered    []*net      // nets by name; nil if they changed
 	sources    int         // in all nets
+	waiting    int         // bytes of snapshots that wait, as of the last tick, and those added since
 	rows       int         // of all sources as of the last tick, and those added since
 	questions  []*question // of all nets, the oldest first
 	unread     int         // sources of which no rows were shown, as of the last tick, and those added since

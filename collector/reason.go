@@ -22,6 +22,7 @@ const (
 	TooManyNets        telemetry.Reason = "too_many_nets"        // Limits.Nets
 	TooManyRows        telemetry.Reason = "too_many_rows"        // Limits.Rows
 	TooManyDefinitions telemetry.Reason = "too_many_definitions" // Limits.Definitions
+	TooManyWaiting     telemetry.Reason = "too_many_waiting"     // Limits.WaitingBytes; the snapshot is requested again
 	TooManyRegions     telemetry.Reason = "too_many_regions"     // of one net, more than Limits.Sources
 	BadDefinition      telemetry.Reason = "bad_definition"       // invalid PNML, or PNML without the net
 	DefinitionHeld     telemetry.Reason = "definition_held"      // its definition adds more rows than Rules.Growth, and most sources use another one
@@ -33,7 +34,7 @@ const (
 // Reasons returns every reason, including those of telemetry, in a fixed order.
 func Reasons() []telemetry.Reason {
 	return append(telemetry.Reasons(), WrongSize, CounterFell, OldEpoch, EpochAhead, Duplicate, OldFence, UnknownDigest,
-		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyRegions, BadDefinition, DefinitionHeld, NetNotAllowed,
+		TooManySources, TooManyNets, TooManyRows, TooManyDefinitions, TooManyWaiting, TooManyRegions, BadDefinition, DefinitionHeld, NetNotAllowed,
 		telemetry.WrongDigest, Overrun, OverrunUnknown)
 }
 

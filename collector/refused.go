@@ -47,7 +47,7 @@ func (m *Merger) source(n *net, name string) *source {
 // messages and those of other processes.
 func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now int64) {
 	reason := telemetry.ReasonOf(err)
-	if reason == UnknownDigest {
+	if waits(reason) {
 		return
 	}
 	if n.sources[s.name] != s {

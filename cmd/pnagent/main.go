@@ -23,6 +23,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/dashboards"
+	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -86,6 +87,7 @@ type cli struct {
 }
 
 func main() {
+	memlimit.Set()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()

@@ -97,6 +97,7 @@ var rooms = map[string]room{
 	"internal/walls":                       {},
 	"internal/accept":                      {},
 	"internal/selfmetrics":                 {},
+	"internal/memlimit":                    {},
 	"internal/httpserver":                  {imports: []string{"internal/selfmetrics"}},
 	"internal/atomicfile":                  {},
 	"internal/dirlock":                     {},

@@ -10,7 +10,7 @@ import (
 )
 
 // reserve reserves memory for a snapshot of a source that waits for its definition, or
-// for the rest of its rows, in place of what waited before. It returns an error if
+// for the rest of its rows, instead of what waited before. It returns an error if
 // Limits.WaitingBytes is reached.
 func (m *Merger) reserve(s *source, bytes int) error {
 	before := s.waitingBytes()

@@ -27,7 +27,7 @@ func TestSnapshotsThatWaitHaveABudgetOfBytes(t *testing.T) {
 			t.Errorf("source %d: got %v, %v; want the reason %q, and its definition requested", i, asks, err, want)
 		}
 	}
-	if _, err := take(0, 2); err != nil { // in place of its first
+	if _, err := take(0, 2); err != nil { // instead of its first
 		t.Errorf("got %v for the second snapshot of a source that waits; want it kept", err)
 	}
 	if m.waiting != 2*whole {

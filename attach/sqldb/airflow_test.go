@@ -112,7 +112,7 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 		"sensor sensor delayed":    "sensor, waits for its next poke",
 	}
 	w.waitsFor("stuck", "r1", want)
-	w.until(func() string { return w.due(r) })
+	w.until(func() string { return w.due(r, 2) })
 	net := w.net("stuck")
 	if n := len(net.Transitions); n != 12 || len(net.Places) != 12 {
 		t.Errorf("%d places and %d transitions; expected 12 tasks", len(net.Places), n)
@@ -169,7 +169,7 @@ func (w *watch) agrees(e *engine) report {
 }
 
 // due compares the times until which tasks are delayed with the engine's.
-func (w *watch) due(r report) string {
+func (w *watch) due(r report, tasks int) string {
 	n, found := w.net("stuck"), 0
 	for i, p := range w.last["stuck"].Rows.Places {
 		for _, s := range p.Stuck {
@@ -183,8 +183,8 @@ func (w *watch) due(r report) string {
 			}
 		}
 	}
-	if found != 2 {
-		return fmt.Sprintf("%d delayed tasks; expected 2", found)
+	if found != tasks {
+		return fmt.Sprintf("%d delayed tasks; expected %d", found, tasks)
 	}
 	return ""
 }

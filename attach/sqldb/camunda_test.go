@@ -121,7 +121,7 @@ func (w *watch) run(cfg Config) (end func()) {
 // until waits until check returns "", which otherwise says what is missing.
 func (w *watch) until(check func() string) {
 	w.t.Helper()
-	deadline := time.Now().Add(time.Minute)
+	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		w.mu.Lock()
 		missing := check()

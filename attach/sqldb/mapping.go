@@ -54,7 +54,7 @@ var shapes = map[string]shape{
 	"tasks":       {columns: []string{"task", "downstream", "name"}, params: []string{"definition"}, optional: true},
 	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit", "now"}},
 	"done":        {columns: []string{"definition", "instance", "activity", "at"}, params: []string{"limit"}, optional: true},
-	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat"}, params: []string{"limit", "now"}},
+	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat", "before"}, params: []string{"limit", "now"}},
 	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit"}},
 	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit"}},
 	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit"}, optional: true},

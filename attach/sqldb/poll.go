@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
@@ -26,6 +27,8 @@ const (
 	maxNets  = 10_000 // unwanted ones count, too
 	page     = 5000
 	maxPages = 200 // of one query in one poll; the next poll continues
+
+	maxRereads = 100 // of tasks in one poll
 )
 
 // listEvery is the time between two readings of the list of definitions, in
@@ -55,6 +58,7 @@ func (s *Adapter) poll(ctx context.Context) error {
 			return err
 		}
 	}
+	s.rereads = 0
 	clock, err := s.cfg.Database.now(ctx)
 	if err != nil {
 		return err
@@ -172,7 +176,7 @@ func (s *Adapter) ledger(ctx context.Context, net string) (*diagram.Net, error) 
 
 // net returns the ledger of a definition. It reads the list of definitions if the
 // definition is new, and the model of a version that names a node which the net
-// lacks. It returns nil for a definition that is not listed, or if there is no room.
+// lacks; tasks again, because those of a definition may change. It returns nil for a definition that is not listed, or if there is no room.
 func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error) {
 	if s.definitions[id] == nil {
 		if err := s.readDefinitions(ctx); err != nil {
@@ -188,7 +192,9 @@ func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error
 	if n == nil || err != nil {
 		return nil, err
 	}
-	if node != "" && !n.Knows(node) && !d.loaded {
+	again := s.cfg.Mapping.queries["tasks"] != nil && s.rereads < maxRereads
+	if node != "" && !n.Knows(node) && (again || !d.loaded) {
+		s.rereads++
 		l, err := s.readModel(ctx, d)
 		if err != nil {
 			return nil, err
@@ -263,6 +269,13 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
+	ids := sync.OnceValue(func() map[string]bool {
+		all := make(map[string]bool, len(open))
+		for i := range open {
+			all[open[i].ID] = true
+		}
+		return all
+	})
 	first := map[string]int64{}
 	for _, n := range s.nets {
 		if n != nil {
@@ -278,7 +291,7 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 		if n == nil {
 			continue
 		}
-		waits, here := s.settle(n, r, whys[r.ID], ended, now)
+		waits, here := s.settle(n, r, whys[r.ID], ended, ids, now)
 		if !here {
 			continue
 		}

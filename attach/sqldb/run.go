@@ -61,6 +61,7 @@ type Adapter struct {
 	first        map[string]int64       // tokens without a time, by id: when they were first seen
 	future       bool                   // times in the future were logged
 	probed       bool
+	rereads      int // of tasks in this poll
 	presenceAt   int64
 	presenceTook time.Duration
 

@@ -14,7 +14,22 @@ import (
 // whyRow is a row of why.
 type whyRow struct {
 	diagram.Why
-	failed int64 // when the last try failed, of one that is tried again
+	failed int64  // when the last try failed, of one that is tried again
+	before string // text with the ids of tokens that must end before, in double quotes
+}
+
+// missing returns how many of the open tokens must end before.
+func (w *whyRow) missing(open func() map[string]bool) uint32 {
+	if w.before == "" {
+		return 0
+	}
+	found := map[string]bool{}
+	for id := range strings.SplitSeq(w.before, `"`) {
+		if open()[id] {
+			found[id] = true
+		}
+	}
+	return uint32(len(found))
 }
 
 // heartbeatLate is how old the last sign of life may be of what a token waits for, in
@@ -37,6 +52,7 @@ func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (
 		case w.Reason == stats.ReasonDelayed:
 			w.Why = diagram.Due(w.Why, s.time(row[3]), now)
 		}
+		w.before = asText(row[7])
 		if seen := s.time(row[6]); seen > 0 && seen < now-heartbeatLate {
 			w.Text = strings.TrimPrefix(w.Text+", no heartbeat since "+time.UnixMicro(seen).UTC().Format(time.RFC3339), ", ")
 		}
@@ -51,10 +67,15 @@ func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (
 }
 
 // settle returns what a token waits for. It sets when the next try is due, and what a
-// token lacks that waits for the tasks before its own. It reports false if none of
-// these has ended, so that the token is not there yet; it came when the first ended.
-func (s *Adapter) settle(n *diagram.Net, r *openRow, rows []whyRow, ended *done, now int64) (whys []diagram.Why, here bool) {
+// token lacks that waits for the tasks before its own, or for open tokens. It reports
+// false if none of these tasks has ended, so that the token is not there yet; it came
+// when the first ended.
+func (s *Adapter) settle(n *diagram.Net, r *openRow, rows []whyRow, ended *done, open func() map[string]bool, now int64) (whys []diagram.Why, here bool) {
 	for _, w := range rows {
+		if count := w.missing(open); count > 0 {
+			whys = append(whys, diagram.Why{Node: w.Node, Reason: stats.ReasonMissing, Count: count})
+			continue
+		}
 		if w.failed > 0 {
 			if delay, known := s.definitions[r.definition].delays[r.node]; known {
 				w.Why = diagram.Due(w.Why, w.failed+delay, now)

@@ -4,7 +4,7 @@
 -- needs: serialized_dag(dag_version_id, data, data_compressed)
 -- needs: dag_version(id, dag_id, version_number)
 -- needs: dag(dag_id, is_paused, owners, max_active_tasks)
--- needs: dag_run(id, dag_id, run_id, state, queued_at, start_date, end_date)
+-- needs: dag_run(id, dag_id, run_id, state, queued_at, start_date, end_date, clear_number, created_dag_version_id)
 -- needs: task_instance(id, dag_version_id, dag_id, task_id, run_id, map_index, state, scheduled_dttm, queued_dttm, start_date, end_date, try_number, max_tries, pool, pool_slots, queue, last_heartbeat_at, next_method)
 -- needs: task_instance_history(dag_id, task_id, run_id, map_index, start_date, max_tries)
 -- needs: task_reschedule(id, ti_id, reschedule_date)
@@ -123,5 +123,22 @@ SELECT id, at, definition, activity, began AS millis, canceled FROM (
     WHERE n.state <> 'running' AND n.end_date >= :since) r
   JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id
   WHERE t.end_date >= :since AND t.state IN ('success', 'failed', 'skipped', 'upstream_failed', 'removed')) f
+WHERE at > :since OR id > :after
+ORDER BY at, id LIMIT :limit
+
+-- query: created
+SELECT id, at, definition FROM (
+  SELECT CONCAT(r.dag_id, '|', r.run_id, '|', r.clear_number) AS id, r.start_date AS at, r.created_dag_version_id AS definition
+  FROM (SELECT dag_id, run_id, start_date, clear_number, created_dag_version_id FROM dag_run ORDER BY id DESC LIMIT 20000) r
+  WHERE r.start_date >= :since) f
+WHERE at > :since OR id > :after
+ORDER BY at, id LIMIT :limit
+
+-- query: finished
+SELECT id, at, definition, failed FROM (
+  SELECT CONCAT(r.dag_id, '|', r.run_id, '|', r.clear_number) AS id, r.end_date AS at, r.created_dag_version_id AS definition,
+    CASE WHEN r.state = 'success' THEN 0 ELSE 1 END AS failed
+  FROM (SELECT dag_id, run_id, state, end_date, clear_number, created_dag_version_id FROM dag_run ORDER BY id DESC LIMIT 20000) r
+  WHERE r.end_date >= :since AND r.state IN ('success', 'failed')) f
 WHERE at > :since OR id > :after
 ORDER BY at, id LIMIT :limit

@@ -82,7 +82,7 @@ else:
 def main(dags):
     from airflow.jobs.job import Job, perform_heartbeat
     from airflow.jobs.scheduler_job_runner import SchedulerJobRunner
-    from airflow.models import DagModel, Pool, TaskInstance
+    from airflow.models import DagModel, DagRun, Pool, TaskInstance
     from airflow.models.taskinstance import clear_task_instances
     from airflow.models.taskinstancehistory import TaskInstanceHistory
     from airflow.models.taskreschedule import TaskReschedule
@@ -185,6 +185,11 @@ def main(dags):
                     due = max(r.reschedule_date for r in session.scalars(select(TaskReschedule)))
                     print("job", ti.dag_id, ti.run_id, ti.task_id, "poke", millis(due))
                 print("state", ti.dag_id, ti.run_id, ti.task_id + "=" + str(ti.state))
+            for run in session.scalars(select(DagRun)):
+                count = counts.setdefault((run.dag_id, "instances"), [0, 0, 0])
+                count[0] += run.start_date is not None
+                count[1] += run.state == "success"
+                count[2] += run.state == "failed"
             for (dag, task), n in counts.items():
                 print("count", dag, task, *n)
 

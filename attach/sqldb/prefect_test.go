@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
+)
+
+// newPrefect starts Prefect's server on a database.
+func newPrefect(t *testing.T, database string) *engine {
+	t.Helper()
+	dir, err := filepath.Abs(filepath.Join("testdata", "prefect"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, home := enginetest.FreePort(t), t.TempDir()
+	cmd := exec.Command(newPython(t, filepath.Join(dir, "prefect3.txt")), filepath.Join(dir, "engine.py"), port)
+	cmd.Env = append(cmd.Environ(), "PREFECT_HOME="+home, "PREFECT_PROFILES_PATH="+home+"/profiles.toml", "PREFECT_API_DATABASE_CONNECTION_URL="+database,
+		"PREFECT_API_URL=http://127.0.0.1:"+port+"/api", "PREFECT_SERVER_EPHEMERAL_ENABLED=false", "PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",
+		"PREFECT_SERVER_UI_ENABLED=false", "PREFECT_SERVER_MEMO_STORE_PATH="+home+"/memo.toml", "PREFECT_SERVER_SERVICES_LATE_RUNS_LOOP_SECONDS=1",
+		"PYTHONDONTWRITEBYTECODE=1", "TZ=UTC")
+	return &engine{enginetest.Start(t, cmd)}
+}
+
+// TestPrefectOnSQLite and TestPrefectOnPostgreSQL hold the adapter against Prefect's
+// REST API.
+func TestPrefectOnSQLite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Prefect")
+	}
+	file := filepath.Join(t.TempDir(), "prefect.db")
+	prefect(t, newPrefect(t, "sqlite+aiosqlite:///"+file), "sqlite:"+file)
+}
+
+func TestPrefectOnPostgreSQL(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Prefect")
+	}
+	s := newPostgres(t)
+	database, _, _ := strings.Cut("postgresql+asyncpg"+strings.TrimPrefix(s.address, "postgres"), "?")
+	prefect(t, newPrefect(t, database), s.address)
+}
+
+func prefect(t *testing.T, e *engine, address string) {
+	m, err := Load("prefect3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := func(show Show) Config {
+		d, err := Open(address, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		return Config{Database: d, Mapping: m, Show: show}
+	}
+	e.Do("late")
+	w := newWatch(t)
+	cfg := config(Show{})
+	cfg.State = filepath.Join(t.TempDir(), "state")
+	end := w.run(cfg)
+	w.until(func() string {
+		if w.net("nightly") == nil {
+			return "no net"
+		}
+		return ""
+	})
+	e.Do("run stuck")
+	w.awaits(e, "stuck flow-run=Running", "stuck holds=Running", "stuck full=Pending", "stuck flaky=AwaitingRetry", "stuck load=Pending", "stuck after=NotReady",
+		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Late", "nightly flow-run=Scheduled")
+	r := w.agrees(e)
+	instance := map[string]string{}
+	for _, h := range r.held {
+		instance[h.net] = h.instance
+	}
+	w.waitsFor("stuck", instance["stuck"], map[string]string{
+		"flow-run flow-run running": "running",
+		"holds holds running":       "running",
+		"full full enabled":         "limit tag:one is full, 1 of 1 slots",
+		"flaky flaky delayed":       "failed, try 1 of 3",
+		"load load missing":         "2",
+		"after after incident":      "a task before it failed",
+		"child child running":       "in called flow child " + instance["child"],
+	})
+	w.waitsFor("nightly", instance["nightly"], map[string]string{"flow-run flow-run enabled": "late, in queue default of pool idle, no worker has polled it"})
+	w.until(func() string {
+		text := w.waits("child", instance["child"])["flow-run flow-run manual"]
+		if !strings.HasPrefix(text, "paused, waits for input, until 20") {
+			return "the paused flow waits for " + text
+		}
+		return w.due(r, 1)
+	})
+	w.until(func() string {
+		return w.arcs("stuck", "extract flaky", "extract full", "extract holds", "extract load", "fails after", "flaky load", "holds load")
+	})
+
+	// What ends while the adapter does not run is counted after its restart, once. A retry
+	// is no departure.
+	end()
+	e.Do("run quick")
+	w.awaits(e, "stuck flow-run=Running", "stuck holds=Running", "stuck full=Pending", "stuck flaky=AwaitingRetry", "stuck load=Pending", "stuck after=NotReady",
+		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Late", "nightly flow-run=Scheduled", "quick ended")
+	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
+	w.run(cfg)
+	w.agrees(e)
+	w.until(func() string {
+		if text := w.waits("stuck", instance["stuck"])["after after incident"]; !strings.Contains(text, ": Upstream task run") {
+			return "with Show.Detail: " + text + "; expected Prefect's message"
+		}
+		return w.arcs("quick", "one twice", "twice never")
+	})
+	e.Do("cancel stuck")
+	e.Do("cancel child")
+	w.agrees(e)
+}
+
+// awaits waits until the runs that have not ended have these states.
+func (w *watch) awaits(e *engine, want ...string) {
+	w.t.Helper()
+	slices.Sort(want)
+	w.until(func() string {
+		var got []string
+		for _, line := range e.Do("report") {
+			switch f := strings.Fields(line); {
+			case f[0] == "state":
+				got = append(got, f[1]+" "+f[3])
+			case f[0] == "count" && f[1] == "quick" && f[2] == "instances" && f[3] == "1" && f[5] == "1":
+				got = append(got, "quick ended")
+			}
+		}
+		slices.Sort(got)
+		return cmp.Diff(want, got)
+	})
+}
+
+// arcs compares the arcs from task to task with those wanted. Callers hold mu.
+func (w *watch) arcs(net string, want ...string) string {
+	var got []string
+	n := w.net(net)
+	if n == nil {
+		return "no net"
+	}
+	for i := range n.Arcs {
+		if a := &n.Arcs[i]; strings.HasSuffix(a.Target, "/in") {
+			got = append(got, a.Source+" "+strings.TrimSuffix(a.Target, "/in"))
+		}
+	}
+	slices.Sort(got)
+	return cmp.Diff(want, got)
+}

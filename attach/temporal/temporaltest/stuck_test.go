@@ -13,6 +13,8 @@ import (
 
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/nexus/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 )
@@ -44,6 +46,15 @@ func (s *server) attempt(id string) int32 {
 	return d.GetPendingActivities()[0].GetAttempt()
 }
 
+// endpoint makes a Nexus endpoint with the task queue that no worker polls.
+func (s *server) endpoint(name string) {
+	s.t.Helper()
+	spec := &nexus.EndpointSpec{Name: name, Target: &nexus.EndpointTarget{Variant: &nexus.EndpointTarget_Worker_{Worker: &nexus.EndpointTarget_Worker{Namespace: "default", TaskQueue: unpolled}}}}
+	if _, err := operatorservice.NewOperatorServiceClient(s.conn).CreateNexusEndpoint(s.t.Context(), &operatorservice.CreateNexusEndpointRequest{Spec: spec}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // stuckCase is a workflow that is stuck, and what is to be seen of it.
 type stuckCase struct {
 	net, place string
@@ -57,6 +68,7 @@ var stuckCases = []stuckCase{
 	{"Pay", "Fails@orders", enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED, "attempt "},
 	{"Nap", "timer", enums.EVENT_TYPE_TIMER_STARTED, ""},
 	{"Parent", "child Approve", enums.EVENT_TYPE_START_CHILD_WORKFLOW_EXECUTION_INITIATED, "in child child-of-one-Parent/"},
+	{"Partner", "nexus partner/billing.invoice", enums.EVENT_TYPE_NEXUS_OPERATION_SCHEDULED, ""},
 	{"Broken", "workflow task@orders", enums.EVENT_TYPE_WORKFLOW_TASK_SCHEDULED, "the workflow task fails, attempt "},
 }
 
@@ -102,6 +114,7 @@ func TestStuckWorkflows(t *testing.T) {
 	s := newServer(t)
 	c := s.client("default")
 	stop := work(t, c)
+	s.endpoint("partner")
 	f := newFaces(t)
 	state := filepath.Join(t.TempDir(), "state")
 	runs := map[string]client.WorkflowRun{}

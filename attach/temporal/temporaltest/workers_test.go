@@ -52,6 +52,11 @@ func Parent(ctx workflow.Context) error {
 	return workflow.ExecuteChildWorkflow(ctx, "Approve").Get(ctx, nil)
 }
 
+// Partner waits for a Nexus operation of an endpoint whose task queue no worker polls.
+func Partner(ctx workflow.Context) error {
+	return workflow.NewNexusClient("partner", "billing").ExecuteOperation(ctx, "invoice", "", workflow.NexusOperationOptions{}).Get(ctx, nil)
+}
+
 // Broken fails in its first workflow task, again and again.
 func Broken(workflow.Context) error { panic("broken by intent") }
 
@@ -93,7 +98,7 @@ func (s *server) client(namespace string) client.Client {
 func work(t *testing.T, c client.Client, interceptors ...interceptor.WorkerInterceptor) (stop func()) {
 	t.Helper()
 	w := worker.New(c, orders, worker.Options{Identity: "worker", Interceptors: interceptors, WorkerStopTimeout: time.Second})
-	for name, f := range map[string]any{"Ship": Ship, "Approve": Approve, "Pay": Pay, "Nap": Nap, "Parent": Parent, "Broken": Broken, "Order": Order} {
+	for name, f := range map[string]any{"Ship": Ship, "Approve": Approve, "Pay": Pay, "Nap": Nap, "Parent": Parent, "Partner": Partner, "Broken": Broken, "Order": Order} {
 		w.RegisterWorkflowWithOptions(f, workflow.RegisterOptions{Name: name})
 	}
 	w.RegisterActivityWithOptions(quick, activity.RegisterOptions{Name: "Quick"})

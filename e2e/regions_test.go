@@ -29,6 +29,10 @@ const circleRegions = `nets:
 // circle never ends.
 func circle() played { return played{circleNet, circleRegions} }
 
+// A process that hung does not get its region back when it continues: the one that took
+// over keeps it, in the same epoch. On a machine with other load the one that took over may
+// seem to hang, too, so that yet another take-over begins a new epoch; then the process
+// that owns the region is paused in its turn.
 func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
@@ -38,15 +42,29 @@ func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 	f.plays("one", "first")
 	second := f.start("second", "one")
 	f.agrees("one")
-	first.pause(t)
-	at := f.plays("one", "second")
-	first.resume(t)
-	f.agrees("one") // the one that hung follows again
-	if now := f.statuses()["one"]; now.Owner != "second" || now.Epoch != at.Epoch {
-		t.Errorf("%+v after %+v; want the same owner in the same epoch", now, at)
+	for tries := 1; ; tries++ {
+		hangs, other := first, "second"
+		if f.plays("one", "").Owner == "second" {
+			hangs, other = second, "first"
+		}
+		hangs.pause(t)
+		at := f.plays("one", other)
+		hangs.resume(t)
+		f.agrees("one") // the one that hung follows again
+		now := f.plays("one", "")
+		if now.Epoch == at.Epoch && now.Owner == at.Owner {
+			break
+		}
+		if now.Epoch <= at.Epoch || tries == maxTakeOvers {
+			t.Fatalf("%+v after %+v; want the same owner in the same epoch", now, at)
+		}
+		t.Logf("%+v after %+v: another take-over", now, at)
 	}
 	f.conserves(rest, first, second)
 }
+
+// maxTakeOvers is how often a test tries to have one that nothing disturbs.
+const maxTakeOvers = 8
 
 func TestALeaderKilledAtAnyPointLosesNothing(t *testing.T) {
 	js := startJetStream(t, nil)

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -76,8 +77,10 @@ func quantile(h *stats.Histogram, q float64) smi.Value { return thousandths(h.Qu
 // maxText is the length of an SnmpAdminString (RFC 3411), in octets.
 const maxText = 255
 
-// text cuts a name to the length of an SnmpAdminString, between characters.
+// text returns a name without hostile characters, cut to the length of an
+// SnmpAdminString between characters.
 func text(s string) smi.Value {
+	s = plaintext.Escape(s)
 	if len(s) <= maxText {
 		return smi.OctetString(s)
 	}

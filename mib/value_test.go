@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
@@ -37,9 +38,9 @@ func TestARateLatchesAtTheLargestGauge(t *testing.T) {
 }
 
 func TestTextsAreCutAtACharacter(t *testing.T) {
-	for _, s := range []string{"", "a", strings.Repeat("a", 255), strings.Repeat("a", 256), strings.Repeat("中", 200), strings.Repeat("\xff", 300)} {
+	for _, s := range []string{"", "a", strings.Repeat("a", 255), strings.Repeat("a", 256), strings.Repeat("中", 200), strings.Repeat("\xff", 300), "a\u202eb\x1b[2J", strings.Repeat("\u2028", 200)} {
 		got := text(s).Str
-		if len(got) > 255 || !strings.HasPrefix(s, got) || utf8.ValidString(s) && !utf8.ValidString(got) || len(s) > 255 && len(got) < 252 {
+		if s = plaintext.Escape(s); len(got) > 255 || !strings.HasPrefix(s, got) || strings.ContainsFunc(got, plaintext.Hostile) || utf8.ValidString(s) && !utf8.ValidString(got) || len(s) > 255 && len(got) < 252 {
 			t.Errorf("%.20q… of %d octets became %d octets", s, len(s), len(got))
 		}
 	}

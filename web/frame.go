@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -64,5 +65,5 @@ func encoded(document any) []byte {
 	if err != nil {
 		panic("web: " + err.Error()) // all numbers are finite
 	}
-	return text
+	return plaintext.Lines(text)
 }

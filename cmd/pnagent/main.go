@@ -16,6 +16,7 @@ import (
 	"os/signal"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	_ "time/tzdata" // times of day in bindings name zones, and images may have none
 
@@ -24,6 +25,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/internal/memlimit"
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -41,13 +43,41 @@ type streams struct {
 	out, err io.Writer
 }
 
+// cleaned returns streams that replace hostile characters in what a command writes.
+// flush writes what is left at the end.
+func (s streams) cleaned() (clean streams, flush func()) {
+	out, err := &cleanWriter{clean: plaintext.NewWriter(s.out)}, &cleanWriter{clean: plaintext.NewWriter(s.err)}
+	return streams{s.in, out, err}, func() { _, _ = out.clean.Flush(), err.clean.Flush() } // a reader that has gone gets nothing
+}
+
+// cleanWriter is a plaintext.Writer for several goroutines.
+type cleanWriter struct {
+	mu    sync.Mutex
+	clean *plaintext.Writer
+}
+
+// Write implements io.Writer.
+func (w *cleanWriter) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.clean.Write(text)
+}
+
+// raw returns the writer that cleaned was given, for what draws on a terminal.
+func raw(w io.Writer) io.Writer {
+	if w, ok := w.(*cleanWriter); ok {
+		return w.clean.To()
+	}
+	return w
+}
+
 // write writes a file; "-" is standard output.
 func (s streams) write(path string, text []byte) error {
 	if path == "-" {
 		_, err := s.out.Write(text)
 		return err
 	}
-	return os.WriteFile(path, text, 0o644)
+	return os.WriteFile(path, plaintext.Lines(text), 0o644)
 }
 
 // readFile reads a file; what it holds is for the error.
@@ -101,6 +131,8 @@ type usageError struct{ error }
 func run(ctx context.Context, args []string, s streams) (code int) {
 	var c cli
 	exited := false
+	s, flush := s.cleaned()
+	defer flush()
 	parser, err := kong.New(&c,
 		kong.Name("pnagent"),
 		kong.Description("Shows where tokens of running Petri nets are stuck, for how long and why, and how fast transitions fire."),

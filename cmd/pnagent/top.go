@@ -30,7 +30,7 @@ func (c *topCmd) Run(ctx context.Context, s streams) error {
 	if c.Once {
 		return terminal.Once(ctx, s.out, s.err, o, ask)
 	}
-	err = terminal.Run(ctx, terminal.Screen{In: s.in, Out: s.out, Env: os.Environ()}, o, ask)
+	err = terminal.Run(ctx, terminal.Screen{In: s.in, Out: raw(s.out), Env: os.Environ()}, o, ask)
 	if errors.Is(err, terminal.ErrNoTerminal) {
 		return usageError{errors.New("top: standard output is no terminal; expected one, or --once for plain text")}
 	}

@@ -45,7 +45,8 @@ type visitFlags struct {
 // standard error until the context ends. The caller calls done after the visit.
 func (f visitFlags) options(ctx context.Context, s streams, net string, limit int) (o explore.Options, done func()) {
 	p := &progress{ctx: ctx, out: s.err, net: net, every: 5 * time.Second, start: time.Now()}
-	if file, ok := s.err.(*os.File); ok && term.IsTerminal(file.Fd()) {
+	if file, ok := raw(s.err).(*os.File); ok && term.IsTerminal(file.Fd()) {
+		p.out = file
 		p.every, p.begin, p.end = time.Second, "\r\x1b[K", ""
 	} else {
 		p.end = "\n"

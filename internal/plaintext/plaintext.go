@@ -106,13 +106,16 @@ func appendEscape(b []byte, r rune) []byte {
 }
 
 // Cell returns a text as the cell of a CSV file that a person opens in a
-// spreadsheet: escaped, and with an apostrophe before a first character for which
-// spreadsheets read a formula (= + - @, tab, carriage return).
-func Cell(s string) string {
+// spreadsheet: escaped, then as Guard returns it.
+func Cell(s string) string { return Guard(Escape(s)) }
+
+// Guard returns a text with an apostrophe before it if its first character is one
+// for which spreadsheets read a formula: = + - @, tab or carriage return.
+func Guard(s string) string {
 	if s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 {
-		return "'" + Escape(s)
+		return "'" + s
 	}
-	return Escape(s)
+	return s
 }
 
 // AppendLines appends text of several lines, such as a message for a terminal or a
@@ -189,6 +192,16 @@ func (w *Writer) Write(text []byte) (int, error) {
 	}
 	w.held = held
 	return len(text), nil
+}
+
+// To returns the writer that it writes to.
+func (w *Writer) To() io.Writer { return w.to }
+
+// Flush writes the beginning of a character that was not completed.
+func (w *Writer) Flush() error {
+	_, err := w.to.Write(Lines(w.held))
+	w.held = nil
+	return err
 }
 
 // complete returns the length of text without the character that it begins at its

@@ -66,7 +66,7 @@ var rooms = map[string]room{
 	"agentx/pdu":                           {imports: []string{"mib/smi"}, pure: true},
 	"agentx":                               {imports: []string{"agentx/pdu", "internal/selfmetrics", "mib/smi"}},
 	"snmp":                                 {imports: []string{"internal/atomicfile", "internal/selfmetrics", "mib/smi"}},
-	"metrics":                              {imports: []string{"collector", "collector/alarm", "internal/accept", "internal/plaintext", "petri", "stats"}},
+	"metrics":                              {imports: []string{"collector", "collector/alarm", "internal/accept", "petri", "stats"}},
 	"collector/standby":                    {imports: []string{"internal/selfmetrics"}},
 	"collector/uplink":                     {imports: []string{"collector", "internal/selfmetrics", "petri", "stats", "telemetry"}},
 	"petri/draw":                           {imports: []string{"petri"}, pure: true},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/pnagent/pnagent/internal/plaintext"
 )
 
 // Writer writes the steps of a cursor as CSV (RFC 4180), a header first:
@@ -41,9 +43,9 @@ func (w *Writer) Write(c *Cursor) error {
 	e := c.Last()
 	edge, parent := "-", "-"
 	if e.Edge != None {
-		edge, parent = c.graph.Edges[e.Edge].ID, strconv.Itoa(e.Parent)
+		edge, parent = plaintext.Cell(c.graph.Edges[e.Edge].ID), strconv.Itoa(e.Parent)
 	}
-	err := w.csv.Write([]string{strconv.Itoa(e.Step), edge, c.threads(), strconv.Itoa(c.pointer), parent, e.Who,
+	err := w.csv.Write([]string{strconv.Itoa(e.Step), edge, plaintext.Guard(c.threads()), strconv.Itoa(c.pointer), parent, plaintext.Cell(e.Who),
 		time.UnixMicro(e.When).UTC().Format("2006-01-02T15:04:05.000000Z")})
 	if err != nil {
 		return fmt.Errorf("write step %d of a trace: %w", e.Step, err)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/plaintext"
 )
 
 // Frames have a row for each place and transition, and are written once a second.
@@ -105,7 +107,7 @@ func appendAny(dst []byte, v any) []byte {
 	if err != nil {
 		panic("api: " + err.Error()) // all numbers are finite
 	}
-	return append(dst, text...)
+	return append(dst, plaintext.Lines(text)...)
 }
 
 func (t Time) appendJSON(dst []byte) []byte { return append(t.appendTo(append(dst, '"')), '"') }

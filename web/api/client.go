@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/plaintext"
 )
 
 // OpenAPI is the description of the API, OpenAPI 3.1 as JSON.
@@ -115,7 +117,12 @@ func Decode[T any](r io.Reader) (*T, error) {
 // Encode writes a document and a newline. Names are as in the net's definition;
 // bytes that are not UTF-8 become U+FFFD.
 func Encode(w io.Writer, document any) error {
-	enc := json.NewEncoder(w)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(document)
+	if err := enc.Encode(document); err != nil {
+		return err
+	}
+	_, err := w.Write(plaintext.Lines(text.Bytes()))
+	return err
 }

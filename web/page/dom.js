@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements, made without ever parsing HTML: whatever a name holds, it is text.
 
+import { visible } from './format.js';
+
 /** @typedef {Node|string|null|undefined|false} Child */
 
 const svgNamespace = 'http://www.w3.org/2000/svg';
@@ -37,9 +39,9 @@ function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
     else if (value === true) element.setAttribute(key, '');
-    else if (value !== false && value != null) element.setAttribute(key, String(value));
+    else if (value !== false && value != null) element.setAttribute(key, key.startsWith('data-') ? String(value) : visible(String(value)));
   }
-  for (const child of children) if (child) element.append(child);
+  for (const child of children) if (child) element.append(typeof child === 'string' ? visible(child) : child);
   return element;
 }
 
@@ -70,6 +72,7 @@ export function byId(id) {
  * @param {string} text
  */
 export function say(node, text) {
+  text = visible(text);
   if (node.textContent !== text) node.textContent = text;
 }
 

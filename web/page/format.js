@@ -81,7 +81,19 @@ export function clock(ms) {
  * @returns {string} the name for people, else the id
  */
 export function label(node) {
-  return node.name || node.id;
+  return visible(node.name || node.id);
+}
+
+/** Controls, line separators and what changes the direction of text: see internal/plaintext. */
+const hostile = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text in which each character that a reader cannot see, and that could
+ * change what stands beside it, is an escape such as \\u202e.
+ * @param {string} text
+ */
+export function visible(text) {
+  return text.replace(hostile, (c) => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 }
 
 /**

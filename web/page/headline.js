@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId, el, say } from './dom.js';
-import { age, label } from './format.js';
+import { age, label, visible } from './format.js';
 
 /** The least time between two summaries for a screen reader, ms. */
 const pause = 15e3;
@@ -26,7 +26,7 @@ export class Headline {
 
   show() {
     const { net, shown, where, scene } = this.model;
-    const called = net ? label(net) : where.net || 'pnagent';
+    const called = net ? label(net) : visible(where.net || 'pnagent');
     say(this.name, called);
     this.title.title = called;
     document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)} – pnagent`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, rate, unknown } from './format.js';
+import { age, count, label, rate, unknown, visible } from './format.js';
 
 /** The most rows; the search finds nets beyond. */
 const most = 200;
@@ -31,7 +31,7 @@ export class Lists {
     this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
       say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
       say(row.querySelector('.text'), a.text);
-      row.title = a.text;
+      row.title = visible(a.text);
       say(row.querySelector('.name'), this.#subject(a));
     });
     this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));

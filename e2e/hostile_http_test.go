@@ -80,7 +80,7 @@ func TestEveryAnswerOverHTTPHasTheHeadersThatProtectABrowser(t *testing.T) {
 		{web{"http://" + at[1]}, "GET", "/metrics", 200}, {web{"http://" + at[1]}, "GET", "/", 404},
 		{web{"http://" + events[1]}, "GET", "/events", 405}, {web{"http://" + events[1]}, "POST", "/events", 200},
 	} {
-		response := c.ask(t, c.method, c.path, "")
+		response := c.ask(t, c.method, c.path, "") //nolint:bodyclose // ask closes it
 		what := c.method + " " + c.path
 		if response.StatusCode != c.status {
 			t.Errorf("%s: got status %d; want %d", what, response.StatusCode, c.status)
@@ -118,7 +118,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 		{"a program reloads", side.web, "POST", "/-/reload", "", nil, 200},
 		{"localhost", side.web, "GET", "/metrics", "localhost:9797", nil, 200},
 	} {
-		response := c.ask(t, c.method, c.path, c.host, c.headers...)
+		response := c.ask(t, c.method, c.path, c.host, c.headers...) //nolint:bodyclose // ask closes it
 		if response.StatusCode != c.status {
 			t.Errorf("%s: got status %d; want %d", c.rule, response.StatusCode, c.status)
 		}
@@ -131,7 +131,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 		}
 	}
 	proxied := serve(t, url, "--mib-dir", "", "--web.allowed-hosts", "nets.example,other.example")
-	if got := proxied.ask(t, "GET", "/metrics", "nets.example").StatusCode; got != 200 {
+	if got := proxied.ask(t, "GET", "/metrics", "nets.example").StatusCode; got != 200 { //nolint:bodyclose // ask closes it
 		t.Errorf("got status %d for a name of --web.allowed-hosts; want 200", got)
 	}
 }
@@ -157,7 +157,7 @@ func (w web) requestFrom(t *testing.T, ip, path string) (net.Conn, int, error) {
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path); err != nil {
 		return c, 0, err
 	}
-	response, err := http.ReadResponse(bufio.NewReader(c), nil)
+	response, err := http.ReadResponse(bufio.NewReader(c), nil) //nolint:bodyclose // closed with the connection
 	if err != nil {
 		return c, 0, err
 	}
@@ -236,8 +236,8 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 			t.Errorf("got %v refused for %s; want %v", got, reason, want)
 		}
 	}
-	response := side.ask(t, "GET", "/api/v1/live", "")
-	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != 503 || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "12 viewers") {
+	response := side.ask(t, "GET", "/api/v1/live", "") //nolint:bodyclose // ask closes it
+	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "12 viewers") {
 		t.Errorf("got %d, %s, %v; want 503, when to retry, and the limit", response.StatusCode, text, err)
 	}
 }

@@ -194,7 +194,7 @@ func TestTokensOfANetWithoutAFileCanBeStuck(t *testing.T) {
 	read(t, cfg)
 	until(t, "the token at b is stuck", func() bool {
 		n := c.View().Net("line")
-		return n != nil && len(n.Rows.Places) == 2 && n.Rows.Places[1].Tokens == 1 && n.Totals.OldestSince > 0
+		return n != nil && len(n.Rows.Places) == 2 && n.Rows.Places[1].Tokens == 1 && n.OldestSince > 0
 	})
 }
 

@@ -33,10 +33,10 @@ func sealed(s *sealer, payload string, now time.Time) *nats.Msg {
 func acquaint(t *testing.T, a, b Keys, now time.Time) (x, y *sealer) {
 	t.Helper()
 	x, y = newSealer(a, "x"), newSealer(b, "y")
-	if err := y.open(sealed(x, "", now), now); err != Unproven {
+	if err := y.open(sealed(x, "", now), now); !errors.Is(err, Unproven) {
 		t.Fatalf("the first message: got %v; want %v", err, Unproven)
 	}
-	if err := x.open(sealed(y, "", now), now); err != Unproven && err != nil {
+	if err := x.open(sealed(y, "", now), now); !errors.Is(err, Unproven) && err != nil {
 		t.Fatalf("the first answer: %v", err)
 	}
 	if err := y.open(sealed(x, "", now), now); err != nil {
@@ -70,7 +70,7 @@ func TestAMessageThatIsNotOfAMemberIsRejected(t *testing.T) {
 		x, y := acquaint(t, keyA, keyA, now)
 		m := sealed(x, "payload", now)
 		c.change(m)
-		if err := y.open(m, now); err != c.want {
+		if err := y.open(m, now); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v; want %v", rule, err, c.want)
 		}
 	}
@@ -100,7 +100,7 @@ func TestEachBitOfASealCounts(t *testing.T) {
 			continue // hex digits in another case are the same code
 		}
 		m := &nats.Msg{Subject: whole.Subject, Data: whole.Data, Header: nats.Header{sealHeader: {string(changed)}}}
-		if err := y.open(m, now); err != BadSeal {
+		if err := y.open(m, now); !errors.Is(err, BadSeal) {
 			t.Errorf("bit %d: got %v; want %v", i, err, BadSeal)
 		}
 	}
@@ -140,7 +140,7 @@ func TestEachKeyVerifiesAndTheFirstSigns(t *testing.T) {
 		if c.of != nil {
 			m = sealed(newSealer(c.of, "x"), "", now)
 		}
-		if err := newSealer(c.by, "y").open(m, now); err != c.want {
+		if err := newSealer(c.by, "y").open(m, now); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v; want %v", c.rule, err, c.want)
 		}
 	}
@@ -152,7 +152,7 @@ func TestAReplayedMessageIsRejected(t *testing.T) {
 	first, second := sealed(x, "1", now), sealed(x, "2", now)
 	check := func(rule string, m *nats.Msg, by *sealer, want error) {
 		t.Helper()
-		if err := by.open(m, now); err != want {
+		if err := by.open(m, now); !errors.Is(err, want) {
 			t.Errorf("%s: got %v; want %v", rule, err, want)
 		}
 	}
@@ -181,7 +181,7 @@ func TestAnOwnMessageCountsOnce(t *testing.T) {
 		m    *nats.Msg
 		want error
 	}{{first, nil}, {first, Replayed}, {second, nil}, {first, Replayed}, {second, Replayed}} {
-		if err := x.open(c.m, now); err != c.want {
+		if err := x.open(c.m, now); !errors.Is(err, c.want) {
 			t.Errorf("message %d: got %v; want %v", i, err, c.want)
 		}
 	}
@@ -196,7 +196,7 @@ func TestRecordedSendersGiveWayToMembers(t *testing.T) {
 	x, y := acquaint(t, keyA, keyA, now)
 	for i := range 3 * MaxPeers {
 		now = now.Add(time.Millisecond)
-		if err := y.open(sealed(newSealer(keyA, fmt.Sprintf("old-%d", i)), "", now), now); err != Unproven {
+		if err := y.open(sealed(newSealer(keyA, fmt.Sprintf("old-%d", i)), "", now), now); !errors.Is(err, Unproven) {
 			t.Fatalf("got %v; want %v", err, Unproven)
 		}
 	}
@@ -211,11 +211,11 @@ func TestRecordedSendersGiveWayToMembers(t *testing.T) {
 	for _, other := range y.senders {
 		other.proven = true
 	}
-	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); err != TooMany {
+	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, TooMany) {
 		t.Errorf("more members than MaxPeers: got %v; want %v", err, TooMany)
 	}
 	now = now.Add(Fresh + 1)
-	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); err != Unproven || len(y.senders) != 1 {
+	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, Unproven) || len(y.senders) != 1 {
 		t.Errorf("after they are gone: got %v, %d senders; want %v and 1", err, len(y.senders), Unproven)
 	}
 }
@@ -338,10 +338,9 @@ func TestAPairWithKeysSurvivesAPauseOfOneMember(t *testing.T) {
 	for _, pause := range []time.Duration{Silent, Fresh, time.Hour} {
 		x, y := acquaint(t, keyA, keyA, now)
 		later := now.Add(pause)
-		first, answer := sealed(y, "", later), error(nil)
-		_ = x.open(first, later) // may be unproven
-		if answer = y.open(sealed(x, "", later), later); answer != nil {
-			t.Errorf("after %v: got %v; want that the first answer counts", pause, answer)
+		_ = x.open(sealed(y, "", later), later) // may be unproven
+		if err := y.open(sealed(x, "", later), later); err != nil {
+			t.Errorf("after %v: got %v; want that the first answer counts", pause, err)
 		}
 		if err := x.open(sealed(y, "", later), later); err != nil {
 			t.Errorf("after %v: got %v; want that the second message counts", pause, err)
@@ -420,7 +419,7 @@ func FuzzSeal(f *testing.F) {
 			t.Fatalf("got %v; want a reason", err)
 		}
 		same := strings.EqualFold(header, valid.Header.Get(sealHeader)) && string(payload) == "payload"
-		if (err == Unproven) != same {
+		if errors.Is(err, Unproven) != same {
 			t.Fatalf("%q: got %v", header, err)
 		}
 		if s, err := parseSeal(header); err == nil && s.text()+" "+hex.EncodeToString(s.code) != strings.ToLower(header) {

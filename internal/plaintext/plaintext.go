@@ -81,7 +81,7 @@ func cleanRunes(s string) bool {
 
 // escaped reports whether a text begins with \uXXXX or \xXX.
 func escaped(s string) bool {
-	digits := 0
+	var digits int
 	switch {
 	case strings.HasPrefix(s, `\u`):
 		digits = 4

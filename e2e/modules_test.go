@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -236,8 +238,11 @@ func served(t *testing.T, paths []string) (modules, *sidecar, snmptest.Client) {
 	runEngine(t, url, "all", append([]string{"--instances", "2", "--bindings", manual(t, m.lock)}, paths...)...)
 	until(t, "all nets are served", func() error {
 		v := side.view(t).numbers()
-		if shown := walk(t, snmpd.Client).numbers(); len(v.Tokens) == 0 || !cmp.Equal(v, shown) {
-			return fmt.Errorf("%d places in the view, %d in the walk", len(v.Tokens), len(shown.Tokens))
+		if len(v.Tokens) == 0 {
+			return errors.New("no place is in the view")
+		}
+		if err := differ(v.escaped(), walk(t, snmpd.Client).numbers()); err != nil {
+			return err
 		}
 		for _, n := range m.lock.Nets() {
 			for _, p := range n.Places() {
@@ -249,6 +254,18 @@ func served(t *testing.T, paths []string) (modules, *sidecar, snmptest.Client) {
 		return nil
 	})
 	return m, side, snmpd.Client
+}
+
+// escaped are the numbers with the names that SNMP shows.
+func (n numbers) escaped() numbers {
+	shown := newNumbers()
+	for k, v := range n.Tokens {
+		shown.Tokens[key{plaintext.Escape(k.Net), plaintext.Escape(k.ID)}] = v
+	}
+	for k, v := range n.Firings {
+		shown.Firings[key{plaintext.Escape(k.Net), plaintext.Escape(k.ID)}] = v
+	}
+	return shown
 }
 
 func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
@@ -290,7 +307,7 @@ func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
 	for _, n := range m.lock.Nets() {
 		for _, p := range n.Places() {
 			row := rows[fmt.Sprintf("%d.%d", n.Number, p.Number)]
-			if row["placeId"] != p.ID || row["placeTokens"] != fmt.Sprint(want.Tokens[key{n.ID, p.ID}]) {
+			if row["placeId"] != plaintext.Escape(p.ID) || row["placeTokens"] != fmt.Sprint(want.Tokens[key{n.ID, p.ID}]) {
 				t.Errorf("place %q of net %q is %q", p.ID, n.ID, row)
 			}
 		}

@@ -55,9 +55,20 @@ func Escape(s string) string {
 	return string(b)
 }
 
-// clean reports whether Escape changes nothing.
+// clean reports whether Escape changes nothing. It reads eight octets at once, since
+// each name of a table passes here once a tick.
 func clean(s string) bool {
-	for i := range len(s) {
+	const each = 0x0101010101010101
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		control, above, backslash := (w-' '*each)&^w, w+each|w, w^'\\'*each
+		if (control|above|(backslash-each)&^backslash)&(0x80*each) != 0 {
+			return cleanRunes(s[i:])
+		}
+	}
+	for ; i < len(s); i++ {
 		if c := s[i]; c < ' ' || c >= 0x7f || c == '\\' {
 			return cleanRunes(s[i:])
 		}

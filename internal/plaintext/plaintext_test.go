@@ -5,6 +5,7 @@ package plaintext_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,6 +54,24 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	} {
 		if got := plaintext.Cell(in); got != want {
 			t.Errorf("%q: got %q; want %q", in, got, want)
+		}
+	}
+}
+
+func TestACharacterIsReplacedAtEachPlaceOfAText(t *testing.T) {
+	t.Parallel()
+	for length := range 20 {
+		for at := range length {
+			for c := range rune(256) {
+				s := strings.Repeat("~", at) + string(c) + strings.Repeat(" ", length-at-1)
+				want := s
+				if plaintext.Hostile(c) {
+					want = strings.Replace(s, string(c), fmt.Sprintf(`\u%04x`, c), 1)
+				}
+				if got := plaintext.Escape(s); got != want {
+					t.Fatalf("Escape(%q): got %q; want %q", s, got, want)
+				}
+			}
 		}
 	}
 }

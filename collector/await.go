@@ -117,7 +117,9 @@ func (m *Merger) Define(digest string, def *petri.Net, now int64) ([]Ask, error)
 func (m *Merger) DefineByFile(digest string, def *petri.Net, now int64) error {
 	_, err := m.define(digest, def, fromFile, now)
 	if err == nil {
-		m.nets[def.ID].file = true
+		n := m.nets[def.ID]
+		n.file, n.settled = true, true
+		n.ages.ofFile(n.known[digest])
 	}
 	return err
 }
@@ -132,7 +134,7 @@ func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) (
 		m.hold(n, digest, err, now)
 		return nil, err
 	}
-	err = n.define(digest, def, names, &m.limits)
+	err = n.define(digest, def, names, n.union.def == nil || from != fromBus, &m.limits, now)
 	if err == nil {
 		err = m.admitNet(n)
 	}

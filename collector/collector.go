@@ -131,6 +131,7 @@ func New(cfg Config) (*Collector, error) {
 	view, _ := c.merger.Tick(now)
 	c.links(view)
 	view.Interrupted = true
+	c.merger.setPresent(view)
 	c.view.Store(view)
 	return c, nil
 }
@@ -340,6 +341,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	c.logSaturated()
 	c.links(view)
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
+	c.merger.setPresent(view)
 	c.ask(ctx, asks)
 	switch whole = c.saver.due(now); {
 	case c.cfg.Keep == nil:

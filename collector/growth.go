@@ -13,6 +13,8 @@ const (
 	growthPeriod = int64(time.Hour / time.Microsecond)
 	// heldFor is how long a definition is not requested again.
 	heldFor = int64(10 * time.Second / time.Microsecond)
+	// establishedAfter is how long a source sends messages before it counts for a majority.
+	establishedAfter = int64(10 * time.Minute / time.Microsecond)
 	// maxNames bounds the definitions of a net that are kept for their names.
 	maxNames = 8
 )
@@ -73,18 +75,29 @@ func (n *net) accepts(digest string, def *petri.Net, from origin, now int64) (na
 	return names, nil
 }
 
-// agreed reports whether more than half of the sources that are shown report a
-// digest, and returns how many sources are shown.
+// agreed reports whether more than half of the established sources report a digest,
+// and returns how many sources are shown. An established source is shown, and has sent
+// messages for establishedAfter. If no source is established, all shown ones count.
 func (n *net) agreed(digest string) (agreed bool, voters int) {
-	yes := 0
+	yes, established, establishedYes := 0, 0, 0
 	for _, s := range n.order {
 		if s.rows == nil || s.left || s.state == Gone {
 			continue
 		}
 		voters++
+		is := s.messageAt-s.first >= establishedAfter
+		if is {
+			established++
+		}
 		if s.reported == digest {
 			yes++
+			if is {
+				establishedYes++
+			}
 		}
+	}
+	if established > 0 {
+		return 2*establishedYes > established, voters
 	}
 	return 2*yes > voters, voters
 }

@@ -12,7 +12,7 @@ import (
 // Rules are the settings of a Merger. A zero field means its default.
 type Rules struct {
 	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
-	ForgetNets  time.Duration // time without a source after which a net leaves the View
+	ForgetNets  time.Duration // time without a source after which a net leaves the View, and a row View.Present
 	Limits      Limits
 
 	// CountedBefore is the time, in microseconds since the Unix epoch, until which

@@ -23,6 +23,8 @@ type net struct {
 	held    map[string]*held      // definitions that are not used for now, by digest
 	names   map[string]*petri.Net // definitions whose names are not used for now, by digest
 	growth  growth
+	ages    ages
+	settled bool  // a source has reported it for settledAfter
 	file    bool  // it was defined by a file, which its names are taken from
 	idle    int64 // since when no source runs it; 0 while one does
 	sources map[string]*source
@@ -109,8 +111,9 @@ func (n *net) remove(s *source) {
 
 func bySourceName(s *source, name string) int { return strings.Compare(s.name, name) }
 
-// define adds a definition. names is whether its names replace those in use.
-func (n *net) define(digest string, def *petri.Net, names bool, lim *Limits) error {
+// define adds a definition. names is whether its names replace those in use, settled
+// whether its rows are settled at once.
+func (n *net) define(digest string, def *petri.Net, names, settled bool, lim *Limits, now int64) error {
 	rows := len(def.Places) + len(def.Transitions)
 	if n.union.def != nil {
 		places, transitions := n.union.sizes()
@@ -124,6 +127,7 @@ func (n *net) define(digest string, def *petri.Net, names bool, lim *Limits) err
 	}
 	n.known[digest] = n.union.add(def, names)
 	places, transitions := n.union.sizes()
+	n.ages.grow(places, transitions, settled, now)
 	grow(n.base, places, transitions)
 	n.places.addAll(places)
 	n.transitions.addAll(transitions)

@@ -88,10 +88,17 @@ func (m *Merger) eachRestored(kept []byte, cfg *Config, now int64, take func(*re
 
 func (m *Merger) defineRestored(r *restored, cfg *Config, now int64) error {
 	def, err := ReadDefinition(r.definition, cfg.PNML)
-	if err == nil {
-		_, err = m.define(r.definition.Digest, def, fromPeer, now)
+	if err != nil {
+		return err
 	}
-	return err
+	places, transitions := m.net(r.ID).union.sizes()
+	if _, err = m.define(r.definition.Digest, def, fromPeer, now); err != nil {
+		return err
+	}
+	n := m.nets[r.ID]
+	n.settled = n.settled || r.Settled
+	n.ages.restore(r.Ages, n.known[r.definition.Digest], places, transitions)
+	return nil
 }
 
 // raiseTo raises the floor of a net to what was shown of it.
@@ -196,6 +203,7 @@ func (s *source) resume(h *restoredSource, c *columns) {
 	s.sentAt += h.messageAt - h.received // by the source's clock, approximately
 	s.epoch, s.seq, s.messageAt, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.messageAt, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
+	s.first = s.messageAt - establishedAfter // the previous process showed it
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}

@@ -98,7 +98,7 @@ func TestEverySaturatedSumIsFound(t *testing.T) {
 		"served":         {func(r *stats.Rows) { r.Queues = []stats.Queue{{Priority: 3, Served: stats.MaxSum}} }, "queue 3"},
 	} {
 		n := newNet("n")
-		if err := n.define("d", lineNet("n", 1, 1), true, &Limits{Rows: 9, Definitions: 9}); err != nil {
+		if err := n.define("d", lineNet("n", 1, 1), true, true, &Limits{Rows: 9, Definitions: 9}, t0); err != nil {
 			t.Fatal(err)
 		}
 		n.union.def.Places[0].ID, n.union.def.Transitions[0].ID = "p0", "t0"

@@ -38,6 +38,8 @@ type savedNet struct {
 	Since   int64         `json:"since"`
 	Columns stats.Columns `json:"columns"`      // of the counters of sources that are gone
 	At      int64         `json:"at,omitempty"` // when Merger.Silent was called
+	Ages    []savedAge    `json:"ages,omitempty"`
+	Settled bool          `json:"settled,omitempty"`
 
 	Regions []savedRegion `json:"regions,omitempty"`
 }

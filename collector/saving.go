@@ -90,7 +90,7 @@ func (k *saver) beginShown(m *Merger) *saving {
 			v.errs = append(v.errs, fmt.Errorf("net %q: %w", n.name, err))
 			continue
 		}
-		v.nets = append(v.nets, &savingNet{n: n, d: d, head: savedNet{ID: n.name, Since: n.since}, shown: n.shown.Rows})
+		v.nets = append(v.nets, &savingNet{n: n, d: d, head: savedNet{ID: n.name, Since: n.since, Ages: n.ages.saved(), Settled: n.settled}, shown: n.shown.Rows})
 	}
 	return v
 }

@@ -54,7 +54,7 @@ func (k *saver) silent(out []byte, n *net, d definition, e silenceClock, now int
 			continue
 		}
 		if len(out) == whole {
-			head, err := json.Marshal(savedNet{ID: n.name, At: now})
+			head, err := json.Marshal(savedNet{ID: n.name, At: now, Ages: n.ages.saved(), Settled: n.settled})
 			if err != nil {
 				return out, err
 			}

@@ -35,6 +35,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 			view.Nets = append(view.Nets, n.show(now))
 		}
 	}
+	m.setPresent(view)
 	m.counted, m.touched, m.view = false, false, view
 	return view, asks
 }
@@ -83,6 +84,9 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 	n.adoptNames()
 	n.dropHeld(now)
 	n.noteIdle(now)
+	if n.union.def != nil && n.lookAtRows(now, m.forgetNets) {
+		n.changed = true
+	}
 	if n.union.def == nil && len(n.order) == 0 {
 		m.drop(n)
 	}
@@ -158,7 +162,8 @@ func (n *net) show(now int64) *NetView {
 // add returns the sums over all sources, with the Rates of the previous View.
 func (n *net) add() *NetView {
 	n.sums = n.sum()
-	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised()}
+	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised(),
+		Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {

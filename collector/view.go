@@ -33,13 +33,16 @@ type View struct {
 	// Interrupted reports that sources are shown as of before a break: the collector cannot
 	// receive, or has not received for long enough since the break.
 	Interrupted bool
+
+	present *View // see Present; nil if it is the View itself
 }
 
 // NetView is the sum of one net over its sources. The Merger computes each field once
 // for a View, so that readers need not.
 type NetView struct {
 	Name string // the net's id
-	// Def is the union of all received definitions, by id, in an order that never
+	// Def is the union of all received definitions, those of gone sources included (see
+	// View.Present), by id, in an order that never
 	// changes while the collector runs: a new definition only appends. The pointer
 	// changes only with the definition, so a reader may keep what it derives from
 	// it. Rows are in this order. It is never nil.
@@ -59,6 +62,13 @@ type NetView struct {
 	// Recalled is how many of Up only the previous process has received: their rows
 	// are from its state.
 	Recalled int
+
+	// Recent are the rows that were added to the net and that no source has reported for
+	// a minute yet. Left are the rows that no source has had for Rules.ForgetNets; their
+	// counters stay in Rows. Nil stands for an empty set. A set is never changed.
+	Recent, Left *RowSet
+	// Unsettled reports that no source has reported the net for a minute yet.
+	Unsettled bool
 }
 
 // IsFinal reports whether a place is final. It returns false if Final is not

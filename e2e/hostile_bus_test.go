@@ -189,6 +189,45 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 	})
 }
 
+// Rows that a source adds with one message are shown, have no number in oids.lock, and
+// leave once the source has been gone for --forget-nets-after.
+func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
+	t.Parallel()
+	url, dir := startNATS(t), t.TempDir()
+	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s")
+	runEngine(t, url, "shop-1", "--instances", "1", theNet(t))
+	nc := connect(t, url)
+	const added = 90
+	text, digest := hostileNet(shopNet, "POISONED", added)
+	answerDefinition(t, nc, shopNet, digest, text)
+	until(t, "the net is shown", func() error { return side.shows(t, shopNet) })
+	places := func(want int) func() error {
+		return func() error {
+			if n := len(side.view(t).Nets[0].Places); n != want {
+				return fmt.Errorf("%d places; want %d", n, want)
+			}
+			return nil
+		}
+	}
+	before := len(side.view(t).Nets[0].Places)
+	if err := nc.PublishMsg(packed(t, hostileRows(shopNet, digest, "canary", 1, added))); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the rows are shown", places(before+added))
+	until(t, "the rows have left", places(before))
+	if page := string(side.page(t, "/metrics")); strings.Contains(page, `place="x0"`) || !strings.Contains(page, `place="`) {
+		t.Error("got series of a row that left, or none of the others")
+	}
+	lock, err := os.ReadFile(filepath.Join(dir, "oids.lock"))
+	if err != nil || !strings.Contains(string(lock), shopNet) || strings.Contains(string(lock), `"x0"`) {
+		t.Errorf("got %v and the lock\n%s\nwant the net without the rows that left", err, lock)
+	}
+	if err := nc.PublishMsg(packed(t, hostileRows(shopNet, digest, "canary", 2, added))); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the rows return with their source", places(before+added))
+}
+
 // tokens is how many tokens the first net has.
 func (a *attacked) tokens(t *testing.T) (n int) {
 	t.Helper()

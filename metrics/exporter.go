@@ -94,6 +94,9 @@ type Exporter struct {
 // New returns an Exporter. It returns an error for Collectors that cannot be
 // registered.
 func New(cfg Config) (*Exporter, error) {
+	if view := cfg.View; view != nil {
+		cfg.View = func() *collector.View { return view().Present() }
+	}
 	if cfg.View == nil {
 		return nil, errors.New("metrics: expected a function View")
 	}

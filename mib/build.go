@@ -66,7 +66,7 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 	}
 	b := &Builder{
 		root: root.Append(), agent: agent, desc: newDescription(),
-		numbers: numbering{path: lockPath, lock: NewLock()},
+		numbers: numbering{path: lockPath, lock: NewLock(), ahead: maxAhead},
 	}
 	if lockPath != "" {
 		lock, err := ReadLock(lockPath)
@@ -85,7 +85,7 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.
 func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64) (*smi.Table, error) {
-	view, state = cmp.Or(view, &collector.View{}), cmp.Or(state, &alarm.ActiveSet{})
+	view, state = cmp.Or(view.Present(), &collector.View{}), cmp.Or(state, &alarm.ActiveSet{})
 	b.now.Store(now)
 	if err := checkView(view); err != nil {
 		return nil, err
@@ -141,7 +141,7 @@ func (b *Builder) stale(view *collector.View) bool {
 		return true
 	}
 	for i, n := range view.Nets {
-		if b.plan.views[i] != (planned{n.Name, n.Def, n.Rows.Columns}) {
+		if b.plan.views[i] != (planOf(n)) {
 			return true
 		}
 	}
@@ -281,10 +281,37 @@ type numbering struct {
 	lock    *Lock
 	unsaved bool
 	retry   int64 // the time of the next attempt to save
+	ahead   int   // names that may still be numbered before they are settled
 }
+
+// maxAhead is the largest number of names that a process numbers before they are settled.
+const maxAhead = 10_000
 
 // saveAgain is the time between two attempts to save, in microseconds.
 const saveAgain = 60e6
+
+// numbered returns the part of a net's definition that is to have numbers: what is settled.
+// A net that is not settled has numbers while n.ahead lasts. Nil is for nothing.
+func (n *numbering) numbered(net *collector.NetView) *petri.Net {
+	if net.Unsettled && n.lock.Net(net.Name).without(net.Def) > n.ahead {
+		return nil
+	}
+	if net.Recent == nil {
+		return net.Def
+	}
+	def := *net.Def
+	def.Places, def.Transitions = settled(def.Places, net.Recent.Places), settled(def.Transitions, net.Recent.Transitions)
+	return &def
+}
+
+func settled[T any](rows []T, recent []bool) (out []T) {
+	for i := range rows {
+		if i >= len(recent) || !recent[i] {
+			out = append(out, rows[i])
+		}
+	}
+	return out
+}
 
 // cover adds new names of a fresh view to the lock, and saves unsaved ones. It reports
 // whether the lock was changed.
@@ -316,33 +343,46 @@ func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed 
 func (n *numbering) assign(lock *Lock, view *collector.View) error {
 	var first error
 	for _, net := range view.Nets {
-		_, _, err := lock.Assign(net.Name, net.Def)
-		first = cmp.Or(first, err)
+		def := n.numbered(net)
+		if def == nil {
+			continue
+		}
+		before := lock.size
+		_, _, err := lock.Assign(net.Name, def)
+		if first = cmp.Or(first, err); net.Unsettled {
+			n.ahead = max(n.ahead-(lock.size-before), 0)
+		}
 	}
 	return first
 }
 
 func (n *numbering) missing(view *collector.View) bool {
 	for _, net := range view.Nets {
-		locked := n.lock.Net(net.Name)
-		if locked == nil || !locked.covers(net.Def) {
+		def := n.numbered(net)
+		if def == nil {
+			continue
+		}
+		if n.lock.Net(net.Name).without(def) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// covers reports whether every place and transition has a number.
-func (n *LockedNet) covers(def *petri.Net) bool {
+// without returns how many names of a net have no number; n is nil for a net without one.
+func (n *LockedNet) without(def *petri.Net) (names int) {
+	if n == nil {
+		return 1 + len(def.Places) + len(def.Transitions)
+	}
 	for i := range def.Places {
 		if n.Place(def.Places[i].ID) == nil {
-			return false
+			names++
 		}
 	}
 	for i := range def.Transitions {
 		if n.Transition(def.Transitions[i].ID) == nil {
-			return false
+			names++
 		}
 	}
-	return true
+	return names
 }

@@ -42,6 +42,7 @@ func NewContexts(root smi.OID, lockPath string, agent Agent) *Contexts {
 // context, without rows. A net whose id cannot name a context is an error once.
 func (c *Contexts) Build(view *collector.View, alarms *alarm.ActiveSet, now int64) (added bool, err error) {
 	var errs []error
+	view = view.Present()
 	for _, n := range view.Nets {
 		if c.nets[n.Name] != nil || c.refused[n.Name] {
 			continue
@@ -74,6 +75,7 @@ func (c *Contexts) open(net string) (*context, error) {
 	if err != nil {
 		return nil, fmt.Errorf("net %q has no context of its own: %w", net, err)
 	}
+	b.numbers.ahead = 0 // the Builder of all nets numbers a new one
 	return &context{builder: b}, nil
 }
 

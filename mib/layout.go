@@ -73,6 +73,12 @@ type planned struct {
 	name    string
 	def     *petri.Net
 	columns stats.Columns
+	recent  *collector.RowSet // without numbers, unless they have them already
+	open    bool              // NetView.Unsettled
+}
+
+func planOf(n *collector.NetView) planned {
+	return planned{n.Name, n.Def, n.Rows.Columns, n.Recent, n.Unsettled}
 }
 
 // netPlan is one net in a plan. An at has, for each column, the row of the column's block at
@@ -119,7 +125,7 @@ func byNumber(numbers []uint32) []numbered {
 func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*plan, error) {
 	p := &plan{numbers: map[string]uint32{}}
 	for i, net := range view.Nets {
-		p.views = append(p.views, planned{net.Name, net.Def, net.Rows.Columns})
+		p.views = append(p.views, planOf(net))
 		locked := lock.Net(net.Name)
 		if locked == nil || p.numbers[net.Name] != 0 {
 			continue

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -74,5 +76,57 @@ func TestNumbersInUseAreNotChangedByTheFile(t *testing.T) {
 		if got := get(t, table, names, "netName", number); got != smi.OctetString(want) {
 			t.Errorf("net %d is %v, want %s", number, got, want)
 		}
+	}
+}
+
+// What has not been reported for a minute has no number yet: a row that was added to a net,
+// and the rest of many new nets after the first names.
+func TestOnlySettledRowsAreNumbered(t *testing.T) {
+	path := filepath.Join(t.TempDir(), LockFile)
+	b := newBuilder(t, path)
+	net := netOf(sizedNet("old", 3, 2), stats.NewRows(3, 2))
+	net.Recent = &collector.RowSet{Places: []bool{false, true, false}, Transitions: []bool{false, true}}
+	build(t, b, viewOf(net), now0)
+	numbers := func(id string) (out []uint32) {
+		t.Helper()
+		lock, err := ReadLock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := lock.Net(id)
+		if n == nil {
+			return nil
+		}
+		for _, e := range append(n.Places(), n.Transitions()...) {
+			out = append(out, e.Number)
+		}
+		return out
+	}
+	if got := numbers("old"); !slices.Equal(got, []uint32{1, 2, 1}) {
+		t.Errorf("got %v; want two places and a transition", got)
+	}
+	settledNet := *net
+	settledNet.Recent = nil
+	names := petrinetOIDs(testRoot(t))
+	table := build(t, b, viewOf(&settledNet), now0+60e6)
+	if got := numbers("old"); !slices.Equal(got, []uint32{1, 2, 3, 1, 2}) {
+		t.Errorf("got %v; want all rows, the settled ones last", got)
+	}
+	if got := get(t, table, names, "placeName", 1, 3); got != smi.OctetString("Waiting 1") {
+		t.Errorf("place 3 is %v", got)
+	}
+
+	many := netOf(sizedNet("many", maxAhead-100, 1), stats.NewRows(maxAhead-100, 1))
+	more := netOf(sizedNet("more", 200, 1), stats.NewRows(200, 1))
+	many.Unsettled, more.Unsettled = true, true
+	build(t, b, viewOf(&settledNet, many, more), now0+61e6)
+	if len(numbers("many")) != maxAhead-99 || numbers("more") != nil {
+		t.Errorf("got %d and %d numbers of new nets; want %d and none", len(numbers("many")), len(numbers("more")), maxAhead-99)
+	}
+	later := *more
+	later.Unsettled = false
+	build(t, b, viewOf(&settledNet, many, &later), now0+62e6)
+	if n := len(numbers("more")); n != 201 {
+		t.Errorf("got %d numbers of a settled net; want 201", n)
 	}
 }

@@ -112,7 +112,7 @@ func (s *Server) Run(ctx context.Context) error {
 	for {
 		select {
 		case view := <-s.cfg.Views:
-			s.show(view)
+			s.show(view.Present())
 		case alarms := <-s.cfg.Alarms:
 			before := s.alarms.Swap(alarms)
 			if shown := s.board.Load().view; shown.Generation != 0 && alarms.LastChange != before.LastChange {

@@ -14,7 +14,7 @@ import (
 // netFlags select the nets that a sidecar shows.
 type netFlags struct {
 	Allow  []string      `name:"net-allow" placeholder:"NAME" help:"Show only nets of these names, and those of --net and net files; * stands for any characters and ? for one. Messages of other nets are rejected as net_not_allowed. Default: all nets."`
-	Forget time.Duration `name:"forget-nets-after" default:"24h" help:"Time without a source after which a net is no longer shown, unless a file names it. Its OIDs stay taken, and its counters begin again if it returns."`
+	Forget time.Duration `name:"forget-nets-after" default:"24h" help:"Time without a source after which a net, or a place or transition that only gone sources had, is no longer shown, unless a file names it. Its OIDs stay taken. If a net returns, its counters begin again; those of a single place or transition continue."`
 }
 
 func (f *netFlags) fill(cfg *sidecarConfig) error {

@@ -34,9 +34,10 @@ type values [columns][]uint64
 
 // ring holds the frames of one net.
 type ring struct {
-	blocks []block // by time
-	last   values  // of the youngest frame
-	at     int64   // of the youngest frame
+	rows   collector.NetView // its Def alone
+	blocks []block           // by time
+	last   values            // of the youngest frame
+	at     int64             // of the youngest frame
 	frames int
 	held   int64 // bytes of blocks
 	scrap  values

@@ -112,6 +112,15 @@ func (s *sightings) sweep(since int64) {
 	s.full = false
 }
 
+// drop drops the sightings of a net, whose rows have other indices now.
+func (s *sightings) drop(net string) {
+	for key := range s.all {
+		if key.net == net {
+			delete(s.all, key)
+		}
+	}
+}
+
 // Sightings returns the sightings of an instance of a net, in order of FirstSeen.
 func (s *Store) Sightings(net, instance string) []Sighting {
 	var out []Sighting

@@ -106,15 +106,42 @@ func (s *Store) Add(view *collector.View) {
 	s.now, s.kept = view.At, view.At
 	for _, n := range view.Nets {
 		r := s.nets[n.Name]
-		if r == nil {
+		if r == nil || !extends(n, &r.rows) {
+			if r != nil {
+				s.seen.drop(n.Name)
+			}
 			r = &ring{}
 			s.nets[n.Name] = r
 		}
+		r.rows.Def = n.Def
 		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
 	}
 	s.seen.look(view)
 	s.pace()
 	s.forget()
+}
+
+// extends reports whether a net has all rows of another one at their indices. It does not
+// if rows left the View, or came back.
+func extends(n, last *collector.NetView) bool {
+	def, before := n.Def, last.Def
+	if def == before {
+		return true
+	}
+	if len(def.Places) < len(before.Places) || len(def.Transitions) < len(before.Transitions) {
+		return false
+	}
+	for i := range before.Places {
+		if def.Places[i].ID != before.Places[i].ID {
+			return false
+		}
+	}
+	for i := range before.Transitions {
+		if def.Transitions[i].ID != before.Transitions[i].ID {
+			return false
+		}
+	}
+	return true
 }
 
 // spanBlocks is the least number of blocks in the span. Frames older than the span

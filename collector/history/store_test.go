@@ -303,3 +303,31 @@ func TestANetThatIsGoneIsForgottenAfterTheSpan(t *testing.T) {
 		t.Errorf("%d nets are kept; of the removed one %v", len(s.nets), f)
 	}
 }
+
+// Frames of a net are dropped if rows have left it, since others have their indices now.
+func TestFramesEndWhereRowsLeave(t *testing.T) {
+	net := func(ids ...string) *collector.NetView {
+		n := &collector.NetView{Name: "n", Def: &petri.Net{ID: "n"}, Rows: stats.NewRows(len(ids), 0)}
+		for i, id := range ids {
+			n.Def.Places = append(n.Def.Places, petri.Place{ID: id})
+			n.Rows.Places[i] = stats.Place{Tokens: uint64(10 + i), Oldest: 1, Stuck: []stats.Token{{Instance: "i", Injected: 1}}}
+		}
+		n.Rows.Columns = stats.ColTokens | stats.ColStuck
+		return n.Sum()
+	}
+	s := New(Config{})
+	for i, step := range []struct {
+		places            []string
+		frames, sightings int
+	}{
+		{[]string{"p", "q"}, 1, 2},
+		{[]string{"p", "q", "r"}, 2, 3},
+		{[]string{"p", "r"}, 1, 2},
+		{[]string{"p", "q", "r"}, 1, 3},
+	} {
+		s.Add(&collector.View{At: noon + int64(i)*second, Nets: []*collector.NetView{net(step.places...)}})
+		if f, seen := s.Past("n").frames, len(s.Sightings("n", "i")); f != step.frames || seen != step.sightings {
+			t.Errorf("with places %v: %d frames and %d sightings; want %d and %d", step.places, f, seen, step.frames, step.sightings)
+		}
+	}
+}

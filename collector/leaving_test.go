@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// report sends full snapshots of a source, one every step.
+func (s *story) report(source, digest string, from, to time.Duration, step time.Duration, rows string) {
+	s.t.Helper()
+	for at := from; at <= to; at += step {
+		s.do("at " + at.String())
+		seq := int64(at/time.Second) + 1
+		line := fmt.Sprintf("send %s n %s epoch=1 seq=%d full every=%s | %s", source, digest, seq, step, rows)
+		out := s.do(line)
+		for strings.Contains(out, "ask for the definition "+digest) {
+			out = s.do("know " + digest)
+		}
+		s.m.Tick(s.now)
+	}
+}
+
+// restart continues with the state in a new Merger of the same rules.
+func (s *story) restart() {
+	s.t.Helper()
+	before := s.m
+	s.m = restoredFrom(s.t, before, Share{}, 0, s.now)
+	s.m.forgetAfter, s.m.forgetNets = before.forgetAfter, before.forgetNets
+	for _, n := range s.m.nets {
+		n.ages.seen = nil // the other times apply from the next View
+	}
+}
+
+// present returns the ids of the rows that the faces show.
+func (s *story) present() string {
+	view, _ := s.m.Tick(s.now)
+	var ids []string
+	for _, n := range view.Present().Nets {
+		for i, p := range n.Def.Places {
+			ids = append(ids, fmt.Sprintf("%s=%d", p.ID, n.Rows.Places[i].Arrivals))
+		}
+		for i, t := range n.Def.Transitions {
+			ids = append(ids, fmt.Sprintf("%s=%d", t.ID, n.Rows.Transitions[i].Firings))
+		}
+		ids = append(ids, fmt.Sprintf("all=%d", n.Firings))
+	}
+	return strings.Join(ids, " ")
+}
+
+func rowsStory(t *testing.T) *story {
+	s := playing(t, Rules{ForgetAfter: time.Minute, ForgetNets: time.Hour})
+	s.do("define d1 n p q / t u")
+	s.do("define d2 n x p / w t")
+	return s
+}
+
+func playing(t *testing.T, rules Rules) *story {
+	s := &story{t: t, m: NewMerger(rules, t0), now: t0}
+	s.defs = map[string]*petri.Net{}
+	return s
+}
+
+// Rows that only a gone source had leave the faces after ForgetNets. They return with
+// their counters, and the sum of the net's counters never falls.
+func TestRowsThatOnlyAGoneSourceHadLeaveTheFaces(t *testing.T) {
+	s := rowsStory(t)
+	s.report("good", "d1", 0, time.Minute, 10*time.Second, "p arrivals=4 | t firings=3")
+	s.report("canary", "d2", time.Minute, time.Minute, time.Second, "x arrivals=7 | w firings=5")
+	all := "p=4 q=0 x=7 t=3 u=0 w=5 all=8"
+	if d := cmp.Diff(all, s.present()); d != "" {
+		t.Error(d)
+	}
+	s.report("good", "d1", 70*time.Second, 62*time.Minute, 10*time.Second, "p arrivals=4 | t firings=3")
+	if d := cmp.Diff(all, s.present()); d != "" {
+		t.Errorf("before the time is over (-want +got):\n%s", d)
+	}
+	s.report("good", "d1", 62*time.Minute+10*time.Second, 63*time.Minute, 10*time.Second, "p arrivals=4 | t firings=3")
+	left := "p=4 q=0 t=3 u=0 all=8"
+	if d := cmp.Diff(left, s.present()); d != "" {
+		t.Errorf("after it (-want +got):\n%s", d)
+	}
+	s.restart()
+	if d := cmp.Diff(left, s.present()); d != "" {
+		t.Errorf("in the next process (-want +got):\n%s", d)
+	}
+	s.report("good", "d1", 64*time.Minute, 64*time.Minute, time.Second, "p arrivals=4 | t firings=3")
+	if d := cmp.Diff(left, s.present()); d != "" {
+		t.Errorf("once the next process knows the definition (-want +got):\n%s", d)
+	}
+	s.report("canary", "d2", 65*time.Minute, 65*time.Minute, time.Second, "x arrivals=8 | w firings=6")
+	if d := cmp.Diff("p=4 q=0 x=8 t=3 u=0 w=6 all=9", s.present()); d != "" {
+		t.Errorf("when the source returns (-want +got):\n%s", d)
+	}
+}
+
+// Rows of a file, and those of a net that no source runs, do not leave by themselves.
+func TestRowsOfAFileDoNotLeave(t *testing.T) {
+	s := rowsStory(t)
+	if err := s.m.DefineByFile("d2", s.defs["d2"], s.now); err != nil {
+		t.Fatal(err)
+	}
+	s.report("good", "d1", 0, 3*time.Hour, time.Minute, "p arrivals=4 | t firings=3")
+	if d := cmp.Diff("x=0 p=4 q=0 w=0 t=3 u=0 all=3", s.present()); d != "" {
+		t.Errorf("while a source runs the net (-want +got):\n%s", d)
+	}
+	s.do("at 9h")
+	if d := cmp.Diff("x=0 p=4 q=0 w=0 t=3 u=0 all=3", s.present()); d != "" {
+		t.Errorf("while no source runs it (-want +got):\n%s", d)
+	}
+}
+
+// A row that a source adds to a net is recent until a source has reported it for a
+// minute. That holds for the next process as well.
+func TestARowIsSettledOnceASourceReportedItForAMinute(t *testing.T) {
+	recent := func(s *story) string {
+		view, _ := s.m.Tick(s.now)
+		n := view.Nets[0]
+		if n.Recent == nil {
+			return fmt.Sprint("none ", n.Unsettled)
+		}
+		return fmt.Sprint(n.Recent.Places, n.Recent.Transitions, n.Unsettled)
+	}
+	for _, again := range []bool{false, true} {
+		t.Run(fmt.Sprintf("sidecar starts again: %t", again), func(t *testing.T) {
+			s := rowsStory(t)
+			s.report("good", "d1", 0, 0, time.Second, "")
+			s.report("canary", "d2", 0, 50*time.Second, 10*time.Second, "")
+			want := "[false false true] [false false true] true"
+			if d := cmp.Diff(want, recent(s)); d != "" {
+				t.Error(d)
+			}
+			if again {
+				s.restart()
+				if d := cmp.Diff(want, recent(s)); d != "" {
+					t.Errorf("in the next process (-want +got):\n%s", d)
+				}
+			}
+			s.report("canary", "d2", 60*time.Second, 60*time.Second, 10*time.Second, "")
+			if d := cmp.Diff("none false", recent(s)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	t.Run("a source that is silent settles nothing", func(t *testing.T) {
+		s := rowsStory(t)
+		s.report("good", "d1", 0, 0, time.Second, "")
+		s.report("canary", "d2", 0, 0, time.Second, "")
+		s.report("good", "d1", 10*time.Second, 10*time.Minute, 10*time.Second, "")
+		if d := cmp.Diff("[false false true] [false false true] false", recent(s)); d != "" {
+			t.Error(d)
+		}
+	})
+}
+
+// Sources that are new do not change the names of a net, however many they are.
+func TestOnlyEstablishedSourcesRenameANet(t *testing.T) {
+	s := rowsStory(t)
+	s.defs["d1"].Name, s.defs["d2"].Name = "Claims", "POISONED"
+	name := func() string {
+		view, _ := s.m.Tick(s.now)
+		return view.Nets[0].Def.Name
+	}
+	s.report("good", "d1", 0, 10*time.Minute, 10*time.Second, "")
+	for i := range 10 {
+		s.report(fmt.Sprint("stranger-", i), "d2", 10*time.Minute, 10*time.Minute, time.Second, "")
+	}
+	if got := name(); got != "Claims" {
+		t.Errorf("got the name %q of ten new sources; want that of the established one", got)
+	}
+	for i := range 10 {
+		s.report(fmt.Sprint("stranger-", i), "d2", 20*time.Minute, 20*time.Minute, time.Second, "")
+	}
+	s.report("good", "d1", 20*time.Minute, 20*time.Minute, time.Second, "")
+	if got := name(); got != "POISONED" {
+		t.Errorf("got %q; want the name that most established sources report", got)
+	}
+}

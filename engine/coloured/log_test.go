@@ -78,31 +78,31 @@ func allTokens(s *Shard) map[int][]Placed {
 // with identity, age and data, in one shard or in several.
 func TestReplayGivesTheSameTokens(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(6, 6))
-	for round := range 900 {
-		n, bindings := randomOf(round)(r)
-		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true}
-		s := newShard(t, cfg)
-		before, now := live(t, r, s, 30, now0)
+	for round := range 2400 {
+		r := rand.New(rand.NewPCG(6, uint64(round)))
+		n, bindings := randomOf(round % 1200)(r)
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Count: 4, Log: true, Runs: r.IntN(2) == 0}
+		s, steps := newShard(t, cfg), []int{4, 30}[r.IntN(2)]
+		before, now := live(t, r, s, steps, now0)
 		state := s.AppendState(nil)
-		after, _ := live(t, r, s, 30, now)
+		after, _ := live(t, r, s, steps, now)
 		want := allTokens(s)
 
 		whole := newShard(t, cfg)
 		replay(t, whole, append(slices.Clone(before), after...))
 		if d := difference(want, allTokens(whole)); d != "" {
-			t.Fatalf("replayed (-want +got):\n%s", d)
+			t.Fatalf("round %d: replayed (-want +got):\n%s", round, d)
 		}
 		if whole.log != nil {
 			t.Fatal("the shard records again what it replays")
 		}
 		loaded := newShard(t, cfg)
 		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) {
-			t.Fatalf("the loaded state differs: %v", err)
+			t.Fatalf("round %d: the loaded state differs: %v", round, err)
 		}
 		got := map[int][]Placed{}
 		for k := range 2 {
-			half := newShard(t, Config{Tables: cfg.Tables, Bindings: bindings, First: k, Stride: 2, Count: 2})
+			half := newShard(t, Config{Tables: cfg.Tables, Bindings: bindings, First: k, Stride: 2, Count: 2, Runs: cfg.Runs})
 			if rest, err := half.LoadState(append(slices.Clone(state), "rest"...)); err != nil || string(rest) != "rest" {
 				t.Fatalf("%v, %q left", err, rest)
 			}
@@ -112,7 +112,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 			}
 		}
 		if d := difference(want, got); d != "" {
-			t.Fatalf("state and log over two shards (-want +got):\n%s", d)
+			t.Fatalf("round %d: state and log over two shards (-want +got):\n%s", round, d)
 		}
 	}
 }
@@ -253,6 +253,34 @@ func TestInstancesThatNeverMovedAreNotInTheState(t *testing.T) {
 	s.Step(1000, now0)
 	if got := s.AppendState(nil); !bytes.Equal(got, []byte{0}) {
 		t.Errorf("state %v", got)
+	}
+}
+
+// An instance without tokens is in the state as if it had not moved, also while a run of it
+// is in flight that took no token.
+func TestAnInstanceWithoutTokensIsNotInTheState(t *testing.T) {
+	for _, runs := range []bool{false, true} {
+		n := build("p", "begin end", "begin>p p>end")
+		cfg := Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Action: true, Idempotent: true}, {}}, Log: true, Runs: runs}
+		s := newShard(t, cfg)
+		if err := s.Fire(0, 0, nil, now0); err != nil {
+			t.Fatal(err)
+		}
+		run := s.Starts()[0].Run
+		state := s.AppendState(nil)
+		loaded := newShard(t, cfg)
+		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) || runs == bytes.Equal(state, []byte{0}) {
+			t.Fatalf("runs %v: state %v, loaded %v, %v", runs, state, loaded.AppendState(nil), err)
+		}
+		if loaded.Resume(now0); !runs {
+			continue
+		}
+		if err := loaded.Done(run, Outcome{Kind: Fired, Data: []byte("1")}, now0); err != nil {
+			t.Fatal(err)
+		}
+		if got := (&world{t, loaded, now0}).tokens(); got != "p: 1" {
+			t.Errorf("tokens %q", got)
+		}
 	}
 }
 

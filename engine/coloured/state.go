@@ -44,8 +44,8 @@ const (
 // written as rows: the first number plus one, the distance from one to the
 // next, and how many follow. Others are left out if the initial marking is
 // empty, because LoadState finds them as New created them; their turn,
-// identities and random decisions start from scratch. Instances that never
-// moved are left out, too. One that is back at an initial marking with tokens
+// identities and random decisions start from scratch, also if one has a run that
+// took no token. Instances that never moved are left out, too. One that is back at an initial marking with tokens
 // is written, because their ages differ.
 func (s *Shard) AppendState(dst []byte) []byte {
 	dst = s.AppendEnded(dst, func(i int) bool {
@@ -73,7 +73,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 
 // spent reports whether an instance that has moved need not be written.
 func (s *Shard) spent(in *instance) bool {
-	if !s.vacant(in) || in.runs != none {
+	if !s.vacant(in) {
 		return false
 	}
 	for id := in.notes; id != none; id = s.notes.all[id].next {

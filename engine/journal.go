@@ -12,9 +12,11 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -80,22 +82,50 @@ type netDigest struct {
 	ID     string `json:"id"`
 	Digest string `json:"digest"`
 	Game   string `json:"game,omitempty"` // see Net.game; "" in journals of older versions
+
+	older string // Digest without variables, which older versions did not write: see digests
 }
 
 // headerOf describes what an engine runs.
 func headerOf(cfg *Config, created int64) (header, error) {
 	h := header{Instances: cfg.Instances, Created: created}
 	for _, n := range cfg.Nets {
-		var def bytes.Buffer
-		if err := pnml.Write(&def, n.Tables.Net); err != nil {
+		now, older, err := digests(n.Tables.Net)
+		if err != nil {
 			return h, err
 		}
-		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, telemetry.Digest(def.Bytes()), n.game()})
+		h.Nets = append(h.Nets, netDigest{n.Tables.Net.ID, now, n.game(), older})
 	}
 	if p := cfg.Part; p != nil {
 		h.Part = &partHeader{Name: p.Name, Plan: p.Plan}
 	}
 	return h, nil
+}
+
+// digests returns the digest of a net's definition, and that of the same net without its
+// variables. A journal with the second one is replayed with the rules of the variables.
+func digests(n *petri.Net) (now, older string, err error) {
+	if now, err = digest(n); err != nil || !n.Shared {
+		return now, now, err
+	}
+	plain := *n
+	plain.Shared, plain.Places, plain.Scopes = false, slices.Clone(n.Places), slices.Clone(n.Scopes)
+	for k := range plain.Places {
+		plain.Places[k].Data = petri.Variables
+	}
+	for k := range plain.Scopes {
+		plain.Scopes[k].Local, plain.Scopes[k].Apart = nil, false
+	}
+	older, err = digest(&plain)
+	return now, older, err
+}
+
+func digest(n *petri.Net) (string, error) {
+	var def bytes.Buffer
+	if err := pnml.Write(&def, n); err != nil {
+		return "", err
+	}
+	return telemetry.Digest(def.Bytes()), nil
 }
 
 func (h *header) read(text []byte) error {
@@ -122,7 +152,7 @@ func (h header) matches(want header) error {
 	}
 	for i, n := range h.Nets {
 		now := want.Nets[i]
-		if n.ID != now.ID || n.Digest != now.Digest {
+		if n.ID != now.ID || n.Digest != now.Digest && n.Digest != now.older {
 			return fmt.Errorf("%w: net %d is %q with digest %s; this one runs %q with digest %s", ErrJournal, i+1, n.ID, n.Digest, now.ID, now.Digest)
 		}
 		if n.Game != "" && n.Game != now.Game {

@@ -120,6 +120,56 @@ func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	}
 }
 
+// A journal belongs to a net with its variables. One that was written before its definition had
+// variables continues with them.
+func TestAJournalOfOtherVariablesIsRefused(t *testing.T) {
+	shared := func(change func(*petri.Net)) Config {
+		n := petritest.Ring(5)
+		n.Shared, n.Scopes = true, []petri.Scope{{ID: "s", Local: []string{"a"}}}
+		change(n)
+		return Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, n)}}, Instances: 3, Workers: 1, Firings: 10}
+	}
+	same := func(*petri.Net) {}
+	older := func(n *petri.Net) { n.Shared, n.Scopes[0].Local = false, nil }
+	for _, c := range []struct {
+		rule          string
+		before, after func(*petri.Net)
+		refused       bool
+	}{
+		{"the same", same, same, false},
+		{"not shared any more", same, older, true},
+		{"another local variable", same, func(n *petri.Net) { n.Scopes[0].Local = []string{"b"} }, true},
+		{"a scope apart", same, func(n *petri.Net) { n.Scopes[0].Apart = true }, true},
+		{"a place with own data", same, func(n *petri.Net) { n.Places[1].Data = petri.OwnData }, true},
+		{"a place with data around", same, func(n *petri.Net) { n.Places[1].Data = petri.DataAround }, true},
+		{"written by an older version", older, same, false},
+		{"written by an older version, other data now", older, func(n *petri.Net) { n.Places[1].Data, n.Scopes[0].Apart = petri.OwnData, true }, false},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			log := openJournal(t, t.TempDir())
+			defer log.Close()
+			first, second := shared(c.before), shared(c.after)
+			first.Journal, second.Journal = log, log
+			runToEnd(t, newEngine(t, first))
+			e, err := New(second)
+			if !c.refused {
+				if err != nil {
+					t.Fatal(err)
+				}
+				runToEnd(t, e)
+				if e, err = New(second); err != nil { // and its own snapshot
+					t.Fatal(err)
+				}
+				ended(t, e)
+				return
+			}
+			if !errors.Is(err, ErrJournal) || !strings.Contains(err.Error(), `net 1 is "ring-5" with digest`) {
+				t.Errorf("got %v, want another digest", err)
+			}
+		})
+	}
+}
+
 // A clock that was set back does not bring tokens from the future.
 func TestTimeDoesNotGoBackAcrossARestart(t *testing.T) {
 	const before = int64(1_790_000_000_000_000)

@@ -10,7 +10,7 @@ import (
 )
 
 // tool and toolVersion mark the sections with what PNML cannot express: guards,
-// triggers, defaults, transitions that preempt, open places, scopes and data of arcs.
+// triggers, defaults, transitions that preempt, open places, scopes, variables and data of arcs.
 // Their values are attributes, which keep white space.
 const (
 	tool        = "pnagent"
@@ -79,35 +79,74 @@ func (n *netReader) ownPlace(e *element, p *petri.Place) error {
 			return n.value(c, &p.Scope)
 		case "open":
 			return n.flag(c, &p.Open)
+		case "around":
+			return n.placeData(c, p, petri.DataAround)
+		case "own":
+			return n.placeData(c, p, petri.OwnData)
 		}
 		return n.ignore(c)
 	})
 }
 
-// ownNet reads the scopes of a net.
+// placeData reads a flag that says what the data of the tokens of a place are.
+func (n *netReader) placeData(e *element, p *petri.Place, data petri.PlaceData) error {
+	if p.Data != petri.Variables && p.Data != data {
+		n.faults.Add(e.pos, "<around> and <own> of one place; expected one of them")
+	}
+	p.Data = data
+	return n.flag(e, new(bool))
+}
+
+// ownNet reads the scopes of a net, and whether it is shared.
 func (n *netReader) ownNet(e *element) error {
 	return n.own(e, func(c *element) error {
-		if c.name != "scope" {
-			return n.ignore(c)
+		switch c.name {
+		case "shared":
+			return n.flag(c, &n.net.Shared)
+		case "scope":
+			return n.scope(c)
 		}
-		if err := n.countNode(); err != nil {
+		return n.ignore(c)
+	})
+}
+
+// scope reads a scope with its variables.
+func (n *netReader) scope(e *element) error {
+	if err := n.countNode(); err != nil {
+		return err
+	}
+	s := petri.Scope{Pos: e.pos}
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "id":
+			s.ID = value
+		case "parent":
+			s.Parent = value
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	err = n.each(e, nil, func(c *element) error {
+		switch c.name {
+		case "apart":
+			return n.flag(c, &s.Apart)
+		case "local":
+			if err := n.countNode(); err != nil {
+				return err
+			}
+			name := ""
+			err := n.value(c, &name)
+			s.Local = append(s.Local, name)
 			return err
 		}
-		s := petri.Scope{Pos: c.pos}
-		err := n.empty(c, func(name, value string) bool {
-			switch name {
-			case "id":
-				s.ID = value
-			case "parent":
-				s.Parent = value
-			default:
-				return false
-			}
-			return true
-		})
-		n.net.Scopes = append(n.net.Scopes, s)
-		return err
+		return n.ignore(c)
 	})
+	n.net.Scopes = append(n.net.Scopes, s)
+	return err
 }
 
 // flag reads an element that is a flag by its presence.
@@ -238,7 +277,7 @@ func (p printer) event(does string, e *petri.Event) {
 }
 
 func (p printer) ownPlace(pl *petri.Place) {
-	if pl.Scope == "" && !pl.Open {
+	if pl.Scope == "" && !pl.Open && pl.Data == petri.Variables {
 		return
 	}
 	p.beginOwn()
@@ -246,22 +285,46 @@ func (p printer) ownPlace(pl *petri.Place) {
 	if pl.Open {
 		p.put("          <open/>\n")
 	}
+	switch pl.Data {
+	case petri.DataAround:
+		p.put("          <around/>\n")
+	case petri.OwnData:
+		p.put("          <own/>\n")
+	}
 	p.put("        </toolspecific>\n")
 }
 
-func (p printer) scopes(n *petri.Net) {
-	if len(n.Scopes) == 0 {
+func (p printer) ownNet(n *petri.Net) {
+	if len(n.Scopes) == 0 && !n.Shared {
 		return
 	}
 	p.put("    <toolspecific tool=\"", tool, "\" version=\"", toolVersion, "\">\n")
+	if n.Shared {
+		p.put("      <shared/>\n")
+	}
 	for i := range n.Scopes {
-		p.put("      <scope id=\"", n.Scopes[i].ID, "\"")
-		if n.Scopes[i].Parent != "" {
-			p.put(" parent=\"", n.Scopes[i].Parent, "\"")
-		}
-		p.put("/>\n")
+		p.scope(&n.Scopes[i])
 	}
 	p.put("    </toolspecific>\n")
+}
+
+func (p printer) scope(s *petri.Scope) {
+	p.put("      <scope id=\"", s.ID, "\"")
+	if s.Parent != "" {
+		p.put(" parent=\"", s.Parent, "\"")
+	}
+	if len(s.Local) == 0 && !s.Apart {
+		p.put("/>\n")
+		return
+	}
+	p.put(">\n")
+	if s.Apart {
+		p.put("        <apart/>\n")
+	}
+	for _, name := range s.Local {
+		p.put("        <local value=\"", name, "\"/>\n")
+	}
+	p.put("      </scope>\n")
 }
 
 func (p printer) ownArc(a *petri.Arc) {

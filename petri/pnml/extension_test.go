@@ -3,13 +3,16 @@
 package pnml
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // ProM, pm4py and others mark a silent transition by its activity, in a section of any tool and version.
@@ -66,8 +69,15 @@ func TestFinalMarkingsAreRead(t *testing.T) {
 func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	n := &petri.Net{
 		ID:     "n",
-		Scopes: []petri.Scope{{ID: "s", Parent: "<o>"}, {ID: "<o>"}},
-		Places: []petri.Place{{ID: "p", Initial: 1}, {ID: "q", Scope: "<o>"}, {ID: "r", Scope: "<o>", Open: true}, {ID: "s", Open: true}},
+		Scopes: []petri.Scope{{ID: "s", Parent: "<o>"}, {ID: "<o>", Local: []string{" a\n", "<b>", ""}}, {ID: "u", Apart: true, Local: []string{"c"}}},
+		Shared: true,
+		Places: []petri.Place{
+			{ID: "p", Initial: 1},
+			{ID: "q", Scope: "<o>", Data: petri.DataAround},
+			{ID: "r", Scope: "<o>", Open: true, Data: petri.OwnData},
+			{ID: "s", Open: true},
+			{ID: "t", Data: petri.OwnData},
+		},
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
@@ -89,8 +99,17 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
   <net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet">
     <toolspecific tool="pnagent" version="1">
+      <shared/>
       <scope id="s" parent="&lt;o&gt;"/>
-      <scope id="&lt;o&gt;"/>
+      <scope id="&lt;o&gt;">
+        <local value=" a&#xA;"/>
+        <local value="&lt;b&gt;"/>
+        <local value=""/>
+      </scope>
+      <scope id="u">
+        <apart/>
+        <local value="c"/>
+      </scope>
     </toolspecific>
     <page id="page">
       <place id="p">
@@ -99,17 +118,24 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
       <place id="q">
         <toolspecific tool="pnagent" version="1">
           <scope value="&lt;o&gt;"/>
+          <around/>
         </toolspecific>
       </place>
       <place id="r">
         <toolspecific tool="pnagent" version="1">
           <scope value="&lt;o&gt;"/>
           <open/>
+          <own/>
         </toolspecific>
       </place>
       <place id="s">
         <toolspecific tool="pnagent" version="1">
           <open/>
+        </toolspecific>
+      </place>
+      <place id="t">
+        <toolspecific tool="pnagent" version="1">
+          <own/>
         </toolspecific>
       </place>
       <transition id="split">
@@ -183,6 +209,29 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	}
 }
 
+// The variables of random nets are kept.
+func TestRandomVariablesAreKept(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 300 {
+		n := petritest.RandomNet(r)
+		n.Shared = r.IntN(4) > 0
+		for k := range r.IntN(4) {
+			s := petri.Scope{ID: fmt.Sprint("scope ", k), Apart: r.IntN(2) == 0}
+			for range r.IntN(3) {
+				s.Local = append(s.Local, []string{"a", " b\t", "<c>\r\n", ""}[r.IntN(4)])
+			}
+			if k > 0 {
+				s.Parent = fmt.Sprint("scope ", r.IntN(k))
+			}
+			n.Scopes = append(n.Scopes, s)
+		}
+		for k := range n.Places {
+			n.Places[k].Data = petri.PlaceData(r.IntN(3))
+		}
+		roundTrip(t, n)
+	}
+}
+
 func TestReadIgnoresOtherTools(t *testing.T) {
 	const other = `<toolspecific tool="WoPeD" version="1"><guard value="x"/><trigger kind="?"/></toolspecific>`
 	f := read(t, net(`<transition id="t">`+other+`</transition>`))
@@ -218,6 +267,8 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 			}},
 		{"an event without a name", transition(`<trigger kind="event"/><catches kind="signal"/>`),
 			[]string{`f:1:32: transition "t" catches a signal with a name of 0 bytes; expected 1 to 255`}},
+		{"two kinds of data", net(`<place id="p"><toolspecific tool="pnagent" version="1"><own/><around/></toolspecific></place>`),
+			[]string{`f:1:93: <around> and <own> of one place; expected one of them`}},
 		{"a guard on an arc that is no branch", pt("", `<toolspecific tool="pnagent" version="1"><guard value="a"/></toolspecific>`),
 			[]string{`f:1:67: normal arc "a" has a guard or is a default; expected that of branch arcs only`}},
 		{"a branch into a transition", pt(`type="branch"`, ""),

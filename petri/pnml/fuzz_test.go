@@ -22,6 +22,7 @@ b </text></name><initialMarking><value>Default,2,Red,0</value></initialMarking><
 		net(`<referencePlace id="r" ref="s"/><referencePlace id="s" ref="p"/><place id="p"/><transition id="t"/><arc id="a" source="t" target="r" type="prohibit"/>`),
 		pt("", `<type value="join"/><toolspecific tool="pnagent" version="1"><default/></toolspecific>`),
 		net(`<transition id="t"><toolspecific tool="pnagent" version="1"><guard value=" a"/><trigger kind="delay" micros="5" name="x"/><preempts/></toolspecific></transition><place id="p"/><arc id="a" source="t" target="p" type="branch"><toolspecific tool="pnagent" version="1"><guard value="g"/></toolspecific></arc>`),
+		net(`<toolspecific tool="pnagent" version="1"><shared/><scope id="s"><apart/><local value="a"/></scope></toolspecific><place id="p"><toolspecific tool="pnagent" version="1"><scope value="s"/><around/></toolspecific></place>`),
 		pt("", `<type value="reset"/><inscription><text>0</text></inscription>`),
 		pt("", `<arctype><text>test</text></arctype><inscription><variable>x</variable></inscription>`),
 		net(`<place id="p"><hlinitialMarking><structure/></hlinitialMarking><capacity><value>1</value></capacity></place>`),

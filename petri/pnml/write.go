@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +78,7 @@ func writable(n *petri.Net) error {
 		}
 	}
 	for i := range n.Scopes {
-		if err := xmlText(n.Scopes[i].ID); err != nil {
+		if err := xmlText(append(slices.Clone(n.Scopes[i].Local), n.Scopes[i].ID)...); err != nil {
 			return fmt.Errorf("scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
 		}
 	}
@@ -124,7 +125,7 @@ func (p printer) net(n *petri.Net) {
 	p.put(xml.Header, "", "<pnml xmlns=\"", namespace, "\">\n  <net id=\"", n.ID, "\" type=\"", ptNet, "\">\n")
 	p.label("    ", "name", n.Name)
 	p.label("    ", "documentation", n.Doc)
-	p.scopes(n)
+	p.ownNet(n)
 	p.put("    <page id=\"", pageID(n), "\">\n")
 	for i := range n.Places {
 		pl := &n.Places[i]

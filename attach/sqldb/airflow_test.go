@@ -26,7 +26,7 @@ func newAirflow(t *testing.T, version, database string) *engine {
 		t.Fatal(err)
 	}
 	dags := filepath.Join(dir, "dags")
-	cmd := exec.Command(newPython(t, filepath.Join(dir, version+".txt")), filepath.Join(dir, "engine.py"), dags)
+	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, version+".txt")), filepath.Join(dir, "engine.py"), dags)
 	cmd.Env = append(cmd.Environ(), "AIRFLOW_HOME="+t.TempDir(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "TZ=UTC",
 		"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN="+database, "AIRFLOW__CORE__EXECUTOR=engine.Executor", "AIRFLOW__CORE__LOAD_EXAMPLES=False",
 		"AIRFLOW__CORE__DAGS_FOLDER="+dags, "AIRFLOW__LOGGING__LOGGING_LEVEL=CRITICAL", "AIRFLOW__API_AUTH__JWT_SECRET="+strings.Repeat("k", 64))

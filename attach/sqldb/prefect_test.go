@@ -23,7 +23,7 @@ func newPrefect(t *testing.T, database string) *engine {
 		t.Fatal(err)
 	}
 	port, home := enginetest.FreePort(t), t.TempDir()
-	cmd := exec.Command(newPython(t, filepath.Join(dir, "prefect3.txt")), filepath.Join(dir, "engine.py"), port)
+	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, "prefect3.txt")), filepath.Join(dir, "engine.py"), port)
 	cmd.Env = append(cmd.Environ(), "PREFECT_HOME="+home, "PREFECT_PROFILES_PATH="+home+"/profiles.toml", "PREFECT_API_DATABASE_CONNECTION_URL="+database,
 		"PREFECT_API_URL=http://127.0.0.1:"+port+"/api", "PREFECT_SERVER_EPHEMERAL_ENABLED=false", "PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",
 		"PREFECT_SERVER_UI_ENABLED=false", "PREFECT_SERVER_MEMO_STORE_PATH="+home+"/memo.toml", "PREFECT_SERVER_SERVICES_LATE_RUNS_LOOP_SECONDS=1",

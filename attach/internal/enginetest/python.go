@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sqldb
+package enginetest
 
 import (
 	"crypto/sha256"
@@ -8,16 +8,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
-
-	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
-// newPython returns the Python of an environment with the packages of a file, or
-// skips the test. Environments are kept in the user's cache directory.
-func newPython(t *testing.T, file string) string {
+// Python returns the Python of an environment with the packages of a file, or skips
+// the test. Environments are kept in the user's cache directory; tests of several
+// packages may ask for one at once.
+func Python(t *testing.T, file string) string {
 	t.Helper()
-	base := enginetest.Program(t, "python3")
+	base := Program(t, "python3")
 	list, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +29,17 @@ func newPython(t *testing.T, file string) string {
 	sum := sha256.Sum256(list)
 	dir := filepath.Join(cache, "pnagent-test", "python-"+hex.EncodeToString(sum[:8]))
 	python, made := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "made")
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		t.Skip(err)
+	}
+	lock, err := os.Create(dir + ".lock")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := os.Stat(made); err == nil {
 		return python
 	}

@@ -134,13 +134,18 @@ func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) (
 		m.hold(n, digest, err, now)
 		return nil, err
 	}
-	err = n.define(digest, def, names, n.union.def == nil || from != fromBus, &m.limits, now)
+	if from == fromBus {
+		err = m.roomToDefine(n, def)
+	}
+	if err == nil {
+		err = n.define(digest, def, names, n.union.def == nil || from != fromBus, &m.limits, now)
+	}
 	if err == nil {
 		err = m.admitNet(n)
 	}
 	if err != nil {
 		if q := n.asked[digest]; q != nil {
-			q.wait, q.next = longestWait, now+longestWait
+			q.wait, q.next = heldFor, now+heldFor
 		}
 		m.counted = true
 		m.count(err)
@@ -183,6 +188,12 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 		s.missing = newCover(c) // sparse ones received since then are lost
 	}
 	return s.asks(n.name, now)
+}
+
+// asks reports whether a definition is still to be requested.
+func (m *Merger) asks(a Ask) bool {
+	n := m.nets[a.Net]
+	return n != nil && n.asked[a.Digest] != nil
 }
 
 func (m *Merger) closeQuestion(n *net, digest string) {

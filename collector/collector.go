@@ -422,7 +422,9 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 	}
 	for len(c.waiting) > 0 && len(c.fetching) < maxFetching {
 		a := c.waiting[0]
-		c.waiting = c.waiting[1:]
+		if c.waiting = c.waiting[1:]; !c.merger.asks(a) {
+			continue // the question gave way to another one
+		}
 		c.fetching[a] = true
 		c.tasks.Go(func() { c.fetch(ctx, a) })
 	}

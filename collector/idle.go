@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 const (
@@ -21,6 +23,9 @@ const (
 	// questionFor is the time without an answer after which a question gives way to
 	// another one.
 	questionFor = int64(time.Second / time.Microsecond)
+	// briefSilence is the silence after which a source that sent messages for less than
+	// settledAfter gives way to others, if there is no room for their rows.
+	briefSilence = int64(10 * time.Second / time.Microsecond)
 	// maxDropped bounds the nets that leave in one tick because of Limits.Nets.
 	maxDropped = 100
 )
@@ -92,6 +97,43 @@ func (m *Merger) forgetIdle(now int64) {
 				m.unread++
 			}
 		}
+	}
+}
+
+// roomToDefine reserves the rows that a definition adds to a net, or returns an error if
+// all nets together would have more than Limits.AllRows. Each row of a net needs memory, even
+// if no source has room for it.
+func (m *Merger) roomToDefine(n *net, def *petri.Net) error {
+	added := n.union.added(def)
+	if m.defined+added > m.limits.AllRows {
+		m.noRoom = true
+		return reject(TooManyRows, "all nets have %d places and transitions, and %d more exceed the limit of %d", m.defined, added, m.limits.AllRows)
+	}
+	m.defined += added
+	return nil
+}
+
+// forgetBrief makes room if rows were rejected: it forgets the sources that sent messages
+// for less than settledAfter and none for briefSilence, and their nets.
+func (m *Merger) forgetBrief(now int64, e silenceClock) {
+	for _, n := range m.inOrder() {
+		if !m.noRoom {
+			break
+		}
+		for _, s := range slices.Clone(n.order) {
+			if s.messageAt-s.first < settledAfter && !s.recalled && !e.settling(s) && e.silent(s) >= briefSilence {
+				s.state, s.goneAt, n.changed = Gone, now, true
+				m.forget(n, s)
+			}
+		}
+		if !n.settled && len(n.order)+len(n.orphans) == 0 {
+			m.drop(n)
+		}
+	}
+	m.noRoom, m.defined = false, 0
+	for _, n := range m.nets {
+		places, transitions := n.union.sizes()
+		m.defined += places + transitions
 	}
 }
 

@@ -183,3 +183,68 @@ func TestOnlyEstablishedSourcesRenameANet(t *testing.T) {
 		t.Errorf("got %q; want the name that most established sources report", got)
 	}
 }
+
+// If there is no room for rows, a source that sent messages for less than a minute gives
+// way 10 seconds after its last one, with its net. A source that sent them for longer, or
+// still sends them, stays.
+func TestABriefSourceGivesWayToANewNet(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		first, last time.Duration // messages of the large source
+		shown       string
+	}{
+		{"one message", 61 * time.Second, 61 * time.Second, "claims late"},
+		{"messages for a minute", 61 * time.Second, 121 * time.Second, "claims large"},
+		{"messages without end", 141 * time.Second, 151 * time.Second, "claims large"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			s := playing(t, Rules{Limits: Limits{AllRows: 10}})
+			s.do("define d0 claims p q / t")
+			s.do("define d1 large a b c d / t u")
+			s.do("define d2 late p / t")
+			seq := 0
+			send := func(at time.Duration, source, net, digest string) {
+				s.do("at " + at.String())
+				seq++
+				if out := s.do(fmt.Sprintf("send %s %s %s epoch=1 seq=%d full |", source, net, digest, seq)); strings.Contains(out, "ask for the definition") {
+					s.do("know " + digest)
+				}
+				s.m.Tick(s.now)
+			}
+			for at := time.Duration(0); at <= time.Minute; at += 20 * time.Second {
+				send(at, "good", "claims", "d0")
+			}
+			for at := test.first; at <= test.last; at += 10 * time.Second {
+				send(at, "stranger", "large", "d1")
+			}
+			for at := 125 * time.Second; at <= 160*time.Second; at += 5 * time.Second {
+				if at <= test.last {
+					continue
+				}
+				send(at, "late", "late", "d2")
+				for _, a := range s.digestsAsked() {
+					s.do("know " + a)
+				}
+			}
+			var nets []string
+			view, _ := s.m.Tick(s.now)
+			for _, n := range view.Nets {
+				nets = append(nets, n.Name)
+			}
+			if d := cmp.Diff(test.shown, strings.Join(nets, " ")); d != "" {
+				t.Errorf("nets (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+// digestsAsked returns the digests that the next View requests.
+func (s *story) digestsAsked() (digests []string) {
+	_, asks := s.m.Tick(s.now)
+	for _, a := range asks {
+		if a.Digest != "" {
+			digests = append(digests, a.Digest)
+		}
+	}
+	return digests
+}

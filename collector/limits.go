@@ -11,13 +11,13 @@ import (
 const DefaultForgetAfter = 15 * time.Minute
 
 // Limits bound what a Merger keeps. A zero field means its default. Whatever
-// exceeds a limit is rejected and counted by reason; a live source is never
-// removed for another one.
+// exceeds a limit is rejected and counted by reason. A live source is never removed for
+// another one, once it has sent messages for a minute.
 type Limits struct {
 	Sources     int // over all nets, including gone ones whose rows are kept
 	Nets        int // net names
 	Rows        int // places and transitions of one net, over all its definitions
-	AllRows     int // of all sources together, including those that wait for a definition
+	AllRows     int // of all sources together, including those that wait for a definition; and of all nets together
 	Definitions int // requested at the same time; and known of one net
 	GoneRows    int // rows kept of sources that are gone
 	Past        int // sources of which only the epochs are remembered

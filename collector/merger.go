@@ -48,11 +48,13 @@ type Merger struct {
 	sources    int         // in all nets
 	waiting    int         // bytes of snapshots that wait, as of the last tick, and those added since
 	rows       int         // of all sources as of the last tick, and those added since
+	defined    int         // rows of all nets as of the last tick, and those added since
 	questions  []*question // of all nets, the oldest first
 	unread     int         // sources of which no rows were shown, as of the last tick, and those added since
 	unreadNets int         // nets without a definition, likewise
 	noneGone   bool        // since the last tick no source was gone that could be forgotten
 	crowded    bool        // since the last tick a net was rejected because of Limits.Nets
+	noRoom     bool        // since the last tick rows were rejected because of Limits.AllRows
 	forgotten  []tombstone
 	tombstones uint64 // made so far
 	traffic    Traffic
@@ -260,6 +262,7 @@ func (m *Merger) admitNet(n *net) error {
 // room reserves rows, or returns an error if Limits.AllRows is reached.
 func (m *Merger) room(rows int) error {
 	if m.rows+rows > m.limits.AllRows {
+		m.noRoom = true
 		return reject(TooManyRows, "%d rows are kept, and %d more exceed the limit of %d", m.rows, rows, m.limits.AllRows)
 	}
 	m.rows += rows

@@ -17,6 +17,7 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	for _, n := range m.inOrder() {
 		asks = append(asks, m.tickNet(n, now, e)...)
 	}
+	m.forgetBrief(now, e)
 	m.forgetIdle(now)
 	asks = append(asks, m.tickRefused(now)...)
 	m.forgetExcess()

@@ -41,7 +41,7 @@ type serveCmd struct {
 	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML or BPMN files of nets to show before an engine runs them."`
 	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
-	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each; messages of others are rejected and counted."`
+	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each, and of all nets together; messages of others are rejected and counted."`
 	Shown          netFlags   `embed:""`
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`

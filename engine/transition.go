@@ -25,8 +25,9 @@ type Transition struct {
 	// epoch.
 	Due func(since int64) int64
 	// Until returns when a transition that is plain.Delayed is due, from the tokens that it
-	// takes or tests, instead of Mode.Delay. It depends on nothing else. An error is an
-	// incident.
+	// takes or tests, instead of Mode.Delay. It depends on nothing else. It is called when the
+	// transition becomes enabled, and when it would take or test other tokens; not when
+	// their data change. An error is an incident.
 	Until    func(tokens []coloured.Placed, since int64) (due int64, err error)
 	Guard    coloured.Guard   // nil always holds
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds

@@ -74,8 +74,9 @@ type Binding struct {
 	// due, instead of Mode.Delay.
 	Due func(since int64) int64
 	// Until returns when a Delayed transition is due that is enabled since a time with
-	// tokens, instead of Mode.Delay. It depends on nothing else. An error, or a panic, is an
-	// incident: see TimerFaults.
+	// tokens, instead of Mode.Delay. It depends on nothing else. It is called when the
+	// transition becomes enabled, and when it would take or test other tokens; not when
+	// their data change. An error, or a panic, is an incident: see TimerFaults.
 	Until    func(tokens []Placed, since int64) (due int64, err error)
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds

@@ -37,6 +37,7 @@ const (
 	opStart // a run starts; the next one: a run is over
 	opEnd
 	opOpen // a run of a scope opens
+	opDue  // when a transition is due, by its Until
 	opBeyond
 )
 
@@ -253,6 +254,8 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 		s.replayEnd(r, mine)
 	case opOpen:
 		s.replayOpen(r, i, mine)
+	case opDue:
+		s.replayDue(r, i, mine)
 	default:
 		if t := r.Index(len(s.rules)); r.Err == nil && mine {
 			s.tally(what, t)

@@ -76,6 +76,7 @@ type modelClock struct {
 	in         *modelFrame
 	since, due int64 // due is 0 if the guard has to be asked
 	ripe       bool
+	of         []uint64 // the identities of the tokens with which due was determined by Until
 }
 
 func newModel(tables *petri.Tables, bindings []Binding, now int64) *model {
@@ -445,17 +446,22 @@ func (m *model) settle() (over bool) {
 				k = &modelClock{t: t, in: f, since: m.since(f, t)}
 				m.clocks = append(m.clocks, k)
 			}
-			k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
-			if of := m.bindings[t].Until; of != nil {
-				c, _ := m.pick(f, t)
-				due, err := of(c.seen(), k.since)
+			c, _ := m.pick(f, t)
+			var of []uint64
+			for _, p := range c.seen() {
+				of = append(of, p.Token.ID)
+			}
+			if until := m.bindings[t].Until; until == nil {
+				k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
+			} else if k.due == 0 || !slices.Equal(of, k.of) {
+				due, err := until(c.seen(), k.since)
 				if err != nil {
 					m.counts[t].failures++
 					m.troubled(f, t, first(c.taken)).incident = true
 					m.dropClock(k)
 					continue
 				}
-				k.due = due
+				k.due, k.of = due, of
 			}
 			k.ripe = k.due <= m.now
 			over = over || k.ripe

@@ -14,9 +14,10 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// stateRun marks an entry of a state as a run.
+// These mark an entry of a state as a run, and as a due time.
 const (
 	stateRun = shard.StateEnded + 1 + iota
+	stateDue
 	stateBeyond
 )
 
@@ -36,6 +37,9 @@ const (
 //
 // If the net has scopes, the number of a run follows the transition of a clock
 // and the index of a place.
+//
+// The due times by Binding.Until follow, each as an entry of the instance: the transition,
+// the number of the run of its scope, the time, the identities of its tokens.
 //
 // The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
 // in flight are written in their places.
@@ -67,6 +71,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		dst = s.appendFrames(dst, in)
 		dst = s.appendClocks(dst, in)
 		dst = s.appendTokens(dst, in)
+		dst = s.appendDues(dst, i, in)
 	}
 	return binary.AppendUvarint(s.appendRuns(dst), 0)
 }
@@ -185,6 +190,8 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 			s.LoadEnded(&r.Reader, int(number)-1, &ended, s.loadEnded)
 		case stateRun:
 			s.loadRun(r, i)
+		case stateDue:
+			s.loadDue(r, i)
 		default:
 			s.loadInstance(r, i, uint16(head%s.Turns()), state)
 		}

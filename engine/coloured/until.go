@@ -3,7 +3,10 @@
 package coloured
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
+	"math"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -26,23 +29,115 @@ func (s *Shard) TimerFaults() []TimerFault {
 	return out
 }
 
-// planUntil plans the clock of a transition that is enabled in a frame with tokens. Without a
-// time, the transition is an incident.
+// planUntil plans the clock of a transition that is enabled in a frame with tokens. It
+// determines the due time unless that is known for these tokens: a change of their data does
+// not count. Without a time, the transition is an incident.
 func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tokens []Placed) {
 	n := &s.notes.all[clock]
-	due, err := until(s.rules[t].Until, tokens, n.since)
-	if err == nil {
+	if of := identities(tokens); n.due == 0 || n.token != of {
+		due, err := until(s.rules[t].Until, tokens, n.since)
+		if err != nil {
+			took, _ := s.rules[t].split(tokens)
+			s.notes.remove(&in.notes, clock)
+			s.incident(i, in, f, t, firstID(took), stats.NoPlace)
+			if len(s.timerFaults) < maxTimerFaults {
+				s.timerFaults = append(s.timerFaults, TimerFault{i, int32(t), err})
+			}
+			return
+		}
 		s.notes.due.Drop(clock)
+		n.due, n.token = due, of
+		s.noteDue(i, n)
+	}
+	if !s.notes.due.Planned(clock) {
 		n.ripe = false
-		s.notes.plan(clock, due)
+		s.notes.plan(clock, n.due)
+	}
+}
+
+// identities returns a number that differs for other tokens.
+func identities(tokens []Placed) uint64 {
+	var ids []byte
+	for k := range tokens {
+		ids = binary.AppendUvarint(ids, tokens[k].Token.ID)
+	}
+	h := fnv.New64a()
+	h.Write(ids)
+	return h.Sum64()
+}
+
+// noteDue records the due time of a clock: the transition and, if the net has scopes, the run
+// in which it acts; when the clock started; the due time and the identities of the tokens.
+func (s *Shard) noteDue(i int, n *note) {
+	if s.logging {
+		s.noteBeyond(i, opDue)
+		s.log = binary.AppendUvarint(s.log, uint64(n.transition))
+		s.log = s.appendFrame(s.log, n.frame)
+		s.log = binary.AppendUvarint(s.log, uint64(n.since))
+		s.log = appendDue(s.log, n)
+	}
+}
+
+func appendDue(dst []byte, n *note) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(n.due)), n.token)
+}
+
+// replayDue starts a clock. A binding may have changed since: then its clock starts with Resume.
+func (s *Shard) replayDue(r *reader, i int, mine bool) {
+	var in *instance
+	if mine {
+		in = &s.instances[i]
+	}
+	n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules)))}
+	f := s.readFrame(r, in)
+	n.frame, n.since = f.id(), int64(r.Next(maxTime))
+	readDue(r, &n)
+	t := int(n.transition)
+	if r.Err != nil || !mine || s.rules[t].Until == nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(in, f, t) {
 		return
 	}
-	took, _ := s.rules[t].split(tokens)
-	s.notes.remove(&in.notes, clock)
-	s.incident(i, in, f, t, firstID(took), stats.NoPlace)
-	if len(s.timerFaults) < maxTimerFaults {
-		s.timerFaults = append(s.timerFaults, TimerFault{i, int32(t), err})
+	if id := s.clock(in, f, t); id != none {
+		s.notes.remove(&in.notes, id)
 	}
+	s.notes.add(&in.notes, n)
+}
+
+func readDue(r *reader, n *note) { n.due, n.token = int64(r.Next(maxTime)), r.Next(math.MaxUint64) }
+
+// appendDues appends the due times that are known of the clocks of an instance, each as an entry
+// of its own, which older versions did not write.
+func (s *Shard) appendDues(dst []byte, i int, in *instance) []byte {
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		n := &s.notes.all[id]
+		if n.kind != noteClock || n.due == 0 || s.rules[n.transition].Until == nil {
+			continue
+		}
+		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
+		dst = binary.AppendUvarint(dst, stateDue*s.Turns())
+		dst = binary.AppendUvarint(dst, uint64(n.transition))
+		dst = appendDue(s.appendFrame(dst, n.frame), n)
+	}
+	return dst
+}
+
+// loadDue reads the rest of a due time; i is -1 for an instance that the shard does not hold.
+func (s *Shard) loadDue(r *reader, i int) {
+	var in *instance
+	if i >= 0 {
+		in = &s.instances[i]
+	}
+	t, n := r.Index(len(s.rules)), note{}
+	f := s.readFrame(r, in)
+	readDue(r, &n)
+	if r.Err != nil || in == nil || s.rules[t].Until == nil {
+		return
+	}
+	id := s.clock(in, f, t)
+	if id == none {
+		r.Fail("a due time of transition %d, which has no clock", t)
+		return
+	}
+	s.notes.all[id].due, s.notes.all[id].token = n.due, n.token
 }
 
 // until calls a user's function, which may panic.
@@ -55,5 +150,5 @@ func until(of func([]Placed, int64) (int64, error), tokens []Placed, since int64
 	if due, err = of(tokens, since); err == nil && due > maxTime {
 		err = fmt.Errorf("a time after %d µs; expected an earlier one", int64(maxTime))
 	}
-	return due, err
+	return max(due, 1), err
 }

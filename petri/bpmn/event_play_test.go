@@ -66,6 +66,13 @@ func TestTimersByExpression(t *testing.T) {
 		return process(`<startEvent id="s"/><userTask id="n"/><endEvent id="e"/><userTask id="late"/><boundaryEvent id="c" attachedToRef="n" cancelActivity="false">`+
 			at(kind, text)+`</boundaryEvent>`, "s>n>e c>late")
 	}
+	event := `<intermediateCatchEvent id="c">` + at("timeDuration", "${d}") + `</intermediateCatchEvent>`
+	attached := `<userTask id="n"/><boundaryEvent id="c" attachedToRef="n" cancelActivity="false">` + at("timeDuration", "${d}") + `</boundaryEvent>`
+	repeated := strings.ReplaceAll(attached, "timeDuration", "timeCycle")
+	twice := process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><exclusiveGateway id="m"/><endEvent id="e"/>`+event, "s>f>a>m f>b>m m>c c>e")
+	beside := func(content, flows string) string { // a task that can change variables while a timer waits
+		return process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><endEvent id="e"/><endEvent id="late"/>`+content, flows)
+	}
 	const hour, waits, over = `{"d": "PT1H"}`, "c/active", "e/end"
 	for _, s := range []scenario{
 		{"a duration counts from when the token arrives", catch("timeDuration", "${d}"), hour, "+59m", waits},
@@ -80,10 +87,15 @@ func TestTimersByExpression(t *testing.T) {
 		{"a date that is over is due at once", catch("timeDate", "#{d}"), `{"d": "1999-01-01"}`, "", over},
 		{"a month, whose length the calendar says", catch("timeDuration", "P1M"), `{}`, "+743h", waits},
 		{"of 31 days", catch("timeDuration", "P1M"), `{}`, "+744h", over},
-		{"each token has its own time", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><exclusiveGateway id="m"/><intermediateCatchEvent id="c">`+
-			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/>`, "s>f>a>m f>b>m m>c c>e"), `{}`, `a,{"d":"PT1H"} +30m b +45m`, "c/active e/end"},
-		{"and follows its variable", process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="a"/><intermediateCatchEvent id="c">`+
-			at("timeDuration", "${d}")+`</intermediateCatchEvent><endEvent id="e"/><endEvent id="late"/>`, "s>f>a>e f>c>late"), `{"d": "PT9H"}`, `a,{"d":"PT1H"} +60m`, "e/end late/end"},
+		{"each token has its own time", twice, `{}`, `a,{"d":"PT9H"} b,{"d":"PT1H"} +2h`, "c/active e/end"},
+		{"from its own arrival", twice, `{}`, `a,{"d":"PT1H"} +30m b +45m`, "c/active e/end"},
+		{"a later change of a variable does not bring it forward", beside(event, "s>f>a>e f>c>late"), `{"d": "PT9H"}`, `a,{"d":"PT1H"} +8h`, "c/active e/end"},
+		{"or delay it", beside(event, "s>f>a>e f>c>late"), `{"d": "PT1H"}`, `a,{"d":"PT9H"} +1h`, "e/end late/end"},
+		{"or make an incident of it", beside(event, "s>f>a>e f>c>late"), `{"d": "PT1H"}`, `a,{"d":"soon"} +1h`, "e/end late/end"},
+		{"nor at an event gateway", beside(event+`<eventBasedGateway id="g"/><receiveTask id="r"/>`, "s>f>a>e f>g>c>late g>r>e"), `{"d": "PT1H"}`, `a,{"d":"PT9H"} +1h`, "e/end late/end"},
+		{"nor at a boundary event", beside(attached, "s>f>a>e f>n>e c>late"), `{"d": "PT1H"}`, `a,{"d":"PT9H"} +1h`, "e/end late/end n/active"},
+		{"whose next time has the present variables", beside(repeated, "s>f>a>e f>n>e c>late"), `{"d": "R/PT1H"}`, `a,{"d":"R/PT9H"} +10h`, "c/armed e/end late/end×2 n/active"},
+		{"what is no time when the token arrives stays an incident", beside(event, "s>f>a>e f>c>late"), `{"d": "soon"}`, `a,{"d":"PT1H"} +9h`, "c/active e/end"},
 		{"what is not a time is an incident", catch("timeDuration", "${d}"), `{"d": "soon"}`, "+9h", waits},
 		{"which a call resolves", catch("timeDuration", "${d}"), `{"d": 7}`, "c", over},
 		{"a variable that does not exist is no time", catch("timeDuration", "${d}"), `{}`, "+9h", waits},

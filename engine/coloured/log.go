@@ -255,7 +255,10 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 	case opOpen:
 		s.replayOpen(r, i, mine)
 	case opDue:
-		s.replayDue(r, i, mine)
+		if !mine {
+			i = -1
+		}
+		s.readDue(r, i)
 	default:
 		if t := r.Index(len(s.rules)); r.Err == nil && mine {
 			s.tally(what, t)

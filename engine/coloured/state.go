@@ -38,8 +38,7 @@ const (
 // If the net has scopes, the number of a run follows the transition of a clock
 // and the index of a place.
 //
-// The due times by Binding.Until follow, each as an entry of the instance: the transition,
-// the number of the run of its scope, the time, the identities of its tokens.
+// The due times by Binding.Until follow, each as an entry of the instance: see appendDue.
 //
 // The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
 // in flight are written in their places.
@@ -58,7 +57,11 @@ func (s *Shard) AppendState(dst []byte) []byte {
 	})
 	for i := range s.instances {
 		in := &s.instances[i]
-		if !in.has(everMoved) || s.spent(in) {
+		if !in.has(everMoved) {
+			dst = s.appendDues(dst, i, in)
+			continue
+		}
+		if s.spent(in) {
 			continue
 		}
 		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
@@ -191,7 +194,7 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 		case stateRun:
 			s.loadRun(r, i)
 		case stateDue:
-			s.loadDue(r, i)
+			s.readDue(r, i)
 		default:
 			s.loadInstance(r, i, uint16(head%s.Turns()), state)
 		}

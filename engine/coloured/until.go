@@ -66,78 +66,59 @@ func identities(tokens []Placed) uint64 {
 	return h.Sum64()
 }
 
-// noteDue records the due time of a clock: the transition and, if the net has scopes, the run
-// in which it acts; when the clock started; the due time and the identities of the tokens.
+// noteDue records the due time of a clock: see appendDue.
 func (s *Shard) noteDue(i int, n *note) {
 	if s.logging {
 		s.noteBeyond(i, opDue)
-		s.log = binary.AppendUvarint(s.log, uint64(n.transition))
-		s.log = s.appendFrame(s.log, n.frame)
-		s.log = binary.AppendUvarint(s.log, uint64(n.since))
-		s.log = appendDue(s.log, n)
+		s.log = s.appendDue(s.log, n)
 	}
 }
 
-func appendDue(dst []byte, n *note) []byte {
+// appendDue appends the transition and, if the net has scopes, the run in which it acts; when
+// the clock started; the due time and the identities of the tokens.
+func (s *Shard) appendDue(dst []byte, n *note) []byte {
+	dst = s.appendFrame(binary.AppendUvarint(dst, uint64(n.transition)), n.frame)
+	dst = binary.AppendUvarint(dst, uint64(n.since))
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(n.due)), n.token)
 }
 
-// replayDue starts a clock. A binding may have changed since: then its clock starts with Resume.
-func (s *Shard) replayDue(r *reader, i int, mine bool) {
-	var in *instance
-	if mine {
-		in = &s.instances[i]
-	}
-	n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules)))}
-	f := s.readFrame(r, in)
-	n.frame, n.since = f.id(), int64(r.Next(maxTime))
-	readDue(r, &n)
-	t := int(n.transition)
-	if r.Err != nil || !mine || s.rules[t].Until == nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(in, f, t) {
-		return
-	}
-	if id := s.clock(in, f, t); id != none {
-		s.notes.remove(&in.notes, id)
-	}
-	s.notes.add(&in.notes, n)
-}
-
-func readDue(r *reader, n *note) { n.due, n.token = int64(r.Next(maxTime)), r.Next(math.MaxUint64) }
-
-// appendDues appends the due times that are known of the clocks of an instance, each as an entry
-// of its own, which older versions did not write.
+// appendDues appends the due times of an instance, the latest last, each as an entry. Earlier
+// versions wrote none.
 func (s *Shard) appendDues(dst []byte, i int, in *instance) []byte {
+	last := none
 	for id := in.notes; id != none; id = s.notes.all[id].next {
+		last = id
+	}
+	for id := last; id != none; id = s.notes.all[id].prev {
 		n := &s.notes.all[id]
-		if n.kind != noteClock || n.due == 0 || s.rules[n.transition].Until == nil {
-			continue
+		if n.kind == noteClock && n.due > 0 && s.rules[n.transition].Until != nil {
+			dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
+			dst = binary.AppendUvarint(dst, stateDue*s.Turns())
+			dst = s.appendDue(dst, n)
 		}
-		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
-		dst = binary.AppendUvarint(dst, stateDue*s.Turns())
-		dst = binary.AppendUvarint(dst, uint64(n.transition))
-		dst = appendDue(s.appendFrame(dst, n.frame), n)
 	}
 	return dst
 }
 
-// loadDue reads the rest of a due time; i is -1 for an instance that the shard does not hold.
-func (s *Shard) loadDue(r *reader, i int) {
+// readDue reads what appendDue wrote, and sets or starts the clock; i is -1 for an instance that
+// the shard does not hold. A time of a transition that has another binding now is not used.
+func (s *Shard) readDue(r *reader, i int) {
 	var in *instance
 	if i >= 0 {
 		in = &s.instances[i]
 	}
-	t, n := r.Index(len(s.rules)), note{}
+	t := r.Index(len(s.rules))
 	f := s.readFrame(r, in)
-	readDue(r, &n)
-	if r.Err != nil || in == nil || s.rules[t].Until == nil {
+	n := note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t), since: int64(r.Next(maxTime)), due: int64(r.Next(maxTime)), token: r.Next(math.MaxUint64)}
+	if r.Err != nil || in == nil || s.rules[t].Until == nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(in, f, t) {
 		return
 	}
-	id := s.clock(in, f, t)
-	if id == none {
-		r.Fail("a due time of transition %d, which has no clock", t)
-		return
+	if id := s.clock(in, f, t); id == none {
+		s.notes.add(&in.notes, n)
+	} else {
+		k := &s.notes.all[id]
+		k.since, k.due, k.token = n.since, n.due, n.token
 	}
-	s.notes.all[id].due, s.notes.all[id].token = n.due, n.token
 }
 
 // until calls a user's function, which may panic.

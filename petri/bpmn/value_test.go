@@ -171,3 +171,18 @@ func TestDrawingIsKept(t *testing.T) {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }
+
+// Cron is not played: the warning says where it is, and which form would be.
+func TestCronIsNamedInAWarning(t *testing.T) {
+	f, err := Read(strings.NewReader(`<definitions xmlns="`+model+`"><process id="p">
+<startEvent id="s"><timerEventDefinition>
+  <timeCycle>0 0/5 * * * ?</timeCycle>
+</timerEventDefinition></startEvent><endEvent id="e"/><sequenceFlow id="f" sourceRef="s" targetRef="e"/></process></definitions>`), "f.bpmn", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`f.bpmn:3:3: timer start event "s": "0 0/5 * * * ?" is not a cycle of the form R/PT1H or R3/PT1H, with at most 1,000 repetitions; it waits for an event of that name`}
+	if diff := cmp.Diff(want, warningsOf(f)); diff != "" {
+		t.Errorf("warnings: -want +got\n%s", diff)
+	}
+}

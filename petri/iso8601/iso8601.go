@@ -14,7 +14,7 @@ import (
 // The reasons why a text is not a time, as the end of a message.
 var (
 	ErrForm    = errors.New("is not a constant of ISO 8601")
-	ErrCycle   = errors.New("is a cycle that repeats")
+	ErrCycle   = errors.New("is not a cycle of the form R/PT1H or R3/PT1H, with at most 1,000 repetitions")
 	ErrTooLong = errors.New("is too long for 64 bits of microseconds")
 )
 

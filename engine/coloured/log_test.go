@@ -330,6 +330,10 @@ func FuzzReplayWithScopes(f *testing.F) {
 	fuzzReplay(f, randomScopedNet)
 }
 
+func FuzzReplayWithVariables(f *testing.F) {
+	fuzzReplay(f, randomShared(randomScopedNet))
+}
+
 func fuzzReplay(f *testing.F, random func(*rand.Rand) (*petri.Net, []Binding)) {
 	r := rand.New(rand.NewPCG(3, 3))
 	net, bindings := random(r)
@@ -347,7 +351,7 @@ func fuzzReplay(f *testing.F, random func(*rand.Rand) (*petri.Net, []Binding)) {
 	}
 	s := fresh(f)
 	for k := range 20 {
-		_ = s.Inject(k%2, k%tables.Places(), []byte("data"), 2, now0+int64(k))
+		_ = s.Inject(k%2, k%tables.Places(), dataFor(r, s), 2, now0+int64(k))
 		s.Step(20, now0+int64(k))
 		f.Add(bytes.Clone(s.TakeLog()), s.AppendState(nil))
 	}

@@ -3,14 +3,19 @@
 package coloured
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
 )
 
 // How the model shares variables: each is looked up from scratch, token by token.
@@ -260,5 +265,90 @@ func TestTheMachineIsTheModelWithVariables(t *testing.T) {
 	for seed := range uint64(600) {
 		beside(t, seed, randomShared(randomNet))
 		beside(t, seed, randomShared(randomScopedNet))
+	}
+}
+
+// A firing or an injection after which the variables of any token would be too large is refused
+// and changes nothing.
+func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
+	field := func(name string, size int) []byte { return textOf(map[string]any{name: strings.Repeat("x", size)}) }
+	const most, half, some = MaxData - 100, MaxData * 6 / 10, 200
+	fire := func(data []byte) func(*Shard) error {
+		return func(s *Shard) error { return s.Fire(0, 0, data, now0) }
+	}
+	for _, c := range []struct {
+		rule, places, arcs string
+		inscribed          [][]byte // of the last arcs
+		try                func(*Shard) error
+	}{
+		{"a token of the same run", "p beside q", "p>t t>q", nil, fire(field("b", some))},
+		{"a token around a new run", "p beside q@s", "p>t t>q", nil, fire(field("b", some))},
+		{"a token around the new run of an injection", "p beside q@s", "p>t t>q", nil, func(s *Shard) error { return s.Inject(0, 2, field("b", some), 1, now0) }},
+		{"two that are put together", "p q r", "p>t t>q t>r", [][]byte{field("c", half), field("d", half)}, fire(nil)},
+		{"two that are put together into a new run", "p q@s r@s", "p>t t>q t>r", [][]byte{field("c", half), field("d", half)}, fire(nil)},
+		{"one that is passed on", "p q r", "p>t t>q t>r", [][]byte{field("c", some)}, fire(nil)},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			n := build(c.places, "t", c.arcs)
+			n.Shared = true
+			b := Binding{Mode: plain.Mode{Kind: plain.Manual}}
+			for k, value := range c.inscribed {
+				n.Arcs[len(n.Arcs)-len(c.inscribed)+k].Data = "a value"
+				b.Data = append(b.Data, func([]Placed, int64) []byte { return value })
+			}
+			w := newWorld(t, n, b)
+			w.inject("p", string(field("a", most)))
+			if strings.Contains(c.places, "beside") {
+				w.inject("beside", string(field("a", most)))
+			}
+			w.s.TakeLog()
+			before := w.s.AppendState(nil)
+			if err := c.try(w.s); !errors.Is(err, ErrTooLarge) {
+				t.Errorf("got %v, want %v", err, ErrTooLarge)
+			}
+			if after := w.s.AppendState(nil); !bytes.Equal(before, after) || len(w.s.TakeLog()) > 0 {
+				t.Error("the refused firing changed something")
+			}
+		})
+	}
+}
+
+// After a take-over, a run that is handed out again has the present variables, and one answer is
+// accepted; one that is not handed out again accepts none.
+func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
+	for _, idempotent := range []bool{true, false} {
+		n := build("p q r", "work other", "p>work work>q r>other other>r")
+		n.Shared = true
+		cfg := Config{Tables: petritest.Compile(t, n), Log: true, Runs: true,
+			Bindings: []Binding{{Action: true, Idempotent: idempotent}, {Mode: plain.Mode{Kind: plain.Manual}}}}
+		s := newShard(t, cfg)
+		for _, place := range []int{0, 2} {
+			if err := s.Inject(0, place, []byte(`{"a":1,"b":1}`), 1, now0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Step(10, now0)
+		run := s.Starts()[0].Run
+		if err := s.Fire(0, 1, []byte(`{"a":2,"b":1}`), now0); err != nil {
+			t.Fatal(err)
+		}
+		w := &world{t, newShard(t, cfg), now0}
+		if _, err := w.s.LoadState(s.AppendState(nil)); err != nil {
+			t.Fatal(err)
+		}
+		w.s.Resume(now0)
+		want := `p: {"a":2,"b":1}; r: {"a":2,"b":1}`
+		if idempotent {
+			again := w.started()
+			if again.Run != run || string(again.Taken[0].Token.Data) != `{"a":2,"b":1}` {
+				t.Errorf("handed out %+v", again)
+			}
+			w.done(run, Outcome{Data: []byte(`{"a":2,"b":3}`)})
+			want = `q: {"a":2,"b":3}; r: {"a":2,"b":3}`
+		}
+		if err := w.s.Done(run, Outcome{Data: []byte(`{"a":1,"b":4}`)}, now0); !errors.Is(err, ErrLate) {
+			t.Errorf("the late answer: %v, want %v", err, ErrLate)
+		}
+		w.want(want)
 	}
 }

@@ -335,7 +335,9 @@ func TestTheMachineIsTheModel(t *testing.T) {
 func FuzzModel(f *testing.F) {
 	f.Add(uint64(0))
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		beside(t, seed, randomNet)
-		beside(t, seed, randomScopedNet)
+		for _, of := range []func(*rand.Rand) (*petri.Net, []Binding){randomNet, randomScopedNet} {
+			beside(t, seed, of)
+			beside(t, seed, randomShared(of))
+		}
 	})
 }

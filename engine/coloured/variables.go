@@ -155,7 +155,7 @@ func (s *Shard) share(in *instance) {
 	if s.nothingNew(in) {
 		return
 	}
-	x := s.sharing(in, s.took, s.out)
+	x := s.sharing(in, s.took, s.out, nil)
 	if len(x.writes) == 0 {
 		return
 	}
@@ -206,8 +206,9 @@ func (s *Shard) nothingNew(in *instance) bool {
 	return true
 }
 
-// sharing returns the writes of a firing that takes and puts tokens.
-func (s *Shard) sharing(in *instance, took, out []held) *sharing {
+// sharing returns the writes of a firing that takes and puts tokens. Those in entering are put
+// into runs that are not open yet: their spots have the run around these that is.
+func (s *Shard) sharing(in *instance, took, out, entering []held) *sharing {
 	base, values := map[variable]json.RawMessage{}, map[variable]json.RawMessage{}
 	each(took, func(h *held, o object) {
 		if !s.ownData(h.place) {
@@ -216,14 +217,26 @@ func (s *Shard) sharing(in *instance, took, out []held) *sharing {
 			}
 		}
 	})
+	put := func(v variable, value json.RawMessage) {
+		if old, ok := base[v]; !ok || !equalJSON(old, value) {
+			values[v] = value
+		}
+	}
 	each(out, func(h *held, o object) {
 		if s.ownData(h.place) {
 			return
 		}
 		for name, value := range o {
-			v := variable{s.ownerAt(in, h.spot, name), name}
-			if old, ok := base[v]; !ok || !equalJSON(old, value) {
-				values[v] = value
+			put(variable{s.ownerAt(in, h.spot, name), name}, value)
+		}
+	})
+	each(entering, func(h *held, o object) {
+		if s.ownData(h.place) {
+			return
+		}
+		for name, value := range o {
+			if owner, ok := s.ownerAround(s.frame(in, h.frame), h.place, name); ok {
+				put(variable{owner, name}, value)
 			}
 		}
 	})
@@ -253,6 +266,21 @@ func (s *Shard) ownerAt(in *instance, at spot, name string) uint32 {
 		return 0
 	}
 	return s.owner(s.holder(s.frame(in, at.frame), at.place), name)
+}
+
+// ownerAround returns the run to which a variable belongs that a token of a place in a new run
+// carries; ok is false if it is the new run, or a new one around it in f.
+func (s *Shard) ownerAround(f *frame, place int32, name string) (owner uint32, ok bool) {
+	scope := s.Tables.ScopeOf(place)
+	if s.Tables.Net.Places[place].Data == petri.DataAround {
+		scope = s.Tables.ScopeParent(scope)
+	}
+	for ; scope != f.scopeID(); scope = s.Tables.ScopeParent(scope) {
+		if s.isLocal(scope, name) {
+			return 0, false
+		}
+	}
+	return s.owner(f, name), true
 }
 
 // seen returns the writes that a domain sees.
@@ -291,6 +319,20 @@ func (x *sharing) after(data []byte, at spot) []byte {
 		x.changed[key] = out
 	}
 	return out
+}
+
+// afterEntering is after for a token that enters a new run: see sharing.
+func (x *sharing) afterEntering(h *held) []byte {
+	if x.ownData(h.place) {
+		return h.data
+	}
+	var seen []write
+	for _, w := range x.writes {
+		if owner, ok := x.ownerAround(x.frame(x.in, h.frame), h.place, w.name); ok && owner == w.owner {
+			seen = append(seen, w)
+		}
+	}
+	return written(h.data, seen)
 }
 
 // written returns data after writes: the same if it is not an object or has the values.
@@ -409,17 +451,40 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome, c candidate
 		return true
 	}
 	took := s.taking(in, f, r, c, taken)
-	x := s.sharing(in, took, s.putting(f, r, o))
-	fits := true
+	out, entering := s.putting(f, r, o)
+	x := s.sharing(in, took, out, entering)
+	fits, passes := true, o.passes(r)
 	s.eachData(in, func(h held) {
 		for k := range took {
-			if t := &took[k]; t.spot == h.spot && t.id >= h.id && t.id-h.id < uint64(h.n) {
+			if t := &took[k]; !passes && t.spot == h.spot && t.id >= h.id && t.id-h.id < uint64(h.n) {
 				h.n -= min(h.n, t.n)
 			}
 		}
 		fits = fits && (h.n == 0 || len(x.after(h.data, h.spot)) <= max(MaxData, len(h.data)))
 	})
+	for _, h := range out {
+		fits = fits && len(x.after(h.data, h.spot)) <= MaxData
+	}
+	for k := range entering {
+		fits = fits && len(x.afterEntering(&entering[k])) <= MaxData
+	}
 	return fits
+}
+
+// passes reports whether a firing puts a token with the data of those that it takes.
+func (o *outcome) passes(r *rule) bool {
+	if o.puts != nil {
+		return slices.ContainsFunc(o.puts, func(p Put) bool { return p.Moved != 0 })
+	}
+	if o.data != nil {
+		return false
+	}
+	for k, b := range r.branches {
+		if o.mask>>k&1 != 0 && b.Put > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Put > 0 })
 }
 
 // eachData calls do for all lots of an instance, including tokens in flight.
@@ -457,13 +522,16 @@ func (s *Shard) taking(in *instance, f *frame, r *rule, c candidate, taken []Pla
 	return took
 }
 
-// putting returns the tokens with new data that a firing in a frame will put into runs that
-// are open.
-func (s *Shard) putting(f *frame, r *rule, o *outcome) (out []held) {
+// putting returns the tokens with new data that a firing in a frame will put: into runs that
+// are open, and entering others, see sharing.
+func (s *Shard) putting(f *frame, r *rule, o *outcome) (out, entering []held) {
 	put := func(place int32, data []byte) {
-		if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
-			out = append(out, held{lot{data: data}, spot{place, home.id()}})
+		home := s.around(f, place)
+		to := &out
+		if home.scopeID() != s.Tables.ScopeOf(place) {
+			to = &entering
 		}
+		*to = append(*to, held{lot{data: data}, spot{place, home.id()}})
 	}
 	if o.data != nil && o.puts == nil {
 		for k := range r.effects {
@@ -485,7 +553,7 @@ func (s *Shard) putting(f *frame, r *rule, o *outcome) (out []held) {
 	for k := range o.puts {
 		put(o.puts[k].Place, o.puts[k].Data)
 	}
-	return out
+	return out, entering
 }
 
 // filter applies passInto to the last token in out if it has no new data.

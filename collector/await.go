@@ -138,7 +138,7 @@ func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) (
 		err = m.roomToDefine(n, def)
 	}
 	if err == nil {
-		err = n.define(digest, def, names, n.union.def == nil || from != fromBus, &m.limits, now)
+		err = n.define(digest, def, names, !n.settled || from != fromBus, &m.limits, now)
 	}
 	if err == nil {
 		err = m.admitNet(n)

@@ -41,8 +41,8 @@ type ages struct {
 	present             visible
 }
 
-// grow adds the rows that the union gained. Those of the first definition, and those
-// that another collector has accepted, are settled.
+// grow adds the rows that the union gained. Those of a net that is not settled, and those
+// that another collector has accepted, are settled at once.
 func (a *ages) grow(places, transitions int, settled bool, now int64) {
 	since := now
 	if settled {

@@ -93,7 +93,7 @@ func TestRowsThatOnlyAGoneSourceHadLeaveTheFaces(t *testing.T) {
 	}
 	s.report("good", "d1", 64*time.Minute, 64*time.Minute, time.Second, "p arrivals=4 | t firings=3")
 	if d := cmp.Diff(left, s.present()); d != "" {
-		t.Errorf("once the next process knows the definition (-want +got):\n%s", d)
+		t.Errorf("after the next process received the definition (-want +got):\n%s", d)
 	}
 	s.report("canary", "d2", 65*time.Minute, 65*time.Minute, time.Second, "x arrivals=8 | w firings=6")
 	if d := cmp.Diff("p=4 q=0 x=8 t=3 u=0 w=6 all=9", s.present()); d != "" {
@@ -131,9 +131,9 @@ func TestARowIsSettledOnceASourceReportedItForAMinute(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sidecar starts again: %t", again), func(t *testing.T) {
 			s := rowsStory(t)
-			s.report("good", "d1", 0, 0, time.Second, "")
-			s.report("canary", "d2", 0, 50*time.Second, 10*time.Second, "")
-			want := "[false false true] [false false true] true"
+			s.report("good", "d1", 0, time.Minute, 10*time.Second, "")
+			s.report("canary", "d2", time.Minute, 110*time.Second, 10*time.Second, "")
+			want := "[false false true] [false false true] false"
 			if d := cmp.Diff(want, recent(s)); d != "" {
 				t.Error(d)
 			}
@@ -143,7 +143,7 @@ func TestARowIsSettledOnceASourceReportedItForAMinute(t *testing.T) {
 					t.Errorf("in the next process (-want +got):\n%s", d)
 				}
 			}
-			s.report("canary", "d2", 60*time.Second, 60*time.Second, 10*time.Second, "")
+			s.report("canary", "d2", 2*time.Minute, 2*time.Minute, 10*time.Second, "")
 			if d := cmp.Diff("none false", recent(s)); d != "" {
 				t.Error(d)
 			}
@@ -151,13 +151,28 @@ func TestARowIsSettledOnceASourceReportedItForAMinute(t *testing.T) {
 	}
 	t.Run("a source that is silent settles nothing", func(t *testing.T) {
 		s := rowsStory(t)
-		s.report("good", "d1", 0, 0, time.Second, "")
-		s.report("canary", "d2", 0, 0, time.Second, "")
-		s.report("good", "d1", 10*time.Second, 10*time.Minute, 10*time.Second, "")
+		s.report("good", "d1", 0, time.Minute, 10*time.Second, "")
+		s.report("canary", "d2", time.Minute, time.Minute, time.Second, "")
+		s.report("good", "d1", 70*time.Second, 10*time.Minute, 10*time.Second, "")
 		if d := cmp.Diff("[false false true] [false false true] false", recent(s)); d != "" {
 			t.Error(d)
 		}
 	})
+}
+
+// The rows of a net that is not a minute old are settled with the net.
+func TestRowsOfANewNetAreSettledWithIt(t *testing.T) {
+	s := rowsStory(t)
+	s.report("adapter", "d1", 0, 10*time.Second, 10*time.Second, "")
+	s.report("adapter", "d2", 20*time.Second, 20*time.Second, time.Second, "")
+	view, _ := s.m.Tick(s.now)
+	if n := view.Nets[0]; n.Recent != nil || !n.Unsettled || len(n.Def.Places) != 3 {
+		t.Errorf("got recent rows %v of %d places, unsettled %t; want none of 3, and an unsettled net", n.Recent, len(n.Def.Places), n.Unsettled)
+	}
+	s.report("adapter", "d2", time.Minute, time.Minute, time.Second, "")
+	if view, _ = s.m.Tick(s.now); view.Nets[0].Unsettled {
+		t.Error("the net is not settled after a minute")
+	}
 }
 
 // Sources that are new do not change the names of a net, however many they are.

@@ -189,12 +189,12 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 	})
 }
 
-// Rows that a source adds with one message are shown, have no number in oids.lock, and
-// leave once the source has been gone for --forget-nets-after.
+// Rows that a source adds to a net of a file with one message are shown, have no number in
+// oids.lock, and leave once the source has been gone for --forget-nets-after.
 func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	t.Parallel()
 	url, dir := startNATS(t), t.TempDir()
-	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s")
+	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s", theNet(t))
 	runEngine(t, url, "shop-1", "--instances", "1", theNet(t))
 	nc := connect(t, url)
 	const added = 90

@@ -15,6 +15,20 @@ import (
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
+// until waits until check returns "", which otherwise says what is missing.
+func until(t *testing.T, check func() string) {
+	t.Helper()
+	deadline := time.Now().Add(3 * time.Minute)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for missing := check(); missing != ""; missing = check() {
+		if time.Now().After(deadline) {
+			t.Fatal(missing)
+		}
+		<-tick.C
+	}
+}
+
 // server is a database server in a temporary directory.
 type server struct {
 	t               *testing.T
@@ -84,16 +98,12 @@ func newMariaDB(t *testing.T) *server {
 		if err := running.Start(); err != nil {
 			t.Fatal(err)
 		}
-		for tries := 0; ; tries++ {
-			err := exec.Command(client, "--no-defaults", socket, "-u", "root", "-e", "SELECT 1").Run()
-			if err == nil {
-				return
+		until(t, func() string {
+			if err := exec.Command(client, "--no-defaults", socket, "-u", "root", "-e", "SELECT 1").Run(); err != nil {
+				return "MariaDB does not start: " + err.Error()
 			}
-			if tries == 300 {
-				t.Fatal("MariaDB does not start: ", err)
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+			return ""
+		})
 	}
 	s.kill = func() {
 		if err := running.Process.Kill(); err != nil {

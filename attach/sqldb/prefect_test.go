@@ -37,6 +37,7 @@ func TestPrefectOnSQLite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Prefect")
 	}
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "prefect.db")
 	prefect(t, newPrefect(t, "sqlite+aiosqlite:///"+file), "sqlite:"+file)
 }
@@ -45,6 +46,7 @@ func TestPrefectOnPostgreSQL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Prefect")
 	}
+	t.Parallel()
 	s := newPostgres(t)
 	database, _, _ := strings.Cut("postgresql+asyncpg"+strings.TrimPrefix(s.address, "postgres"), "?")
 	prefect(t, newPrefect(t, database), s.address)
@@ -64,7 +66,17 @@ func prefect(t *testing.T, e *engine, address string) {
 		return Config{Database: d, Mapping: m, Show: show}
 	}
 	e.Do("late")
-	w := newWatch(t)
+	w, watched := newWatch(t), newWatch(t) // watched sees the adapter that the page starts
+	page := strings.HasPrefix(address, "postgres")
+	if page {
+		enginetest.Type(t, "../../docs/attach/sql.md", "Prefect", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/prefect", address)
+		watched.until(func() string {
+			if watched.net("nightly") == nil {
+				return "the commands of the page publish no net"
+			}
+			return ""
+		})
+	}
 	cfg := config(Show{})
 	cfg.State = filepath.Join(t.TempDir(), "state")
 	end := w.run(cfg)
@@ -78,6 +90,9 @@ func prefect(t *testing.T, e *engine, address string) {
 	w.awaits(e, "stuck flow-run=Running", "stuck holds=Running", "stuck full=Pending", "stuck flaky=AwaitingRetry", "stuck load=Pending", "stuck after=NotReady",
 		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Late", "nightly flow-run=Scheduled")
 	r := w.agrees(e)
+	if page {
+		watched.agrees(e)
+	}
 	instance := map[string]string{}
 	for _, h := range r.held {
 		instance[h.net] = h.instance
@@ -91,7 +106,16 @@ func prefect(t *testing.T, e *engine, address string) {
 		"after after incident":      "a task before it failed",
 		"child child running":       "in called flow child " + instance["child"],
 	})
-	w.waitsFor("nightly", instance["nightly"], map[string]string{"flow-run flow-run enabled": "late, in queue default of pool idle, no worker has polled it"})
+	for _, c := range []struct{ command, reason, text string }{
+		{"report", "enabled", "late, in queue default of pool idle, no worker has polled it"},
+		{"pause /work_pools/idle/queues/default", "manual", "late, in queue default of pool idle, the queue is paused"},
+		{"pause /work_pools/idle", "manual", "late, in queue default of pool idle, the pool is paused"},
+		{"force SCHEDULED AwaitingConcurrencySlot", "manual", "deployment d is full, 0 of 1 slots"}, // and the pool is paused
+		{"force PAUSED Suspended", "manual", "suspended"},
+	} {
+		e.Do(c.command)
+		w.waitsFor("nightly", instance["nightly"], map[string]string{"flow-run flow-run " + c.reason: c.text})
+	}
 	w.until(func() string {
 		text := w.waits("child", instance["child"])["flow-run flow-run manual"]
 		if !strings.HasPrefix(text, "paused, waits for input, until 20") {
@@ -108,7 +132,7 @@ func prefect(t *testing.T, e *engine, address string) {
 	end()
 	e.Do("run quick")
 	w.awaits(e, "stuck flow-run=Running", "stuck holds=Running", "stuck full=Pending", "stuck flaky=AwaitingRetry", "stuck load=Pending", "stuck after=NotReady",
-		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Late", "nightly flow-run=Scheduled", "quick ended")
+		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Suspended", "nightly flow-run=Scheduled", "quick ended")
 	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
 	w.run(cfg)
 	w.agrees(e)

@@ -56,10 +56,7 @@ func Follow(t *testing.T, document, nats string, replace ...string) *Page {
 		t.Fatal(err)
 	}
 	p := &Page{t: t, dir: t.TempDir(), text: string(text), snmp: "127.0.0.1:" + FreePort(t), web: "127.0.0.1:" + FreePort(t), own: "127.0.0.1:" + FreePort(t)}
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(p.dir, "pnagent"), "github.com/pnagent/pnagent/cmd/pnagent")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building pnagent: %v\n%s", err, out)
-	}
+	p.build()
 	p.replace = strings.NewReplacer(append(replace, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
 		"127.0.0.1:1161", p.snmp, "127.0.0.1:9797", p.web, "127.0.0.1:9798", p.own,
 		"pnagent serve", "pnagent serve --web.listen-address "+p.web)...)
@@ -75,6 +72,36 @@ func Follow(t *testing.T, document, nats string, replace ...string) *Page {
 	})
 	t.Cleanup(p.End)
 	return p
+}
+
+// Type types the first block of commands of a section of a document, which ends with an
+// adapter that publishes to a NATS server. The adapter ends with the test. replace is
+// as for Follow.
+func Type(t *testing.T, document, section, nats string, replace ...string) {
+	t.Helper()
+	Program(t, "bash")
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, part, found := strings.Cut(string(text), "\n## "+section+"\n")
+	p := &Page{t: t, dir: t.TempDir(), text: part, replace: strings.NewReplacer(append(replace, "nats://127.0.0.1:4222", nats)...)}
+	blocks := p.blocks("sh")
+	if !found || len(blocks) == 0 {
+		t.Fatalf("%s has no section %s with commands", document, section)
+	}
+	p.build()
+	end := p.begin(blocks[0])
+	t.Cleanup(func() { end(syscall.SIGTERM) })
+}
+
+// build builds pnagent, which the commands of the document run.
+func (p *Page) build() {
+	p.t.Helper()
+	build := exec.CommandContext(p.t.Context(), "go", "build", "-o", filepath.Join(p.dir, "pnagent"), "github.com/pnagent/pnagent/cmd/pnagent")
+	if out, err := build.CombinedOutput(); err != nil {
+		p.t.Fatalf("building pnagent: %v\n%s", err, out)
+	}
 }
 
 // Kill kills the adapter, and returns what starts it again.

@@ -69,7 +69,7 @@ SELECT CAST(f.id AS VARCHAR(36)) AS token, 'flow-run' AS activity,
     CASE WHEN f.state_name = 'AwaitingRetry' THEN 'failed'
       WHEN f.state_name = 'AwaitingConcurrencySlot' THEN CONCAT('deployment ', d.name, ' is full, ', l.active_slots, ' of ', l."limit", ' slots')
       WHEN f.state_type = 'PAUSED' THEN CONCAT(LOWER(f.state_name), CASE WHEN s.state_details ->> 'run_input_keyset' IS NULL THEN '' ELSE ', waits for input' END,
-        COALESCE(CONCAT(', until ', SUBSTR(s.state_details ->> 'pause_timeout', 1, 19), 'Z'), ''))
+        CASE WHEN s.state_details ->> 'pause_timeout' IS NULL THEN '' ELSE CONCAT(', until ', SUBSTR(s.state_details ->> 'pause_timeout', 1, 19), 'Z') END)
       WHEN f.state_type = 'SCHEDULED' AND q.id IS NOT NULL THEN CONCAT(LOWER(f.state_name), ', in queue ', q.name, ' of pool ', p.name,
         CASE WHEN p.is_paused = TRUE THEN ', the pool is paused' WHEN q.is_paused = TRUE THEN ', the queue is paused' WHEN q.last_polled IS NULL THEN ', no worker has polled it' ELSE ', no worker has taken it' END)
       ELSE LOWER(f.state_name) END,

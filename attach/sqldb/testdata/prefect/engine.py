@@ -7,6 +7,8 @@ It reads commands from standard input, and answers each with lines and "ok":
     late         schedules a flow run whose time has come, in a queue that no worker polls
     report       flow runs and task runs by Prefect's REST API, as the Java engines report theirs
     cancel FLOW  cancels the runs of a flow
+    pause PATH   pauses a pool or a queue
+    force TYPE NAME       sets the state of the late flow run
 """
 
 import os
@@ -61,9 +63,9 @@ class Engine:
 
     def late(self):
         flow = self.post("/flows/", name="nightly")["id"]
-        deployment = self.post("/deployments/", name="d", flow_id=flow, work_pool_name="idle")["id"]
-        at = (datetime.now(timezone.utc) - timedelta(seconds=90)).isoformat()
-        self.post("/deployments/%s/create_flow_run" % deployment, state={"type": "SCHEDULED", "state_details": {"scheduled_time": at}})
+        deployment = self.post("/deployments/", name="d", flow_id=flow, work_pool_name="idle", concurrency_limit=1)["id"]
+        self.past = (datetime.now(timezone.utc) - timedelta(seconds=90)).isoformat()
+        self.run_late = self.post("/deployments/%s/create_flow_run" % deployment, state={"type": "SCHEDULED", "state_details": {"scheduled_time": self.past}})["id"]
         tomorrow = (datetime.now(timezone.utc) + timedelta(days=1)).isoformat()
         self.post("/deployments/%s/create_flow_run" % deployment, state={"type": "SCHEDULED", "state_details": {"scheduled_time": tomorrow}})
 
@@ -71,6 +73,13 @@ class Engine:
         for run in self.all("/flow_runs/filter"):
             if self.flow(run) == flow and run["state_type"] not in FINAL:
                 self.post("/flow_runs/%s/set_state" % run["id"], state={"type": "CANCELLED"}, force=True)
+
+    def pause(self, path):
+        self.api.patch(path, json={"is_paused": True}).raise_for_status()
+
+    def force(self, kind, name):
+        details = {"scheduled_time": self.past} if kind == "SCHEDULED" else {}
+        self.post("/flow_runs/%s/set_state" % self.run_late, state={"type": kind, "name": name, "state_details": details}, force=True)
 
     def flow(self, run):
         return self.api.get("/flows/" + run["flow_id"]).json()["name"]

@@ -49,7 +49,7 @@ func Python(t *testing.T, file string) string {
 		{python, "-m", "pip", "install", "-q", uv},
 		{python, "-m", "uv", "pip", "install", "-q", "--python", python, "--no-deps", "-r", file},
 	} {
-		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
 			t.Skipf("%v: %v: %.500s", args, err, out)
 		}
 	}

@@ -184,6 +184,46 @@ func flagTable(out *bytes.Buffer, flags []*kong.Flag) {
 	}
 }
 
+// SECURITY.md names only flags that a command has. A default stands behind a flag, in
+// parentheses, and is that of a command.
+func TestTheFlagsInSecurityExistWithTheirDefaults(t *testing.T) {
+	var c cli
+	parser, err := kong.New(&c, kong.Name("pnagent"), vars(), kong.Configuration(loadConfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defaults := map[string][]string{}
+	for _, command := range parser.Model.Leaves(true) {
+		for _, flags := range command.AllFlags(true) {
+			for _, f := range flags {
+				defaults[f.Name] = append(defaults[f.Name], f.Default)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "..", "SECURITY.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.ReplaceAll(string(text), "nats-server --config", "nats-server") // not a flag of pnagent
+	named, shown := 0, 0
+	for _, m := range regexp.MustCompile("--([a-z][a-z0-9.-]*[a-z0-9])(?:` \\(`([^`]*)`\\))?").FindAllStringSubmatch(page, -1) {
+		named++
+		is, ok := defaults[m[1]]
+		if !ok {
+			t.Errorf("SECURITY.md names --%s, which no command has", m[1])
+		}
+		if m[2] == "" {
+			continue
+		}
+		if shown++; !slices.Contains(is, m[2]) {
+			t.Errorf("SECURITY.md gives --%s the default %s; expected one of %q", m[1], m[2], is)
+		}
+	}
+	if named < 20 || shown < 9 {
+		t.Errorf("SECURITY.md names %d flags, %d with a default; expected 20 and 9 or more", named, shown)
+	}
+}
+
 // Every link between pages of the project leads somewhere.
 func TestLinksInTheDocumentsLeadSomewhere(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -78,3 +78,9 @@ func TestTheFileOfUsersIsPrivate(t *testing.T) {
 	wantFailure(t, pnagent(t, "serve", "--nats", "nats://127.0.0.1:1", "--mib-dir", "", "--snmp", "127.0.0.1:0", "--snmp.users-file", name), 2,
 		"users has the mode 0644; expected 0600")
 }
+
+func TestTheUserOfNotificationsIsInTheFile(t *testing.T) {
+	t.Parallel()
+	wantFailure(t, pnagent(t, "serve", "--nats", "nats://127.0.0.1:1", "--mib-dir", "", "--snmp.trap-sink", "127.0.0.1:1", "--snmp.users-file", snmpUsers(t), "--snmp.trap-user", "nobody"), 2,
+		`--snmp.trap-user "nobody" is not in the file of users; expected a user of --snmp.users-file`)
+}

@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,15 +57,25 @@ func noticeOf(n snmptest.Notification) notice {
 func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name, pdu string
-		flags     []string
+		name, pdu, user string
+		flags           []string
 	}{
-		{"traps", "TRAP2", nil},
-		{"informs", "INFORM", []string{"--snmp.inform"}},
+		{"traps", "TRAP2", "", nil},
+		{"informs", "INFORM", "", []string{"--snmp.inform"}},
+		{"traps as a user", "TRAP2", "noc", []string{"--snmp.trap-user", "noc"}},
+		{"informs as a user", "INFORM", "noc", []string{"--snmp.trap-user", "noc", "--snmp.inform"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			sink, dead := snmptest.StartTrapd(t), freeAddr(t, "udp")
+			const engine, user = "80007ed905706e6167656e74", " noc SHA-256 authenticate-me AES encrypt-me-too"
+			state := t.TempDir()
+			if err := os.WriteFile(filepath.Join(state, "snmp-engine"), []byte(engine+" 0\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if c.user != "" {
+				c.flags = append(c.flags, "--snmp.users-file", snmpUsers(t), "--state-dir", state)
+			}
+			sink, dead := snmptest.StartTrapd(t, "createUser -e 0x"+engine+user, "createUser"+user), freeAddr(t, "udp")
 			natsURL := startNATS(t)
 			side := serve(t, natsURL, append(c.flags, "--alarms", write(t, "alarms.yaml", impatient),
 				"--snmp.trap-sink", dead, "--snmp.trap-sink", sink.Addr)...)
@@ -71,7 +83,7 @@ func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 
 			raised := sink.Wait(t, 1)[0]
 			stuck := noticeOf(raised)
-			if want := (notice{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu {
+			if want := (notice{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu || raised.User != c.user {
 				t.Errorf("%s is %+v, want %+v", raised.PDU, stuck, want)
 			}
 			nc := connect(t, natsURL)

@@ -11,10 +11,11 @@ import (
 type ack struct {
 	id     int32
 	status status
+	report problem // in SNMPv3, of a Report instead of an answer
 }
 
 // errStranger reports a message of SNMP that is no response to this sender.
-var errStranger = errors.New("not a response of version 2c with the community")
+var errStranger = errors.New("not a response to this sender")
 
 // decodeAck decodes a response (RFC 3416 section 4.2.4). Only its request id and
 // its error-status are used: the rest repeats the inform.
@@ -38,10 +39,15 @@ func decodeAck(packet, community []byte) (a ack, err error) {
 	if err := r.end(); err != nil {
 		return a, err
 	}
-	r = reader{rest: pdu}
+	return a, a.decode(pdu)
+}
+
+// decode decodes the PDU of a response.
+func (a *ack) decode(pdu []byte) error {
+	r := reader{rest: pdu}
 	a.id = r.integer()
 	a.status = status(r.integer())
 	_ = r.integer() // error-index
 	_ = r.expect(tagSequence)
-	return a, r.end()
+	return r.end()
 }

@@ -59,7 +59,7 @@ func (e element) spoilt(where string) map[string]element {
 
 func TestAnInvalidAcknowledgementIsRejected(t *testing.T) {
 	good := messageOf(tagResponse)
-	if a, err := decodeAck(good.bytes(), []byte("public")); err != nil || a != (ack{5, noError}) {
+	if a, err := decodeAck(good.bytes(), []byte("public")); err != nil || a != (ack{id: 5}) {
 		t.Fatalf("got %+v, error %v; want request id 5 without an error", a, err)
 	}
 	good.in[2].in[3] = element{tag: tagSequence} // the content of the bindings is ignored

@@ -3,8 +3,10 @@
 package snmp
 
 import (
+	"fmt"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,6 +73,54 @@ func TestSnmptrapdReceives(t *testing.T) {
 			if diff := cmp.Diff(received(everything(t)), variables); diff != "" || got.PDU != c.pdu || got.Community != "noc" {
 				t.Errorf("%s with community %s: %s", got.PDU, got.Community, diff)
 			}
+		}
+	}
+}
+
+// A trap belongs to the engine of pnagent, an inform to that of snmptrapd.
+func TestSnmptrapdReceivesAsAUser(t *testing.T) {
+	engine, err := OpenEngine("", 32473, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, c := range combinations() {
+		of := c.name()
+		for _, option := range c.options()[3:] {
+			if !strings.HasPrefix(option, "-") && !strings.HasPrefix(option, "auth") || option == authPassphrase {
+				of += " " + option
+			}
+		}
+		lines = append(lines, fmt.Sprintf("createUser -e 0x%x %s", engine.ID(), of), "createUser "+of)
+	}
+	sink, n := snmptest.StartTrapd(t, lines...), 0
+	for _, c := range combinations() {
+		for _, inform := range []bool{false, true} {
+			s := newSender(t, func(cfg *SenderConfig) {
+				cfg.Sinks, cfg.Inform, cfg.Community, cfg.Timeout = []string{sink.Addr}, inform, "", 20*time.Second
+				cfg.User, cfg.Engine = c.user(t), engine
+			})
+			run(t, s)
+			want, pdu := SinkStats{Sent: 2}, "TRAP2"
+			if inform {
+				want, pdu = SinkStats{Sent: 4, Acknowledged: 2}, "INFORM" // the first asks for the id and the time
+			}
+			for range 2 {
+				if err := s.Notify(t.Context(), everything(t)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			compare(t, settle(s), want)
+			for _, got := range sink.Wait(t, n+2)[n:] {
+				var variables []string
+				for _, v := range got.Variables {
+					variables = append(variables, v.String())
+				}
+				if diff := cmp.Diff(received(everything(t)), variables); diff != "" || got.PDU != pdu || got.User != c.name() {
+					t.Errorf("%s by %q; want %s by %q: %s", got.PDU, got.User, pdu, c.name(), diff)
+				}
+			}
+			n += 2
 		}
 	}
 }

@@ -48,7 +48,11 @@ type SenderConfig struct {
 	// Sinks are the receivers of notifications, each "host:port", 1 to 32 of
 	// them. Every notification is sent to all.
 	Sinks     []string
-	Community string // 1 to 255 octets, as in Config
+	Community string // 1 to 255 octets, as in Config; unused with a User
+	// User sends the notifications with SNMPv3 instead of SNMPv2c, with the
+	// user's level of security. Traps are those of Engine.
+	User   *User
+	Engine *Engine // with a User
 	// Inform makes sinks acknowledge every notification, and the sender repeat
 	// those without an acknowledgement. Otherwise a notification is sent once
 	// and may be lost.
@@ -75,8 +79,12 @@ type Sender struct {
 // NewSender returns a Sender. It looks up no name and opens no socket; Run
 // does. The error wraps ErrConfig.
 func NewSender(cfg SenderConfig) (*Sender, error) {
-	if err := checkCommunity(cfg.Community); err != nil {
-		return nil, err
+	if cfg.User == nil {
+		if err := checkCommunity(cfg.Community); err != nil {
+			return nil, err
+		}
+	} else if cfg.Engine == nil {
+		return nil, fmt.Errorf("%w: a user for notifications without an engine", ErrConfig)
 	}
 	if err := checkSinks(cfg.Sinks); err != nil {
 		return nil, err
@@ -169,7 +177,7 @@ func (s *Sender) Stats() []SinkStats {
 // message and request id, by which a sink recognises it.
 type notification struct {
 	id      int32
-	message []byte
+	message []byte // of SNMPv2c; the PDU of one of SNMPv3, which each sink encrypts
 }
 
 // encode encodes a notification. The request id is random, so that only a host
@@ -179,7 +187,11 @@ func (s *Sender) encode(variables []smi.Variable) (notification, error) {
 	snmpTrapOID := smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}
 	n := notification{id: rand.Int32()}
 	m := &s.message
-	m.open([]byte(s.cfg.Community), s.tag, n.id, noError, 0)
+	community := []byte(s.cfg.Community)
+	if s.cfg.User != nil {
+		community = nil
+	}
+	m.open(community, s.tag, n.id, noError, 0)
 	rest := variables
 	if is(rest, sysUpTime, smi.TypeTimeTicks) {
 		rest = rest[1:]

@@ -27,6 +27,7 @@ type dialFunc func(ctx context.Context, network, address string) (net.Conn, erro
 type sink struct {
 	address   string
 	community []byte
+	secure    *secureSink // nil for SNMPv2c
 	inform    bool
 	timeout   time.Duration
 	retries   int
@@ -47,7 +48,7 @@ type sink struct {
 }
 
 func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
-	return &sink{address: address, community: []byte(cfg.Community), inform: cfg.Inform, timeout: cfg.Timeout,
+	return &sink{address: address, community: []byte(cfg.Community), secure: newSecureSink(cfg.User, cfg.Engine), inform: cfg.Inform, timeout: cfg.Timeout,
 		retries: cfg.Retries, log: cfg.Log.With("sink", address), dial: dial,
 		queue: make(chan notification, MaxQueue), packet: make([]byte, maxAck)}
 }
@@ -125,7 +126,11 @@ func (k *sink) finish(ctx context.Context, why loss, err error) {
 // deliver sends a trap once, and an inform until it is acknowledged.
 func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 	if !k.inform {
-		if err := k.send(ctx, n.message); err != nil {
+		message := n.message
+		if k.secure != nil {
+			message = k.secure.trap(message, time.Now())
+		}
+		if err := k.send(ctx, message); err != nil {
 			return lostNetwork, err
 		}
 		return noLoss, nil
@@ -133,30 +138,56 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 	why, cause := lostNetwork, error(nil)
 	for try := range 1 + k.retries {
 		deadline := time.Now().Add(k.timeout)
-		err := k.send(ctx, n.message)
+		answer, sent, err := k.ask(ctx, n, deadline)
+		if sent && try > 0 {
+			k.counters.retried.Add(1)
+		}
 		if err == nil {
+			return judge(answer)
+		}
+		if sent {
 			why = lostUnanswered
-			if try > 0 {
-				k.counters.retried.Add(1)
-			}
-			var answer status
-			if answer, err = k.await(n.id, deadline); err == nil {
-				return judge(answer)
-			}
 		}
 		cause = err
 		if !wait(ctx, deadline) {
 			break
 		}
 	}
+	if k.secure != nil {
+		k.secure.forget()
+	}
 	return why, cause
+}
+
+// ask sends an inform and reads the answer until the deadline. In SNMPv3 it sends it
+// again with what a Report says of the sink's engine. It returns whether a datagram
+// was sent.
+func (k *sink) ask(ctx context.Context, n notification, deadline time.Time) (a ack, sent bool, err error) {
+	const most = 4 // for the id, for the time, and both again if the sink restarts
+	for range most {
+		message := n.message
+		if k.secure != nil {
+			message = k.secure.inform(message, time.Now())
+		}
+		if err := k.send(ctx, message); err != nil {
+			return a, sent, err
+		}
+		sent = true
+		if a, err = k.await(n.id, deadline); err != nil || a.report != unknownEngineIDs && a.report != notInTimeWindows {
+			break
+		}
+	}
+	return a, sent, err
 }
 
 // judge returns the result of an answer. A sink that answers with an error has
 // received the inform and would answer a repetition with the same error.
-func judge(answer status) (loss, error) {
-	if answer != noError {
-		return lostRefused, fmt.Errorf("the sink answered with error-status %d", answer)
+func judge(answer ack) (loss, error) {
+	if answer.report != noProblem {
+		return lostRefused, fmt.Errorf("the sink answered with a Report of %v", answer.report)
+	}
+	if answer.status != noError {
+		return lostRefused, fmt.Errorf("the sink answered with error-status %d", answer.status)
 	}
 	return noLoss, nil
 }
@@ -203,25 +234,32 @@ func (k *sink) write(ctx context.Context, message []byte) error {
 }
 
 // await reads until the acknowledgement of an inform or the deadline.
-func (k *sink) await(id int32, deadline time.Time) (status, error) {
+func (k *sink) await(id int32, deadline time.Time) (ack, error) {
 	if err := k.conn.SetReadDeadline(deadline); err != nil {
-		return 0, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
+		return ack{}, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
 	}
 	for {
 		n, err := k.conn.Read(k.packet)
 		if err != nil {
 			var timeout net.Error
 			if errors.As(err, &timeout) && timeout.Timeout() {
-				return 0, fmt.Errorf("no acknowledgement within %v", k.timeout)
+				return ack{}, fmt.Errorf("no acknowledgement within %v", k.timeout)
 			}
-			return 0, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
+			return ack{}, k.lose(fmt.Errorf("wait for an acknowledgement: %w", err))
 		}
-		got, err := decodeAck(k.packet[:n], k.community)
-		if err == nil && got.id == id {
-			return got.status, nil
+		got, err := k.decode(k.packet[:n])
+		if err == nil && (got.report != noProblem || got.id == id) {
+			return got, nil
 		}
 		k.counters.ignored.Add(1)
 	}
+}
+
+func (k *sink) decode(packet []byte) (ack, error) {
+	if k.secure != nil {
+		return k.secure.decode(packet, time.Now())
+	}
+	return decodeAck(packet, k.community)
 }
 
 // lose closes a socket that failed with err, and returns err.

@@ -13,7 +13,7 @@ const (
 	lostStopped         // the sender stopped before
 	lostNetwork         // no datagram could be sent: no such name, no route
 	lostUnanswered      // an inform without a response to any repetition
-	lostRefused         // a response with an error-status
+	lostRefused         // a response with an error-status, or a Report
 	numLosses
 )
 
@@ -29,14 +29,14 @@ func (l loss) String() string {
 type SinkStats struct {
 	Sink         string // as it was configured
 	Queued       int    // notifications in the queue and the one being sent
-	Sent         uint64 // datagrams given to the network, repetitions included
+	Sent         uint64 // datagrams given to the network, repetitions and requests for the sink's engine included
 	Retried      uint64 // repetitions of informs, which are in Sent too
 	Acknowledged uint64 // informs with a response
 	// Unreachable counts reports of the network that no process listens at the
 	// sink. Not every network reports it.
 	Unreachable uint64
 	// Ignored counts datagrams from the sink that acknowledged nothing: late,
-	// repeated, of another community, or malformed.
+	// repeated, of another community or key, or malformed.
 	Ignored uint64
 	// Lost counts the notifications that the sink did not get, by reason:
 	// queue_full, stopped, network, unanswered and refused.

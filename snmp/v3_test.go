@@ -17,6 +17,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,6 +150,12 @@ func users(tb testing.TB) []User {
 		tb.Fatal(err)
 	}
 	return all
+}
+
+// user returns the user.
+func (c combination) user(tb testing.TB) *User {
+	all := users(tb)
+	return &all[slices.Index(combinations(), c)]
 }
 
 // secured makes a responder answer SNMPv3 alone.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/agentx"
@@ -20,7 +21,8 @@ import (
 type alarmFlags struct {
 	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file the thresholds may be here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
 	State  string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
-	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send SNMPv2c traps to when alarms are raised and cleared, host:port; may be given again. The community is that of --snmp.community-file."`
+	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user."`
+	User   string    `name:"snmp.trap-user" placeholder:"NAME" help:"User of --snmp.users-file for notifications to the trap sinks, which are SNMPv3 then instead of SNMPv2c. See docs/snmpv3.md."`
 	Inform bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
 }
 
@@ -46,10 +48,12 @@ func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
 }
 
 func (s *sidecar) openTraps() (err error) {
-	if len(s.cfg.alarms.Sinks) == 0 {
-		return nil
+	user, err := s.trapUser()
+	if err != nil || len(s.cfg.alarms.Sinks) == 0 {
+		return err
 	}
-	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: cmp.Or(s.cfg.community, defaultCommunity), Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
+	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: cmp.Or(s.cfg.community, defaultCommunity), User: user, Engine: s.engine,
+		Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}
@@ -58,6 +62,19 @@ func (s *sidecar) openTraps() (err error) {
 		return usageError{err}
 	}
 	return nil
+}
+
+// trapUser returns the user of notifications, or nil for SNMPv2c.
+func (s *sidecar) trapUser() (*snmp.User, error) {
+	name := s.cfg.alarms.User
+	if name == "" {
+		return nil, nil
+	}
+	i := slices.IndexFunc(s.cfg.users, func(u snmp.User) bool { return u.Name == name })
+	if i < 0 {
+		return nil, usageError{fmt.Errorf("--snmp.trap-user %q is not in the file of users; expected a user of --snmp.users-file", name)}
+	}
+	return &s.cfg.users[i], nil
 }
 
 // openAlarms creates the watcher and its sinks.

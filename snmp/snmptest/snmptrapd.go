@@ -21,7 +21,8 @@ type Snmptrapd struct {
 // Notification is one that snmptrapd received.
 type Notification struct {
 	PDU       string // "TRAP2" or "INFORM"
-	Community string
+	Community string // of SNMPv2c
+	User      string // of SNMPv3
 	Variables []smi.Variable
 }
 
@@ -30,11 +31,11 @@ const coldStart = "1.3.6.1.6.3.1.1.5.1"
 
 // StartTrapd runs snmptrapd and waits until it acknowledges an inform, which Wait does
 // not return. It skips the test if snmptrapd or the tools are not installed. The daemon
-// ends with the test.
-func StartTrapd(tb testing.TB) *Snmptrapd {
+// ends with the test. The lines are added to its configuration.
+func StartTrapd(tb testing.TB, lines ...string) *Snmptrapd {
 	tb.Helper()
 	d := &Snmptrapd{Addr: freeAddr(tb, "udp"), daemon: newDaemon(tb, "snmptrapd")}
-	d.daemon.configure(tb, []string{"disableAuthorization yes"}, "-m", "", "-OnUex", "-n", "-X",
+	d.daemon.configure(tb, append(lines, "disableAuthorization yes"), "-m", "", "-OnUex", "-n", "-X",
 		"-F", marker+`%P\n%V\n%v\n`+end+`\n`, "udp:"+d.Addr)
 	d.daemon.start(tb, func(ctx context.Context) error {
 		_, err := Client{Addr: d.Addr}.Run(ctx, "snmpinform", []string{"-t", "0.1", "-r", "0"}, "", coldStart)
@@ -65,8 +66,8 @@ const (
 	end    = "--"
 )
 
-// parseNotifications reads "== TRAP2, SNMP v2c, community public", the
-// variables after it and the end. One that is not complete yet is left out.
+// parseNotifications reads "== TRAP2, SNMP v2c, community public" or "== TRAP2, SNMP
+// v3, user noc, context ", the variables after it and the end. One that is not complete yet is left out.
 func parseNotifications(out string) ([]Notification, error) {
 	var all []Notification
 	parts := strings.Split(out, marker)
@@ -78,6 +79,8 @@ func parseNotifications(out string) ([]Notification, error) {
 		head, variables, _ := strings.Cut(whole, "\n")
 		pdu, security, _ := strings.Cut(head, ", ")
 		_, community, _ := strings.Cut(security, "community ")
+		_, user, _ := strings.Cut(security, "user ")
+		user, _, _ = strings.Cut(user, ",")
 		parsed, err := Parse(strings.NewReader(variables))
 		if err != nil {
 			return nil, err
@@ -85,7 +88,7 @@ func parseNotifications(out string) ([]Notification, error) {
 		if len(parsed) > 1 && parsed[1].Value.Type == smi.TypeObjectIdentifier && parsed[1].Value.OID().String() == coldStart {
 			continue
 		}
-		all = append(all, Notification{PDU: pdu, Community: community, Variables: parsed})
+		all = append(all, Notification{PDU: pdu, Community: community, User: user, Variables: parsed})
 	}
 	return all, nil
 }

@@ -24,7 +24,7 @@ import (
 const (
 	// patience is how long a condition may take to become true. It is far
 	// beyond what it takes, and is waited for only where a test fails.
-	patience = 60 * time.Second
+	patience = 3 * time.Minute
 	// pollEvery is how often a condition is looked at.
 	pollEvery = 20 * time.Millisecond
 )

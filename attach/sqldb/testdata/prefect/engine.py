@@ -25,7 +25,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 class Engine:
     def __init__(self, port):
-        self.api = httpx.Client(base_url="http://127.0.0.1:%s/api" % port, timeout=30)
+        self.api = httpx.Client(base_url="http://127.0.0.1:%s/api" % port, timeout=300)
         self.log = open(os.environ["PREFECT_HOME"] + "/log", "wb")
         self.started = [self.start("-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", port)]
         deadline = time.monotonic() + 300

@@ -86,6 +86,7 @@ func Start(t *testing.T, cmd *exec.Cmd) *Engine {
 		t.Fatal(err)
 	}
 	cmd.Stderr = t.Output()
+	cmd.WaitDelay = 10 * time.Second // for programs that it leaves behind
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

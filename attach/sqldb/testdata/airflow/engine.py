@@ -46,7 +46,11 @@ if V3:
                 del self.queued_tasks[w.ti.key]
                 self.running.add(w.ti.key)
                 if w.ti.queue != "idle":
-                    threading.Thread(target=self.work, args=(w,), daemon=True).start()
+                    # The supervisor forks: a lock that another thread holds then is held
+                    # forever in the task. So one task starts at a time.
+                    t = threading.Thread(target=self.work, args=(w,), daemon=True)
+                    t.start()
+                    t.join(5)
 
         def work(self, w):
             from airflow.sdk.execution_time.supervisor import supervise

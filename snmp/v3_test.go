@@ -41,6 +41,23 @@ func TestKeysAreThoseOfRFC3414(t *testing.T) {
 	}
 }
 
+// The same passphrase and engine with the hashes of RFC 7860, which has no figures: these
+// are from Python's hashlib.
+func TestKeysOfRFC7860AreThoseOfHashlib(t *testing.T) {
+	for name, want := range map[string]string{
+		"SHA-224": "0bd8827c6e29f8065e08e09237f177e410f69b90e1782be682075674",
+		"SHA-256": "8982e0e549e866db361a6b625d84cccc11162d453ee8ce3a6445c2d6776f0f8b",
+		"SHA-384": "3b298f16164a11184279d5432bf169e2d2a48307de02b3d3f7e2b4f36eb6f0455a53689a3937eea07319a633d2ccba78",
+		"SHA-512": "22a5a36cedfcc085807a128d7bc6c2382167ad6c0dbc5fdff856740f3d84c099ad1ea87a8db096714d9788bd544047c9021e4229ce27e4c0a69250adfcffbb0b",
+	} {
+		i := slices.IndexFunc(authProtocols(), func(p authProtocol) bool { return p.name == name })
+		newHash := authProtocols()[i].hash
+		if got := hex.EncodeToString(localized(newHash, passwordToKey(newHash, "maplesyrup"), append(make([]byte, 11), 2))); got != want {
+			t.Errorf("%s: the localized key is %s", name, got)
+		}
+	}
+}
+
 // passwordSlowly is the algorithm of RFC 3414 section A.2.2 as it stands.
 func passwordSlowly(h hash.Hash, passphrase string) []byte {
 	for i := range 1 << 20 {

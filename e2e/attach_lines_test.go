@@ -157,7 +157,7 @@ func TestEventsComeByEveryDoor(t *testing.T) {
 	natsURL := startNATS(t)
 	side := serve(t, natsURL)
 	a := attachLines(t, natsURL, "--nats.subject", "shop.events", "--http", "127.0.0.1:0", "--udp", "127.0.0.1:0")
-	udp, post := a.says(t, `"takes datagrams","udp":"([^"]*)"`)[1], a.says(t, `"takes posts","http":"([^"]*)"`)[1]
+	udp, post := a.says(t, `"receiving datagrams","udp":"([^"]*)"`)[1], a.says(t, `"receiving HTTP posts","http":"([^"]*)"`)[1]
 	a.says(t, "connected to NATS")
 	nc := connect(t, natsURL)
 	if err := nc.Publish("shop.events", []byte(orderEvent(time.Now(), "a", "browse")+orderEvent(time.Now(), "b", "browse"))); err != nil {

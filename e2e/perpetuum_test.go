@@ -112,7 +112,7 @@ func TestPerpetuumsTokensAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	side := serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	adapter := start(t, built.pnagent, "attach", "lines", "--nats", natsURL, "--source", "crossings", "--udp", "127.0.0.1:0", "--interval", "200ms",
 		"--log.format", "json", absolute(t, "perpetuum", "traffic_light.pnml"))
-	at := adapter.says(t, `"takes datagrams","udp":"([^"]*)"`)
+	at := adapter.says(t, `"receiving datagrams","udp":"([^"]*)"`)
 	_, port, err := net.SplitHostPort(at[1])
 	if err != nil {
 		t.Fatal(err)

@@ -310,10 +310,10 @@ func TestTreeFlagsThatMakeNoSenseAreRefused(t *testing.T) {
 		{"--up petrinet.v1.shared.8.1", "would receive what it publishes"},
 		{"--up my.space --nats.prefix my.space", "would receive what it publishes"},
 		{"--up a..b", "--up: subject prefix"},
-		{"--up.source x", "expected with --up"},
-		{"--share.by net", "expected with --share"},
+		{"--up.source x", "need --up"},
+		{"--share.by net", "needs --share"},
 		{"--share 1/2 --share.by place", "--share.by"},
-		{"--up a --up.nats.creds /nowhere", "expected with --up.nats"},
+		{"--up a --up.nats.creds /nowhere", "need --up.nats"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			t.Parallel()

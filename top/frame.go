@@ -150,7 +150,7 @@ func (m *Model) body(n int) []line {
 	case m.help:
 		return m.window(helpLines(), n)
 	case m.shown == nil && m.err != nil && n > 1:
-		return []line{nil, plainLine("No sidecar answers at " + clean(m.opts.URL) + "; it is asked each second."),
+		return []line{nil, plainLine("No sidecar answers at " + clean(m.opts.URL) + "; retrying every second."),
 			plainLine("pnagent serve runs one, pnagent demo one with example nets, and --url says where it is.")}[:min(n, 3)]
 	case m.shown == nil:
 		return nil

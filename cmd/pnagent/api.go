@@ -15,8 +15,8 @@ import (
 // apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
 // one that promtool takes under the same name.
 type apiFlags struct {
-	URL        string `name:"url" default:"http://127.0.0.1:9797" help:"Where the sidecar serves HTTP: a URL, or HOST:PORT."`
-	HTTPConfig string `name:"http.config.file" placeholder:"FILE" help:"YAML file with how to ask: basic_auth, authorization, tls_config, proxy_url, as promtool's."`
+	URL        string `name:"url" default:"http://127.0.0.1:9797" help:"Address of the sidecar's HTTP server: a URL, or HOST:PORT."`
+	HTTPConfig string `name:"http.config.file" placeholder:"FILE" help:"YAML file with HTTP client settings, in promtool's format: basic_auth, authorization, tls_config, proxy_url."`
 }
 
 // client returns an HTTP client for the flags.

@@ -14,14 +14,14 @@ import (
 	"github.com/pnagent/pnagent/internal/httpserver"
 )
 
-// attachCmd are the ways to attach to an engine that is not ours.
+// attachCmd are the ways to attach to an existing engine.
 type attachCmd struct {
-	Lines    attachLinesCmd    `cmd:"" help:"Follow what an engine writes down, one event a line, and replay it on the net."`
+	Lines    attachLinesCmd    `cmd:"" help:"Follow the log lines of an engine, one event a line, and replay them on the net."`
 	Scrape   attachScrapeCmd   `cmd:"" help:"Scrape the Prometheus metrics of an engine, and publish the state of its nets."`
-	Dipen    attachDipenCmd    `cmd:"" help:"Read the state of DiPeN in etcd, without writing, and publish where its tokens are."`
-	SQL      attachSQLCmd      `cmd:"" name:"sql" help:"Read the tables of a workflow engine, without writing, and publish where its instances are, since when and why."`
-	Temporal attachTemporalCmd `cmd:"" help:"Ask a Temporal server, without changing anything, and publish where its workflows are, since when and why."`
-	Camunda8 attachCamunda8Cmd `cmd:"" name:"camunda8" help:"Ask Camunda 8's REST API, without changing anything, and publish where its instances are, since when and why."`
+	Dipen    attachDipenCmd    `cmd:"" help:"Read the state of DiPeN in etcd, read-only, and publish where its tokens are."`
+	SQL      attachSQLCmd      `cmd:"" name:"sql" help:"Read the tables of a workflow engine, read-only, and publish where each instance waits, since when and why."`
+	Temporal attachTemporalCmd `cmd:"" help:"Poll a Temporal server, read-only, and publish where each workflow waits, since when and why."`
+	Camunda8 attachCamunda8Cmd `cmd:"" name:"camunda8" help:"Poll the REST API of Camunda 8, read-only, and publish where each instance waits, since when and why."`
 }
 
 // ownWebFlags say where an adapter or an engine serves its own metrics.

@@ -74,7 +74,7 @@ func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, l
 		if err != nil {
 			return nil, err
 		}
-		log.Info("takes datagrams", "udp", conn.LocalAddr().String())
+		log.Info("receiving datagrams", "udp", conn.LocalAddr().String())
 		in = append(in, input{name: "udp", run: func(ctx context.Context) error { return a.Datagrams(ctx, conn) },
 			lost: func() uint64 { return lines.DatagramsLost(conn) }})
 	}
@@ -104,7 +104,7 @@ func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, err
 	if err != nil {
 		return input{}, fmt.Errorf("listening for events: %w", err)
 	}
-	log.Info("takes posts", "http", l.Addr().String())
+	log.Info("receiving HTTP posts", "http", l.Addr().String())
 	server := c.Web.server("", c.HTTP, log)
 	mux := http.NewServeMux()
 	mux.Handle("POST /events", a.Handler())

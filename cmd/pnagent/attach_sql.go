@@ -31,9 +31,9 @@ type attachSQLCmd struct {
 	ByVersion bool     `help:"Make a net of each version of a process definition, KEY:VERSION, instead of one of all versions."`
 	Show      []string `placeholder:"WHAT" enum:"business-key,detail" help:"Data that may be about persons, to publish: business-key, detail (assignees, messages of errors). Default: none."`
 
-	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and end."`
-	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, to begin one's own from, and end."`
-	Check bool   `group:"Mappings" help:"Check that the database has what the mapping needs, and end."`
+	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and exit."`
+	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, as a template for your own, and exit."`
+	Check bool   `group:"Mappings" help:"Check that the database has what the mapping needs, and exit."`
 }
 
 // Run polls until ctx ends, or does what is asked of mappings.

@@ -22,7 +22,7 @@ type attachTemporalCmd struct {
 	Address    string   `group:"Temporal" env:"TEMPORAL_ADDRESS" default:"127.0.0.1:7233" help:"gRPC address of the server's front end, HOST:PORT."`
 	Namespaces []string `group:"Temporal" name:"namespace" env:"TEMPORAL_NAMESPACE" default:"default" help:"Namespaces, comma-separated. With several, the name of a net is NAMESPACE/TYPE."`
 	TLS        bool     `group:"Temporal" name:"tls" help:"Use TLS. The flags below and an API key imply it."`
-	CA         string   `group:"Temporal" name:"tls-ca" type:"path" placeholder:"FILE" help:"File with the certificates that the server's must be signed by."`
+	CA         string   `group:"Temporal" name:"tls-ca" type:"path" placeholder:"FILE" help:"File with the certificate authorities of the server's certificate."`
 	Cert       string   `group:"Temporal" name:"tls-cert" type:"path" placeholder:"FILE" help:"File with the client certificate."`
 	Key        string   `group:"Temporal" name:"tls-key" type:"path" placeholder:"FILE" help:"File with the key of the client certificate."`
 	ServerName string   `group:"Temporal" name:"tls-server-name" placeholder:"NAME" help:"Name that the server's certificate must have, instead of the address's."`

@@ -13,8 +13,8 @@ import (
 )
 
 type checkCmd struct {
-	JSON      bool       `help:"Print one JSON object a net instead of text."`
-	Explore   int        `placeholder:"N" help:"Also visit up to N of the markings that each net can reach, and print one JSON line: how many there are, the most tokens in each place, how many are dead (deadlocks), how many of these are a proper end with tokens only in final places (ends), a shortest path to a dead one that is not a proper end, weighted sums of tokens that never change. Without --json, it also prints a sentence."`
+	JSON      bool       `help:"Print one JSON object for each net instead of text."`
+	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a dead marking that is not a proper end, and the weighted sums of tokens that never change. Without --json, it also prints a sentence."`
 	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end, and how many dead markings and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways."`
 	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
 	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`

@@ -39,8 +39,8 @@ type demoCmd struct {
 	Instances int           `default:"50" help:"Instances of each net at each of the two sources."`
 	HTTP      string        `name:"http" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
 	SNMP      string        `name:"snmp" default:"127.0.0.1:1161" help:"UDP address of the built-in SNMP responder."`
-	NATS      string        `name:"nats" default:"127.0.0.1:0" help:"TCP address of the embedded NATS server; port 0 takes a free one."`
-	AgentX    string        `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through too: unix:/path or tcp:host:port."`
+	NATS      string        `name:"nats" default:"127.0.0.1:0" help:"TCP address of the embedded NATS server; port 0 selects a free one."`
+	AgentX    string        `name:"agentx" placeholder:"ADDR" help:"Also serve through this AgentX master: unix:/path or tcp:host:port."`
 	sidecarFlags
 }
 

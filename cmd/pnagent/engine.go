@@ -30,16 +30,16 @@ type engineCmd struct {
 	NATS      natsFlags        `embed:"" group:"NATS"`
 	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
 	Instances int              `default:"1" help:"Instances of each net."`
-	Workers   int              `default:"0" help:"Goroutines that play them; 0 for one a processor. Nets that throw or catch messages or signals have one."`
+	Workers   int              `default:"0" help:"Number of goroutines that play the instances; 0 for one a processor. Nets that throw or catch messages or signals have one."`
 	Bindings  string           `type:"path" help:"YAML file of bindings, which defines how transitions fire. Without it all fire at once."`
 	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
-	Seed      *uint64          `help:"Choose at random between enabled transitions, and draw delays, from this seed. Without it transitions take turns and delays differ from run to run."`
+	Seed      *uint64          `help:"Seed of the random choice between enabled transitions, and of random delays. Without it transitions take turns, and delays differ from run to run."`
 	Journal   string           `placeholder:"DIR|jetstream" help:"Keep what the engine does in this directory, and continue from there; or in JetStream, where several processes run parts of a net and take over from each other. Without it instances end with the process."`
 	Sync      journal.SyncMode `name:"journal.sync" default:"interval" help:"When the journal in a directory is safe from a power loss: always (before anything is answered or published), interval (100 ms later) or none. A process that is killed loses nothing in any mode."`
 	Firings   int              `default:"0" help:"Stop after this number of firings and print the final marking; 0 for no end."`
 	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, a fixed number of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
-	Actions   int              `default:"1024" help:"Actions that may run at once. Others wait, and their time limits include that."`
+	Actions   int              `default:"1024" help:"Maximum number of actions that run at once. Others wait; the wait counts in their time limits."`
 	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
@@ -52,15 +52,15 @@ type engineCmd struct {
 
 // injectFlags bound what requests may inject.
 type injectFlags struct {
-	Tokens uint32 `default:"10000" help:"Tokens that one request may inject."`
-	Place  uint32 `default:"1000000" help:"Tokens that a place of an instance may hold after an injection. The initial marking and firings may put more."`
+	Tokens uint32 `default:"10000" help:"Maximum number of tokens that one request injects."`
+	Place  uint32 `default:"1000000" help:"Maximum number of tokens in a place of an instance after an injection. The initial marking and firings may put more."`
 }
 
 // withoutBuffer drops what is published while there is no connection: the next
 // snapshot makes up for it.
 var withoutBuffer = nats.ReconnectBufSize(-1)
 
-// closeTimeout is how long the last words to NATS may take.
+// closeTimeout is how long the final snapshots may take.
 const closeTimeout = 5 * time.Second
 
 // Run runs the engine until ctx ends or the firings are done, and prints one

@@ -31,7 +31,7 @@ type partFlags struct {
 	Standbys   int      `default:"1" help:"Processes that follow each partition besides its owner, ready to take over."`
 	Replicas   int      `name:"journal.replicas" default:"1" help:"Servers that keep each log in JetStream: 1, 3 or 5."`
 	Again      bool     `name:"journal.again" help:"If the log of another region has lost commits with tokens for this one, read that log again from the last common commit. Tokens may then arrive twice. Without this flag the region stops."`
-	Group      int      `name:"journal.group" default:"0" help:"Most firings of one commit of a part; 0 for all between two readings of the clock."`
+	Group      int      `name:"journal.group" default:"0" help:"Maximum number of firings of one commit of a part; 0 for all between two readings of the clock."`
 }
 
 // check refuses flags that do not go together.
@@ -87,7 +87,7 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 	for i, m := range members {
 		running.Go(func() {
 			if errs[i] = m.Run(playing); errs[i] != nil {
-				stop() // one net that can not be played is not to be overlooked for the others
+				stop() // an error in one net stops all
 			}
 		})
 	}

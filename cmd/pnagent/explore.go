@@ -180,7 +180,7 @@ func deadInWords(r *explore.Result, path []string) string {
 	}
 	said += fmt.Sprintf(" and %s", count(uint64(r.Deadlocks-r.Ends), "deadlock"))
 	if len(path) == 0 {
-		return said + "; the initial marking is one"
+		return said + "; the initial marking is a deadlock"
 	}
 	return fmt.Sprintf("%s; a shortest way to one: %q", said, path)
 }

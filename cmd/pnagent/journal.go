@@ -95,12 +95,12 @@ func directory(dir string) error {
 	if _, err := os.Stat(kong.ExpandPath(dir)); err == nil || dir != "jetstream" && !strings.Contains(dir, "://") {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s is not a directory, and logs in NATS JetStream can be neither checked nor cut with this command; expected the directory of a journal. "+
+	return usageError{fmt.Errorf("%s is not a directory, and this command cannot check or cut logs in NATS JetStream; expected the directory of a journal. "+
 		"\"pnagent regions\" says whether each part is played, how long its log is, and whether owner and stand-bys have read the same; "+
 		"an engine replays a log at its start and names a commit that it cannot read", dir)}
 }
 
-// replay has the nets do again what the journal says.
+// replay replays the journal on the nets.
 func (c *journalCheckCmd) replay(ctx context.Context, s streams, log0 journal.Log, x *engine.Examination, log *slog.Logger) (uint64, error) {
 	tables, err := compileNets(c.Files, s, c.Limit)
 	if err != nil {

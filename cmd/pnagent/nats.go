@@ -24,7 +24,7 @@ type natsFlags struct {
 	Creds    string `name:"nats.creds" type:"path" yaml:"creds" help:"File with NATS credentials (JWT and key)."`
 	NKey     string `name:"nats.nkey" type:"path" yaml:"nkey" help:"File with a NATS NKey seed."`
 	Token    string `name:"nats.token-file" type:"path" yaml:"token_file" help:"File with a NATS token."`
-	CA       string `name:"nats.tls-ca" type:"path" yaml:"tls_ca" help:"File with the certificates that the NATS server's certificate must be signed by."`
+	CA       string `name:"nats.tls-ca" type:"path" yaml:"tls_ca" help:"File with the certificate authorities of the NATS server's certificate."`
 	Cert     string `name:"nats.tls-cert" type:"path" yaml:"tls_cert" help:"File with the client certificate for NATS."`
 	Key      string `name:"nats.tls-key" type:"path" yaml:"tls_key" help:"File with the key of the client certificate."`
 	Subjects string `name:"nats.prefix" default:"petrinet.v1" yaml:"prefix" help:"Subject space of the engines."`

@@ -13,7 +13,7 @@ import (
 type limitFlags struct {
 	MaxBytes int64 `name:"pnml.max-bytes" default:"67108864" help:"Largest net file to read, PNML or BPMN, in bytes."`
 	MaxDepth int   `name:"pnml.max-depth" default:"200" help:"Deepest nesting of elements in a net file."`
-	MaxNodes int   `name:"pnml.max-nodes" default:"1000000" help:"Most places, transitions and arcs in a net file."`
+	MaxNodes int   `name:"pnml.max-nodes" default:"1000000" help:"Maximum number of places, transitions and arcs in a net file."`
 }
 
 func (f limitFlags) limits() netfile.Limits {

@@ -20,7 +20,7 @@ const (
 // notify notifies systemd, if it requested that.
 func notify(log *slog.Logger, state string) {
 	if _, err := daemon.SdNotify(false, state); err != nil {
-		log.Warn("notifying systemd", "state", state, "error", err)
+		log.Warn("notifying systemd", "state", state, "err", err)
 	}
 }
 

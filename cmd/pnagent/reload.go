@@ -20,9 +20,8 @@ import (
 // arguments are those of the command line, without the program's name.
 type arguments []string
 
-// reloaded is what a configuration says when it is read reloaded: the rules for
-// alarms, which can be taken while everything runs, and the flags that would
-// have to be other than they are, which cannot.
+// reloaded is the result of reading the configuration again: the rules for
+// alarms, which take effect at once, and the names of changed flags, which do not.
 type reloaded struct {
 	rules   *alarm.Rules
 	changed []string
@@ -73,7 +72,7 @@ func (a arguments) values() (map[string]any, *serveCmd, error) {
 	return values, &c.Serve, nil
 }
 
-// reload takes what the configuration says now.
+// reload reads the configuration again, and applies what can change while the process runs.
 func (s *sidecar) reload() error {
 	found, err := s.cfg.reread()
 	if err != nil {
@@ -81,7 +80,7 @@ func (s *sidecar) reload() error {
 	}
 	s.watcher.Reload(found.rules)
 	if len(found.changed) > 0 {
-		s.cfg.log.Warn("changed in the configuration, but holding from the next start on only", "flags", strings.Join(found.changed, ", "))
+		s.cfg.log.Warn("configuration changes take effect at the next start", "flags", strings.Join(found.changed, ", "))
 	}
 	s.cfg.log.Info("configuration read again")
 	return nil
@@ -100,7 +99,7 @@ func (s *sidecar) reloadOnHangup(ctx context.Context) error {
 		case <-hangups:
 			notify(s.cfg.log, notifyReloading)
 			if err := s.exporter.Reload(); err != nil {
-				s.cfg.log.Error("configuration not read again, all is as it was", "error", err)
+				s.cfg.log.Error("cannot reload the configuration; the previous one stays in effect", "err", err)
 			}
 			notify(s.cfg.log, notifyReady)
 		case <-ctx.Done():

@@ -16,8 +16,8 @@ import (
 
 type reportCmd struct {
 	apiFlags
-	Prometheus string `placeholder:"URL" help:"Prometheus that scrapes the sidecars; without it, the report is of what the sidecar keeps of the last hour."`
-	Since      string `default:"1h" placeholder:"DURATION" help:"How much to report, up to now, as in 1h, 7d."`
+	Prometheus string `placeholder:"URL" help:"URL of the Prometheus that scrapes the sidecars. Without it, the report covers the last hour, as kept by the sidecar."`
+	Since      string `default:"1h" placeholder:"DURATION" help:"Length of the report, up to now, such as 1h or 7d."`
 	Net        string `placeholder:"ID" help:"The only net to report."`
 	Output     string `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
 }
@@ -58,7 +58,7 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 	return nil
 }
 
-// draw asks whom the flags name.
+// draw queries Prometheus if a flag names it, and the sidecar otherwise.
 func (c *reportCmd) draw(ctx context.Context, o paper.Options) (*paper.Report, error) {
 	from := c.apiFlags
 	if c.Prometheus == "" {

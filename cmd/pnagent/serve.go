@@ -28,20 +28,20 @@ type serveCmd struct {
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
 	Contexts       bool       `name:"agentx.contexts" help:"Also serve each net alone, in an AgentX context of the net's id: snmpwalk -n NET. Needs --agentx and --mib-dir."`
-	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address to answer SNMP at without an AgentX master, such as 127.0.0.1:1161."`
+	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address of the built-in SNMP responder, for hosts without an AgentX master, such as 127.0.0.1:1161."`
 	StandbyKeys    string     `name:"standby.key-file" type:"path" placeholder:"FILE" help:"File with the key that the sidecars of a pair share, a line of at least 32 bytes that only its owner and group can read. Each then ignores messages of sidecars without the key. A second line is a key that is accepted too."`
-	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Packets a second from one address that the built-in SNMP responder answers, at most."`
-	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Bytes a second that the built-in SNMP responder sends to one address, at most."`
+	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Maximum number of packets a second from one address that the built-in SNMP responder answers."`
+	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Maximum number of bytes a second that the built-in SNMP responder sends to one address."`
 	AllowFrom      []string   `name:"snmp.allow-from" placeholder:"CIDR" help:"Network that the built-in SNMP responder answers, such as 192.0.2.0/24; may be given again. Default: all."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
 	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd passes, instead of --web.listen-address."`
 	MIBDir         string     `name:"mib-dir" default:"mibs" help:"Directory with oids.lock, which keeps the numbers of nets, places and transitions; pnagent mib writes the modules to the same directory. Empty keeps the numbers in memory: after a restart objects may have other OIDs."`
 	StateDir       *string    `name:"state-dir" placeholder:"DIR" help:"Directory that keeps what was counted, so that counters continue over restarts; each sidecar needs its own. Empty keeps nothing: counters begin at 0 at each start. Default: counters in --mib-dir; where --alarm-state is given, that name with .counters for its extension."`
 	FromZero       bool       `name:"from-zero" help:"If no counters were kept yet, also count what engines did before their first message. That is the default if --state-dir keeps counters and there is no --up. Use it only if no sidecar has shown these counts before; otherwise rates would jump, and a sidecar above would count them twice."`
-	Nets           []string   `name:"net" placeholder:"FILE" help:"A net to show before an engine runs it, as NET; for the configuration file."`
+	Nets           []string   `name:"net" placeholder:"FILE" help:"Net file to show before an engine runs it; like the argument, for use in the configuration file."`
 	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML or BPMN files of nets to show before an engine runs them."`
-	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Most sources of all nets to keep, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
-	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Most places and transitions of all sources together to keep, a quarter to one KiB each, and of all nets together; messages of others are rejected and counted."`
+	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Maximum number of sources of all nets, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
+	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Maximum number of rows (places and transitions) of all sources together, and also of all nets together. A row takes 0.25 to 1 KiB. Messages beyond it are rejected and counted."`
 	Shown          netFlags   `embed:""`
 	Tree           treeFlags  `embed:"" group:"Tree"`
 	Limit          limitFlags `embed:""`
@@ -60,11 +60,11 @@ type sidecarFlags struct {
 	AllowPublic       bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
 	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
-	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Most series of one net to expose."`
+	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
-	Viewers           int           `name:"web.viewers" default:"1000" help:"Viewers of the live page at once, at most."`
-	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Viewers of one address at once, at most; behind a proxy all have its address."`
+	Viewers           int           `name:"web.viewers" default:"1000" help:"Maximum number of viewers of the live page at once."`
+	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Maximum number of viewers at one address at once; behind a proxy all have its address."`
 }
 
 // Run serves until ctx ends.
@@ -77,7 +77,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 		return err
 	}
 	if c.OIDRoot == mib.DefaultRoot {
-		log.Warn("serving below net-snmp's playpen, which is good for trying only: set your own with --oid-root", "root", c.OIDRoot)
+		log.Warn("serving below net-snmp's playpen, which is for trials only: set your own with --oid-root", "root", c.OIDRoot)
 	}
 	if cfg.link, cfg.subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
 		return err

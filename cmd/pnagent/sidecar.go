@@ -334,7 +334,7 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said stri
 		return ""
 	}
 	if err.Error() != said {
-		s.cfg.log.Error("laying out the SNMP table", "error", err)
+		s.cfg.log.Error("laying out the SNMP table", "err", err)
 	}
 	return err.Error()
 }

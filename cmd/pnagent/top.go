@@ -15,7 +15,7 @@ import (
 type topCmd struct {
 	apiFlags
 	Show string `enum:"nets,places,transitions,sources,alarms" default:"places" help:"The first table: nets, places, transitions, sources or alarms."`
-	Once bool   `help:"Print the table once, all of it and as plain text, and end; for scripts and screen readers."`
+	Once bool   `help:"Print the whole table once as plain text, and exit; for scripts and screen readers."`
 }
 
 // Run shows a live table until the user quits.

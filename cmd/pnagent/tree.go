@@ -51,11 +51,11 @@ func (f *shareFlag) UnmarshalText(text []byte) (err error) {
 func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	cfg.share = f.Share.Share
 	if cfg.share.ByNet = f.By == "net"; cfg.share.ByNet && cfg.share.Count == 0 {
-		return usageError{errors.New("--share.by: expected with --share")}
+		return usageError{errors.New("--share.by needs --share")}
 	}
 	if f.Up == "" {
 		if f.Source != "" || f.NATS != (upFlags{}) {
-			return usageError{errors.New("--up.source and --up.nats…: expected with --up")}
+			return usageError{errors.New("--up.source and --up.nats… need --up")}
 		}
 		return nil
 	}
@@ -67,7 +67,7 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 		return usageError{fmt.Errorf("--up %s: this sidecar receives %s, so it would receive what it publishes; expected another subject space", f.Up, own)}
 	}
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
-		return usageError{errors.New("--up.nats.creds and the like: expected with --up.nats")}
+		return usageError{errors.New("--up.nats.creds and the flags like it need --up.nats")}
 	}
 	suffix := ""
 	if f.Share.Count > 0 {

@@ -38,7 +38,7 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 
 // visitFlags bound the visits of markings.
 type visitFlags struct {
-	Memory byteSize `name:"explore.memory" default:"2GiB" help:"Most memory for the markings of --explore, --deadlocks or --query, as in 512MiB; 0 for no bound. A visit that reaches it is not complete."`
+	Memory byteSize `name:"explore.memory" default:"2GiB" help:"Maximum memory for the markings of --explore, --deadlocks or --query, such as 512MiB; 0 for no bound. A visit that reaches it is not complete."`
 }
 
 // options returns the options of a visit of at most limit markings, with progress on

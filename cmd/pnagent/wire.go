@@ -30,7 +30,7 @@ var errWrong = errors.New("wire check: the received messages have faults")
 // Run listens and reports.
 func (c *wireCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.For <= 0 {
-		return usageError{fmt.Errorf("--for: %v; expected more than nothing", c.For)}
+		return usageError{fmt.Errorf("--for: %v; expected a positive duration", c.For)}
 	}
 	link, subjects, err := c.NATS.connect("pnagent wire check", log)
 	if err != nil {

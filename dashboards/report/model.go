@@ -20,7 +20,7 @@ const (
 // The errors of a report.
 var (
 	// ErrNothing is returned where there is nothing to report.
-	ErrNothing = errors.New("nothing could be had")
+	ErrNothing = errors.New("no data could be fetched")
 	// ErrNoNet is returned where the net that was asked for is not there.
 	ErrNoNet = errors.New("no such net")
 )

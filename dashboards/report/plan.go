@@ -94,10 +94,10 @@ func anything(r *Report) bool {
 }
 
 func (d *drawing) notes() []string {
-	notes := []string{fmt.Sprintf("Sidecars are scraped every %s: what is shorter is not seen. Lines have a value every %s, alarms are seen to within %s.",
+	notes := []string{fmt.Sprintf("Sidecars are scraped every %s: shorter events are not visible. Lines have a value every %s; times of alarms are accurate to %s.",
 		plot.Format("s", d.scrape.Seconds()), plot.Format("s", d.step(120).Seconds()), plot.Format("s", d.step(2000).Seconds()))}
 	if len(d.nets) > maxNets {
-		notes = append(notes, fmt.Sprintf("Pictures are of the %d worst of %d nets; --net draws another.", maxNets, len(d.nets)))
+		notes = append(notes, fmt.Sprintf("Only the %d worst of %d nets have plots; --net selects another.", maxNets, len(d.nets)))
 	}
 	return notes
 }
@@ -130,7 +130,7 @@ func (d *drawing) anyNet() string {
 
 // look asks which nets there are and how they are, and when alarms were active.
 func (d *drawing) look(ctx context.Context) error {
-	d.o.progress(0, 0, "asking which nets there are")
+	d.o.progress(0, 0, "reading the list of nets")
 	names, err := d.at(ctx, "count by (net) (last_over_time("+metrics.Instances+"["+promDuration(d.o.Since)+"])) or "+
 		"count by (net) (last_over_time("+metrics.PlaceTokens+"["+promDuration(d.o.Since)+"]))", d.o.Now)
 	if err != nil {
@@ -142,7 +142,7 @@ func (d *drawing) look(ctx context.Context) error {
 		}
 	}
 	if d.o.Net != "" && len(d.nets) == 0 {
-		return fmt.Errorf("%w: Prometheus has nothing of %q since %s", ErrNoNet, d.o.Net, plot.Clock(d.from, d.o.Now))
+		return fmt.Errorf("%w: Prometheus has no data for %q since %s", ErrNoNet, d.o.Net, plot.Clock(d.from, d.o.Now))
 	}
 	if d.alarms, err = d.activeAlarms(ctx); err != nil {
 		return err
@@ -337,14 +337,14 @@ func (d *drawing) fill(ctx context.Context, j *job) {
 }
 
 // aboutOldest is said of lists of the oldest tokens.
-const aboutOldest = "Places where a net ends are left out; others in which tokens are meant to rest are among them."
+const aboutOldest = "Final places, where a net ends, are left out. Other places in which tokens are meant to rest are included."
 
 // oldest are the oldest tokens of all nets.
 func (d *drawing) oldest(ctx context.Context) (*Figure, error) {
 	a, err := d.at(ctx, fmt.Sprintf("topk(%d, max by (net, place) (%s))", maxLines,
 		dashboards.Unfinished(fmt.Sprintf("%s{net=~%q}", metrics.PlaceOldestTokenAgeSeconds, d.anyNet()), metrics.PlaceFinal)), d.o.Now)
 	if err != nil {
-		return nil, errors.Join(errors.New("which tokens are oldest is not known"), err)
+		return nil, errors.Join(errors.New("cannot find the oldest tokens"), err)
 	}
 	f := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
 	var rows []oldPlace

@@ -50,23 +50,23 @@ func (p Prometheus) ask(ctx context.Context, path string, form url.Values) (*ans
 	form.Set("limit", strconv.Itoa(maxSeries))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(p.URL, "/")+path, strings.NewReader(form.Encode()))
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus: %w", api.WithoutAddress(err))
+		return nil, fmt.Errorf("querying Prometheus: %w", api.WithoutAddress(err))
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := p.HTTP.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus: %w", api.WithoutAddress(err))
+		return nil, fmt.Errorf("querying Prometheus: %w", api.WithoutAddress(err))
 	}
 	defer resp.Body.Close()
 	a, err := readAnswer(resp.Body)
 	if resp.StatusCode != http.StatusOK {
 		if err == nil || strings.HasPrefix(err.Error(), "reading") {
-			err = errors.New("no more is said")
+			err = errors.New("no error message")
 		}
-		return nil, fmt.Errorf("asking Prometheus: %s: %w", resp.Status, err)
+		return nil, fmt.Errorf("querying Prometheus: %s: %w", resp.Status, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("asking Prometheus: %w", err)
+		return nil, fmt.Errorf("querying Prometheus: %w", err)
 	}
 	return a, nil
 }

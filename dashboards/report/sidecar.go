@@ -39,7 +39,7 @@ type overview api.Overview
 // Report requests what the sidecar keeps, and draws it. The error is ErrNothing if the
 // sidecar has no net, and ErrNoNet if it does not have the requested one.
 func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
-	o.progress(0, 0, "asking which nets there are")
+	o.progress(0, 0, "reading the list of nets")
 	over, err := s.overview(ctx)
 	if err != nil {
 		return nil, err
@@ -66,10 +66,10 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 func (s Sidecar) overview(ctx context.Context) (*overview, error) {
 	over, err := ask[overview](ctx, s, "overview", nil)
 	if err != nil {
-		return nil, fmt.Errorf("asking the sidecar for its overview: %w", err)
+		return nil, fmt.Errorf("reading the overview of the sidecar: %w", err)
 	}
 	if over.At <= 0 || over.At.Time().Year() > 9999 {
-		return nil, errors.New("asking the sidecar for its overview: the answer has no time; expected the address of a sidecar")
+		return nil, errors.New("reading the overview of the sidecar: the answer has no time; expected the address of a sidecar")
 	}
 	return over, nil
 }
@@ -113,11 +113,11 @@ func orNaN[T uint64 | float64](v *T) float64 {
 func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, err error) {
 	drawing, err := ask[api.Drawing](ctx, s, "drawing", url.Values{"net": {id}})
 	if err != nil {
-		return netDocs{faults: []string{"which places it has is not known: " + err.Error()}}, ctx.Err()
+		return netDocs{faults: []string{"cannot read its places: " + err.Error()}}, ctx.Err()
 	}
 	frame, err := ask[api.Frame](ctx, s, "history", url.Values{"net": {id}, "at": {at.Format(time.RFC3339Nano)}})
 	if err != nil {
-		return netDocs{faults: []string{"how it is now is not known: " + err.Error()}}, ctx.Err()
+		return netDocs{faults: []string{"cannot read its current state: " + err.Error()}}, ctx.Err()
 	}
 	places, morePlaces := largest(drawing, "place", frame.Places, func(p api.PlaceNow) float64 { // the older, the larger
 		if p.OldestSince == 0 {

@@ -21,15 +21,15 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 	r := &Report{From: now.Add(-o.Since), To: now, Source: "the sidecar at " + s.Name}
 	if over.History != nil && over.History.From.Time().After(r.From) {
 		r.From = over.History.From.Time().In(now.Location())
-		r.Notes = append(r.Notes, fmt.Sprintf("Asked was for %s. The sidecar keeps an hour at most, and has what was since %s.",
+		r.Notes = append(r.Notes, fmt.Sprintf("You asked for %s. The sidecar keeps one hour at most; its data starts at %s.",
 			plot.Format("s", o.Since.Seconds()), plot.Clock(r.From, now)))
 	}
-	r.Notes = append(r.Notes, "Without a Prometheus these are missing: alarms that were cleared, the ladder and percentiles over time, the sidecar itself, dispatch. --prometheus draws them.")
+	r.Notes = append(r.Notes, "Without --prometheus the report omits: cleared alarms, the age ladder and percentiles over time, the sidecar itself, dispatch.")
 	if over.AlarmsLeftOut > 0 {
 		r.Notes = append(r.Notes, count(over.AlarmsLeftOut, "active alarm")+" are not listed.")
 	}
 	if len(nets) > maxNets {
-		r.Notes = append(r.Notes, fmt.Sprintf("Pictures are of the %d worst of %d nets; --net draws another.", maxNets, len(nets)))
+		r.Notes = append(r.Notes, fmt.Sprintf("Only the %d worst of %d nets have plots; --net selects another.", maxNets, len(nets)))
 	}
 	r.Sections = append(r.Sections, Section{ID: "s-nets", Title: "Overview", About: "All nets, the worst first.", Parts: []Part{{"Nets", []*Figure{over.table(nets)}}}})
 	var oldest []oldPlace
@@ -48,7 +48,7 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 	figure.list(oldest, nets, now)
 	alarms := over.active(r.From, now)
 	summarise(r, nets, alarms, figure)
-	r.Headline[1] = count(len(alarms), "alarm") + " active now. Which were raised and cleared in this span is not known."
+	r.Headline[1] = count(len(alarms), "alarm") + " active now. Alarms that were raised and cleared in this span are not known."
 	return r
 }
 
@@ -109,7 +109,7 @@ func (d *overview) sources() *Figure {
 	all := slices.Clone(d.Sources)
 	slices.SortStableFunc(all, func(a, b api.SourceState) int { return rank(a) - rank(b) })
 	if len(all) == 0 {
-		f.Table, f.Empty = nil, "There is no source."
+		f.Table, f.Empty = nil, "No source publishes."
 		return f
 	}
 	for _, s := range all[:min(len(all), maxAlarms)] {
@@ -144,7 +144,7 @@ func (d *netDocs) parts(from, to time.Time) []Part {
 	transitions, rates := d.transitionTable(from, to)
 	parts := []Part{{"Places", []*Figure{ages, tokens, places}}, {"Transitions", []*Figure{rates, d.blockers(), transitions}}}
 	if len(d.faults) > 0 {
-		parts = append([]Part{{"Missing", []*Figure{{Title: "What could not be had", Size: "whole", Fault: strings.Join(d.faults[:min(len(d.faults), maxStats)], "; ")}}}}, parts...)
+		parts = append([]Part{{"Missing", []*Figure{{Title: "Missing data", Size: "whole", Fault: strings.Join(d.faults[:min(len(d.faults), maxStats)], "; ")}}}}, parts...)
 	}
 	return parts
 }
@@ -180,7 +180,7 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 	}
 	ages = &Figure{Title: "Oldest token by place", Size: "half", About: "A line that rises by one second a second is a token that does not move."}
 	ages.lines(smallFrame("s", from, to, step, ages.Title), old, plot.Look{})
-	tokens = &Figure{Title: "Tokens by place", Size: "half", About: "Of the same places. One that fills up rises."}
+	tokens = &Figure{Title: "Tokens by place", Size: "half", About: "The same places. A rising line is a place that fills up."}
 	tokens.lines(smallFrame("short", from, to, step, tokens.Title), many, plot.Look{})
 	return table, ages, tokens
 }
@@ -202,7 +202,7 @@ func reasons(p *api.PlaceDetail) string {
 
 func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
 	table = &Figure{Title: "Transitions by rate", Size: "whole", Table: &Table{Head: []Cell{{Text: "Transition"}, {Text: "Firings", Class: "num"}, {Text: "Over time"},
-		{Text: "Fired in all", Class: "num"}, {Text: "Failures in all", Class: "num"}, {Text: "Enabled in", Class: "num"}, {Text: "Enabled for", Class: "num"}}}}
+		{Text: "Total firings", Class: "num"}, {Text: "Failures in all", Class: "num"}, {Text: "Enabled in", Class: "num"}, {Text: "Enabled for", Class: "num"}}}}
 	var step time.Duration
 	var all []plot.Series
 	for i := range d.transitions {
@@ -227,7 +227,7 @@ func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
 
 // blockers is what holds the transitions back that are shown.
 func (d *netDocs) blockers() *Figure {
-	f := &Figure{Title: "What holds these transitions back", Size: "half", About: "Instances in which a transition cannot fire, and why."}
+	f := &Figure{Title: "Blocked transitions", Size: "half", About: "Instances in which a transition cannot fire, and why."}
 	type block struct {
 		cells []Cell
 		n     uint64
@@ -242,7 +242,7 @@ func (d *netDocs) blockers() *Figure {
 		}
 	}
 	if len(all) == 0 {
-		f.Empty = "Nothing does."
+		f.Empty = "No transition is blocked."
 		return f
 	}
 	slices.SortStableFunc(all, func(a, b block) int { return cmp.Compare(b.n, a.n) })

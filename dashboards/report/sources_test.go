@@ -233,7 +233,7 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := checkPage(t, r)
-	for _, want := range []string{"the sidecar at http://sidecar", "has what was since 08:50:00", "Without a Prometheus these are missing", "2 nets: 1 has something wrong now.",
+	for _, want := range []string{"the sidecar at http://sidecar", "its data starts at 08:50:00", "Without --prometheus the report omits", "2 nets: 1 has something wrong now.",
 		"1 alarm active now.", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
 		"<td class=\"num\">7</td><td class=\"num burnt\">0</td>", "<td class=\"num\">8</td><td class=\"num\">2</td><td class=\"num\">5</td>", "07:00:00", "2 h</td>"} {
 		if !strings.Contains(page, want) {
@@ -300,7 +300,7 @@ func TestWhatASidecarDoesNotSayIsSaid(t *testing.T) {
 	}
 	checkPage(t, r)
 	delete(some, "history")
-	if r, err = side(t, some).Report(t.Context(), Options{Now: now, Since: time.Hour}); err != nil || !strings.Contains(checkPage(t, r), "how it is now is not known: 404") {
+	if r, err = side(t, some).Report(t.Context(), Options{Now: now, Since: time.Hour}); err != nil || !strings.Contains(checkPage(t, r), "cannot read its current state: 404") {
 		t.Errorf("%v", err)
 	}
 	for text, want := range map[string]error{`{"at":"2026-03-02T09:00:00Z","nets":[]}`: ErrNothing, pages()["overview"]: ErrNoNet} {

@@ -111,7 +111,7 @@ func sidecarGroups() []group {
 		{pkg: "mib", pattern: "Build", rows: []row{
 			{what: "SNMP table of 10,000 places, values of a tick", name: "Build/places=10000/transitions=0/values",
 				base: "Build/places=10000/transitions=0/base=memory", baseIs: "filling the memory", goal: "≤ 20 ms"},
-			{what: "the same, a row having come or gone", name: "Build/places=10000/transitions=0/rows",
+			{what: "the same, after a row was added or removed", name: "Build/places=10000/transitions=0/rows",
 				base: "Build/places=10000/transitions=0/values", baseIs: "the same rows", goal: "≤ 20 ms"},
 		}},
 		{pkg: "agentx", pattern: "WalkThroughSnmpd|BulkOfEight", oneProcessor: true, rows: []row{

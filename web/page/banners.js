@@ -45,20 +45,20 @@ export class Banners {
     /** @type {[string, string, (() => Node)|null][]} kind, words, what to do */
     const all = [];
     const passed = age((Date.now() - model.live.received) / 1000);
-    if (lost && model.live.received) all.push(['lost', `The sidecar does not answer. What you see is ${passed} old; this page keeps trying.`, null]);
-    else if (lost) all.push(['lost', 'The sidecar does not answer yet; this page keeps trying.', null]);
+    if (lost && model.live.received) all.push(['lost', `The sidecar does not answer. The data shown is ${passed} old. This page tries again.`, null]);
+    else if (lost) all.push(['lost', 'The sidecar does not answer yet. This page tries again.', null]);
     if (!lost) this.#connections(all);
     if (where.at) {
       const at = model.past?.at ?? where.at;
       const back = () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live');
-      all.push(['past', `You see ${clock(at)}, ${age((model.clock.now() - at) / 1000)} ago.`, back]);
+      all.push(['past', `The data shown is of ${clock(at)}, ${age((model.clock.now() - at) / 1000)} ago.`, back]);
     }
     if (model.trouble) all.push(['trouble', model.trouble, null]);
     const nets = model.overview?.nets.length ?? -1;
-    if (!lost && where.net && !net && nets > 0) all.push(['unknown', `No net “${where.net}” is known here.`, null]);
-    if (!lost && model.scene && nets === 0) all.push(['unknown', 'The sidecar has received no net yet. What you see is from before.', null]);
+    if (!lost && where.net && !net && nets > 0) all.push(['unknown', `This sidecar has no net “${where.net}”.`, null]);
+    if (!lost && model.scene && nets === 0) all.push(['unknown', 'The sidecar has received no net yet. The data shown is not current.', null]);
     if (!lost && net && net.sources_up === 0) all.push(['silent', `No source of ${label(net)} is up: the numbers are those of the last messages.`, null]);
-    if (this.newer) all.push(['newer', 'The sidecar brought a newer page.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
+    if (this.newer) all.push(['newer', 'A newer version of this page is available.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
     this.#announce(all);
     syncRows(this.root, all, (b) => b[0], ([kind, , action]) => el('p', { class: 'banner ' + kind }, el('bdi', null), action?.()),
       (row, [, text]) => say(row.firstElementChild, text));
@@ -74,10 +74,10 @@ export class Banners {
     const nats = overview?.nats;
     const above = overview?.up_nats;
     if (nats && !nats.connected) {
-      all.push(['deaf', `The sidecar has had no connection to NATS for ${away(nats)} and receives no engine: ${nats.reason ?? 'no reason known'}. What you see is from before.`, null]);
+      all.push(['deaf', `The sidecar has had no connection to NATS for ${away(nats)} and receives no engine: ${nats.reason ?? 'no reason known'}. The data shown is not current.`, null]);
     }
     if (above && !above.connected) {
-      all.push(['above', `The sidecar has had no connection to the NATS of the sidecar above (--up.nats) for ${away(above)}: ${above.reason ?? 'no reason known'}. That one shows these nets as they were before.`, null]);
+      all.push(['above', `The sidecar has had no connection to the NATS of the sidecar above (--up.nats) for ${away(above)}: ${above.reason ?? 'no reason known'}. That sidecar shows these nets with their last known state.`, null]);
     }
   }
 

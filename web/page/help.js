@@ -2,16 +2,16 @@
 import { byId, el } from './dom.js';
 
 const keys = [
-  ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'closer, farther, all of it'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
+  ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'zoom in, zoom out, whole net'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
   ['Enter', 'open the node'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'], ['[  ]', 'back and forth in time'],
-  ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this'],
+  ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this help'],
 ];
 const signs = [
   ['circle', 'a place and how many tokens are in it; its colour and the ring around it say how old the oldest is, from a second to an hour and more'],
   ['box', 'a transition and how often it fires; a ring with a bar marks that instances wait for it'],
-  ['dot', 'one firing on its way, or as many as the legend says'],
-  ['–', 'not known: no source of the net reports it; never the same as 0'],
-  ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor, one that only looks; ×3 is its weight'],
+  ['dot', 'one firing, or as many as the legend says'],
+  ['–', 'not known: no source of the net reports it. This is not 0'],
+  ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor arc, a read arc; ×3 is its weight'],
 ];
 
 /** The dialog with the keys and what is drawn. */

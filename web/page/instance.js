@@ -12,11 +12,11 @@ import { badge, hour, waits } from './place.js';
  */
 export function instance(a, { model, heat: scale }) {
   const out = [el('h3', null, 'Where it is now')];
-  if (!a.now) out.push(el('p', { class: 'note' }, `Its engine did not say: ${a.unanswered ?? 'no answer'}`));
+  if (!a.now) out.push(el('p', { class: 'note' }, `The engine did not answer: ${a.unanswered ?? 'no answer'}`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
   else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
-  if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Never: it did not wait long anywhere.'));
+  if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Not among the oldest tokens of any place in the last hour.'));
   else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));
   return out;
 }

@@ -203,7 +203,7 @@ export class Model extends EventTarget {
       this.#tell('address');
       this.#tell('frame');
     } catch (error) {
-      this.#fail(`The drawing of this net did not come: ${text(error)}.`);
+      this.#fail(`Cannot load the drawing of this net: ${text(error)}.`);
     } finally {
       setTimeout(() => this.drawingAsked === hash && (this.drawingAsked = ''), again);
     }
@@ -219,12 +219,12 @@ export class Model extends EventTarget {
       const message = await ask('history', { net, at: new Date(at).toISOString() }, asked.signal);
       if (net !== this.where.net || at !== this.where.at) return;
       this.past = new Frame(message);
-      this.trouble = this.scene && message.drawing !== this.scene.hash ? 'The net was defined otherwise then, so its numbers cannot be drawn on it.' : '';
+      this.trouble = this.scene && message.drawing !== this.scene.hash ? 'The net had another definition at that time, so its numbers cannot be shown on this drawing.' : '';
       if (this.trouble) this.past = null;
     } catch (error) {
       if (asked.signal.aborted) return;
       this.past = null;
-      this.#fail(error instanceof ApiError && error.status === 404 ? 'Nothing is remembered of that time.' : `The past did not come: ${text(error)}.`);
+      this.#fail(error instanceof ApiError && error.status === 404 ? 'No data is kept for that time.' : `Cannot load the past: ${text(error)}.`);
     }
     this.#tell('frame');
   }

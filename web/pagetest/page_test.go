@@ -423,7 +423,7 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		f.change(func() {
 			f.nats = map[string]any{"connected": false, "since": time.Now().Add(-time.Minute).UTC(), "reason": "maximum <b>connections</b> exceeded"}
 		})
-		b.Until(`/no connection to NATS for 1 m \d\d s and receives no engine: maximum <b>connections<.b> exceeded.*from before/.test(document.querySelector('.banner.deaf')?.innerText)`)
+		b.Until(`/no connection to NATS for 1 m \d\d s and receives no engine: maximum <b>connections<.b> exceeded.*not current/.test(document.querySelector('.banner.deaf')?.innerText)`)
 		b.Screenshot("deaf")
 		f.change(func() { f.nats = map[string]any{"connected": true, "since": time.Now().UTC()} })
 		b.Until(`!document.querySelector('.banner.deaf')`)

@@ -430,7 +430,7 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		f.change(func() {
 			f.above = map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "reason": "Authorization Violation"}
 		})
-		b.Until(`/no connection to the NATS of the sidecar above .--up.nats. for 1 h.*: Authorization Violation.*as they were before/.test(document.querySelector('.banner.above')?.innerText)`)
+		b.Until(`/no connection to the NATS of the sidecar above .--up.nats. for 1 h.*: Authorization Violation.*last known state/.test(document.querySelector('.banner.above')?.innerText)`)
 		if browsertest.Eval[bool](b, `document.querySelector('.banner.deaf') !== null`) {
 			t.Error("a lost connection to the sidecar above is shown as one to engines")
 		}

@@ -50,7 +50,7 @@ type player struct {
 	kinds   map[string]string   // of elements by id, such as "user task"
 	begins  [][]string          // by net: the places that get a token when an instance begins, in order
 	deleted []int               // by net: how many instances no longer count
-	vars    map[string]any      // of the process; every firing carries them
+	vars    map[string]any      // that the step gives
 	on      map[string][]string // by the id of an activity: its boundary events
 	warning string              // that an event waits for a user, or ""
 }
@@ -58,7 +58,7 @@ type player struct {
 // newPlayer reads the files of a scenario. An error wraps errRefused if pnagent
 // refuses them.
 func newPlayer(s *scenario, dir string) (*player, error) {
-	p := &player{kinds: map[string]string{}, vars: map[string]any{}, on: map[string][]string{}}
+	p := &player{kinds: map[string]string{}, on: map[string][]string{}}
 	files, err := read(s.files, filepath.Join(dir, s.suite))
 	if err != nil {
 		return nil, err
@@ -281,6 +281,7 @@ func play(t *testing.T, s *scenario, dir string, l life) (err error) {
 
 // step performs a step, or checks what it expects.
 func (p *player) step(ctx context.Context, s *step) error {
+	p.vars = nil
 	if s.vars != "" {
 		if err := json.Unmarshal([]byte(s.vars), &p.vars); err != nil {
 			return err
@@ -345,8 +346,11 @@ func (p *player) step(ctx context.Context, s *step) error {
 	return nil
 }
 
-// data returns the variables as the data of a token.
+// data returns the variables of a step as the data of a token; nil for none.
 func (p *player) data() []byte {
+	if p.vars == nil {
+		return nil
+	}
 	out, err := json.Marshal(p.vars)
 	if err != nil {
 		panic(err) // it was JSON

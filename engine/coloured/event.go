@@ -40,7 +40,7 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 			tok := h.token()
 			tok.ID += uint64(j)
 			if data != nil {
-				tok.Data = data
+				tok.Data = s.over(h.place, tok.Data, data)
 			}
 			x.Taken = append(x.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}

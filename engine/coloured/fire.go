@@ -88,7 +88,7 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 		seen := make([]Placed, len(taken))
 		for k := range taken {
 			seen[k] = taken[k]
-			seen[k].Token.Data = data
+			seen[k].Token.Data = s.over(taken[k].Place, taken[k].Token.Data, data)
 		}
 		taken = seen
 	}
@@ -338,7 +338,7 @@ func (s *Shard) emptySpot(i int, in *instance, ps *piles, at spot, now int64) {
 func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	s.out = s.out[:0]
 	r, pass, data := &s.rules[t], o.data, o.data
-	if pass == nil {
+	if pass == nil || s.shared {
 		pass = s.passed(i, t)
 	}
 	for k := range r.effects {
@@ -354,19 +354,19 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 			h := s.took[j]
 			h.n = min(h.n, left)
 			if left -= h.n; data != nil {
-				h.data = data
+				h.data = s.over(h.place, h.data, data)
 			}
 			s.out = append(s.out, h)
 		}
 		if left > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: left}, spot{e.Place, s.aim(i, in, f, e.Place, false)}})
-			s.filter(in, data)
+			s.passOn(in, data)
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 && b.Put > 0 {
 			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
-			s.filter(in, data)
+			s.passOn(in, data)
 		}
 	}
 	if o.values != nil {

@@ -64,7 +64,7 @@ func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte
 	tokens = append(tokens, taken...)
 	if data != nil {
 		for k := range tokens {
-			tokens[k].Token.Data = data
+			tokens[k].Token.Data = s.over(tokens[k].Place, tokens[k].Token.Data, data)
 		}
 	}
 	tokens = append(tokens, read...)

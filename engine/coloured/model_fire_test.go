@@ -108,6 +108,9 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 	})
 	m.entered = map[string]*modelFrame{}
 	passed := data
+	if m.net.Shared {
+		passed = nil
+	}
 	for _, k := range taken {
 		if passed == nil {
 			passed = k.Data
@@ -115,8 +118,11 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 	}
 	passOn := func(n int) {
 		for _, k := range m.tokens[len(m.tokens)-n:] {
-			if data == nil {
+			if data == nil || m.net.Shared {
 				m.pass(taken, k)
+			}
+			if data != nil {
+				k.Data = m.withData(k, data)
 			}
 		}
 	}
@@ -157,7 +163,7 @@ func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
 	n := &modelToken{Token: k.Token, place: place, in: in}
 	n.Injected = m.now
 	if data != nil {
-		n.Data = data
+		n.Data = m.withData(k, data)
 	}
 	m.tokens = append(m.tokens, n)
 }

@@ -107,7 +107,7 @@ func (m *model) inscribe(t int, c modelChoice, branches []petri.BranchArc, data 
 	tokens := modelChoice{savedTokens(c.taken), c.read}
 	for _, k := range tokens.taken {
 		if data != nil {
-			k.Data = data
+			k.Data = m.withData(k, data)
 		}
 	}
 	ok = true

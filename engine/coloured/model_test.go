@@ -300,7 +300,7 @@ func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.B
 	seen := placedOf(taken)
 	for k := range seen {
 		if data != nil {
-			seen[k].Token.Data = data
+			seen[k].Token.Data = m.withData(taken[k], data)
 		}
 	}
 	var otherwise []petri.BranchArc

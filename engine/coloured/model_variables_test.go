@@ -143,6 +143,19 @@ func (m *model) pass(taken []*modelToken, k *modelToken) {
 	}
 }
 
+// withData returns the data of a token after a call or a run returned data: in a shared net,
+// variables that it does not name stay.
+func (m *model) withData(k *modelToken, data []byte) []byte {
+	o, given := fieldsIn(k.Data), fieldsIn(data)
+	if !m.net.Shared || m.net.Places[k.place].Data == petri.OwnData || o == nil || given == nil {
+		return data
+	}
+	for name, value := range given {
+		o[name] = value
+	}
+	return textOf(o)
+}
+
 // rebased returns what a run returned, with the present values of what it left as it was.
 func (m *model) rebased(r *modelRun, data []byte) []byte {
 	o := fieldsIn(data)

@@ -451,7 +451,7 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome, c candidate
 		return true
 	}
 	took := s.taking(in, f, r, c, taken)
-	out, entering := s.putting(f, r, o)
+	out, entering := s.putting(f, r, o, took)
 	x := s.sharing(in, took, out, entering)
 	fits, passes := true, o.passes(r)
 	s.eachData(in, func(h held) {
@@ -524,7 +524,11 @@ func (s *Shard) taking(in *instance, f *frame, r *rule, c candidate, taken []Pla
 
 // putting returns the tokens with new data that a firing in a frame will put: into runs that
 // are open, and entering others, see sharing.
-func (s *Shard) putting(f *frame, r *rule, o *outcome) (out, entering []held) {
+func (s *Shard) putting(f *frame, r *rule, o *outcome, took []held) (out, entering []held) {
+	data := o.data
+	for k := range took {
+		data = s.over(took[k].place, took[k].data, data)
+	}
 	put := func(place int32, data []byte) {
 		home := s.around(f, place)
 		to := &out
@@ -536,12 +540,12 @@ func (s *Shard) putting(f *frame, r *rule, o *outcome) (out, entering []held) {
 	if o.data != nil && o.puts == nil {
 		for k := range r.effects {
 			if r.effects[k].Put > 0 {
-				put(r.effects[k].Place, o.data)
+				put(r.effects[k].Place, data)
 			}
 		}
 		for k, b := range r.branches {
 			if o.mask>>k&1 != 0 && b.Put > 0 {
-				put(b.Place, o.data)
+				put(b.Place, data)
 			}
 		}
 	}
@@ -556,12 +560,30 @@ func (s *Shard) putting(f *frame, r *rule, o *outcome) (out, entering []held) {
 	return out, entering
 }
 
-// filter applies passInto to the last token in out if it has no new data.
-func (s *Shard) filter(in *instance, data []byte) {
-	if s.locals && data == nil {
-		h := &s.out[len(s.out)-1]
+// passOn completes the data that the last token in out was passed: it applies passInto, and
+// puts new data over it, if any.
+func (s *Shard) passOn(in *instance, data []byte) {
+	h := &s.out[len(s.out)-1]
+	if s.locals {
 		h.data = s.passInto(in, h.data, h.spot)
 	}
+	if data != nil {
+		h.data = s.over(h.place, h.data, data)
+	}
+}
+
+// over returns the data of a token of a place after an action or a call returned new data
+// for it. The variables that the new data does not name keep their values.
+func (s *Shard) over(place int32, old, data []byte) []byte {
+	if !s.shared || s.ownData(place) {
+		return data
+	}
+	o, news := objectOf(old), objectOf(data)
+	if o == nil || news == nil {
+		return data
+	}
+	maps.Copy(o, news)
+	return o.data()
 }
 
 // passInto returns the data that a firing passes on into a spot: without variables of runs

@@ -261,15 +261,11 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 }
 
 // awaitIn makes the transition of an event that does not interrupt wait while a
-// place is marked. A timer occurs as often as it says, another event any number of
-// times.
+// place is marked, whose token gives it the variables. A timer occurs as often as it
+// says, another event any number of times.
 func (b *builder) awaitIn(place string, n *node, transition string) {
-	if !n.timed() {
-		b.test(petri.Read, place, transition, 1, n.pos)
-		return
-	}
 	b.take(place, transition, n.pos)
-	if n.event.times == 0 {
+	if !n.timed() || n.event.times == 0 {
 		b.put(transition, place, n.pos)
 	}
 }

@@ -295,13 +295,24 @@ func (r *repetition) beginOne() {
 	r.inscribe(t, r.item, r.next(of(r.item)+".loopCounter + 1"), r.n.pos)
 	data := ""
 	if r.base != "" {
-		data = r.n.maps.inside()
+		data = r.own() + r.n.maps.inside()
 		r.inscribe(t, r.base, data, r.n.pos)
 	}
 	r.inscribe(t, r.run, data, r.n.pos)
 	if r.kid != nil {
 		r.after(func() { r.enter(r.kid, t, data, r.n.pos) })
 	}
+}
+
+// own returns lines that define the variables of the next run. Those of the last one,
+// which r.vars has, would count without them.
+func (r *repetition) own() (lines string) {
+	for _, name := range []string{"loopCounter", r.m.element} {
+		if name != "" {
+			lines += with(name, "= get value("+listAt(r.item)+", "+jsonText(name)+")")
+		}
+	}
+	return lines
 }
 
 // more returns a guard that holds while further runs of multi-instance begin.

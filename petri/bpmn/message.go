@@ -17,7 +17,7 @@ func (d *document) readMessage(n *node, kind petri.EventKind, ref string) string
 		return ""
 	}
 	n.message = petri.Event{Kind: kind, Name: name}
-	if e := d.defs[local(ref)]; e != nil && kind == petri.EventMessage && n.kind != "startEvent" {
+	if e := d.defs[local(ref)]; e != nil && kind == petri.EventMessage && (n.kind != "startEvent" || n.inside) {
 		n.message.Key = d.correlationKey(e)
 	}
 	return name

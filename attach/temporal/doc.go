@@ -9,11 +9,12 @@
 // An [Adapter] polls until the context of its Run ends. A poll does, in this order:
 //
 //   - Lists. ListWorkflowExecutions returns the executions that run, and those that
-//     closed since the last poll.
+//     closed since the last list. A list that takes long continues in later polls;
+//     nothing is published before the first one is complete.
 //   - Readings. An execution is described, and its history is read from the last
 //     event on that is known, newest first. Executions whose last reading is the
 //     oldest come first, as many as the budget allows. [Status] has how many of
-//     the running ones were read.
+//     the running ones were read. Those that closed wait in a bounded backlog.
 //   - Queues. DescribeTaskQueue returns when a worker polled a task queue last.
 //   - Questions. If nothing is pending in an execution, its worker is asked for the
 //     stack trace, which names what it waits for. There is a budget of its own
@@ -38,7 +39,7 @@
 // # Restarts
 //
 // The state file holds, for each open execution, up to which event its history was
-// counted, and the executions that closed lately. After a restart the histories are
+// counted, up to when closed ones were read, and those that closed lately. After a restart the histories are
 // read again, and only events after those are counted.
 //
 // The pure part is tested with answers of a real server in testdata. The module

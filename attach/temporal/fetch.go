@@ -5,6 +5,7 @@ package temporal
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/query/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/taskqueue/v1"
-	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -22,24 +23,35 @@ import (
 // Bounds of what is read.
 const (
 	listPage     = 1000
+	firstPause   = 100 * time.Millisecond // after a page that the server refused because of too many calls
 	historyPage  = 250
 	maxEvents    = 100_000 // of one history; Temporal ends an execution with 51,200
 	askWithin    = 3 * time.Second
 	largestTrace = 1 << 20 // bytes
 )
 
-// list calls take for every execution that a query of the server finds.
-func (s *Server) list(ctx context.Context, namespace, text string, take func(*workflow.WorkflowExecutionInfo)) error {
-	for token := []byte(nil); ; {
-		page, err := s.api.ListWorkflowExecutions(ctx, &workflowservice.ListWorkflowExecutionsRequest{Namespace: namespace, Query: text, PageSize: listPage, NextPageToken: token})
-		if err != nil {
-			return fmt.Errorf("listing the workflows of namespace %s: %w", namespace, err)
+// page returns a page of a list. While the server wants fewer calls, it is asked
+// again, later and later, until a time. The error is then ResourceExhausted, also if
+// the budget of lists does not suffice.
+func (s *Server) page(ctx context.Context, until time.Time, req *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	waiting, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for pause := firstPause; ; pause *= 2 {
+		if err := wait(waiting, s.lists); err != nil {
+			return nil, err
 		}
-		for _, info := range page.GetExecutions() {
-			take(info)
+		page, err := s.api.ListWorkflowExecutions(ctx, req)
+		if err == nil {
+			return page, nil
 		}
-		if token = page.GetNextPageToken(); len(token) == 0 {
-			return nil
+		err = fmt.Errorf("listing the workflows of namespace %s: %w", req.GetNamespace(), err)
+		if status.Code(err) != codes.ResourceExhausted {
+			return nil, err
+		}
+		select {
+		case <-waiting.Done():
+			return nil, err
+		case <-time.After(pause):
 		}
 	}
 }
@@ -79,8 +91,15 @@ func (s *Server) fetch(ctx context.Context, r *run, last int64, closed, detail b
 	return out
 }
 
+// failedReading returns a reading that failed. A namespace that is not found is an
+// error of the server; its workflows may exist.
 func failedReading(err error) reading {
-	return reading{err: err, gone: status.Code(err) == codes.NotFound}
+	return reading{err: err, gone: status.Code(err) == codes.NotFound && !isNamespaceNotFound(err)}
+}
+
+func isNamespaceNotFound(err error) bool {
+	var absent *serviceerror.NamespaceNotFound
+	return errors.As(serviceerror.FromStatus(status.Convert(err)), &absent)
 }
 
 // history returns the events after one, by their ids; about expect of them.

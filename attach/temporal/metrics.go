@@ -20,6 +20,7 @@ type Status struct {
 
 // coverage is how many executions were read.
 type coverage struct {
+	Listed int64 // when the last complete list of those that run began; 0 before the first one
 	Open   int   // executions that run
 	Read   int   // of these, whose history was read once or more
 	Oldest int64 // the reading that is the longest ago, of those that run
@@ -36,15 +37,19 @@ func (s *Adapter) Status() Status {
 	return out
 }
 
-// ratio returns the part of the running executions that were read.
+// ratio returns the part of the running executions that were read; 0 while not all
+// are known.
 func (c coverage) ratio() float64 {
+	if c.Listed == 0 {
+		return 0
+	}
 	if c.Open == 0 {
 		return 1
 	}
 	return float64(c.Read) / float64(c.Open)
 }
 
-var families = append(ledger.Families("pnagent_temporal", "net, place, workflow, reading", func(s Status) ledger.Status { return s.Status }),
+var families = append(ledger.Families("pnagent_temporal", "net, place, workflow, closed, reading", func(s Status) ledger.Status { return s.Status }),
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_calls_total", Help: "Calls of the server, by method.", Labels: []string{"method"},
 		Read: func(s Status, emit selfmetrics.Emit) {
 			for method, n := range s.Calls {
@@ -61,11 +66,17 @@ var families = append(ledger.Families("pnagent_temporal", "net, place, workflow,
 		Read: selfmetrics.Number(func(s Status) float64 { return s.RPS })},
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_open_workflows", Help: "Workflow executions that run.",
 		Read: selfmetrics.Number(func(s Status) int { return s.Open })},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_coverage_ratio", Help: "Part of the running workflow executions that were read once or more.",
+	selfmetrics.Family[Status]{Name: "pnagent_temporal_list_age_seconds", Help: "Time since the last complete list of running workflow executions began; those that started later may be absent. No value before the first one is complete.",
+		Read: func(s Status, emit selfmetrics.Emit) {
+			if s.Listed != 0 {
+				emit(float64(time.Now().UnixMicro()-s.Listed) / 1e6)
+			}
+		}},
+	selfmetrics.Family[Status]{Name: "pnagent_temporal_coverage_ratio", Help: "Part of the running workflow executions that were read once or more; 0 before all are listed.",
 		Read: selfmetrics.Number(func(s Status) float64 { return s.ratio() })},
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_oldest_reading_age_seconds", Help: "Age of the reading that is the longest ago, among those of running workflow executions.",
 		Read: selfmetrics.Number(func(s Status) float64 {
-			if s.Open == 0 {
+			if s.Open == 0 || s.Listed == 0 {
 				return 0
 			}
 			return float64(time.Now().UnixMicro()-s.Oldest) / 1e6

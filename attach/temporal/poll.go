@@ -5,8 +5,8 @@ package temporal
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +22,11 @@ import (
 // Bounds of one server.
 const (
 	maxNets   = 1000
-	maxRuns   = 1_000_000
-	maxQueues = 100 // described in one poll
-	parallel  = 8   // calls at a time
+	maxRuns   = 1_000_000 // that are open
+	maxClosed = 10_000    // that closed, and were not read to their end
+	maxQueues = 100       // described in one poll
+	maxErrors = 3         // of the readings of a closed execution
+	parallel  = 8         // calls at a time
 )
 
 const (
@@ -47,8 +49,15 @@ type run struct {
 	described description
 	readAt    int64 // of the last reading; at first its start: nothing had happened then
 	quiet     bool  // nothing happened between the last two readings
+	errors    int   // readings that failed
 	closedAt  int64 // 0 for an open one
 	trace     trace
+}
+
+func newRun(namespace string, info *workflow.WorkflowExecutionInfo, n *workflowNet) *run {
+	r := &run{namespace: namespace, workflow: info.GetExecution().GetWorkflowId(), id: info.GetExecution().GetRunId(), taskQueue: info.GetTaskQueue(), net: n, started: micros(info.GetStartTime())}
+	r.readAt = r.started
+	return r
 }
 
 // trace is what the worker of an idle execution said.
@@ -66,19 +75,24 @@ func (r *run) queue() string {
 	return r.taskQueue
 }
 
-// poll reads the server once and changes the ledgers.
+// poll reads the server once and changes the ledgers. Each part of it has a share of
+// the time-out. Before all executions that run were listed once, nothing is
+// published: what is not listed yet would be missing.
 func (s *Adapter) poll(ctx context.Context) error {
-	begin, now := time.Now(), s.Now()
-	if s.state.Closed == nil {
-		s.state.Closed = map[string]*cursor{}
-	}
-	if err := s.lists(ctx, now); err != nil {
-		return s.refused(err)
-	}
-	if err := s.readAll(ctx, begin.Add(max(s.cfg.Interval, s.cfg.Timeout/2))); err != nil {
+	begin, now, part := time.Now(), s.Now(), s.cfg.Timeout/4
+	s.openCursors(now)
+	if err := s.readLists(ctx, begin.Add(part)); err != nil {
 		return err
 	}
-	if err := s.describeQueues(ctx, now); err != nil {
+	if s.listed.IsZero() {
+		s.cfg.Log.Info("the first list of running workflows takes more than one poll; nothing is published before it is complete", "listed", len(s.runs))
+		s.setCoverage(coverage{Open: len(s.runs)})
+		return nil
+	}
+	if err := s.readAll(ctx, begin.Add(2*part)); err != nil {
+		return err
+	}
+	if err := s.describeQueues(ctx, now, begin.Add(3*part)); err != nil {
 		return err
 	}
 	if err := s.askWorkers(ctx, now); err != nil {
@@ -88,88 +102,22 @@ func (s *Adapter) poll(ctx context.Context) error {
 	return nil
 }
 
-// refused makes an error permanent that a server gives to the first call, and that
-// does not go away.
-func (s *Adapter) refused(err error) error {
-	switch status.Code(err) {
-	case codes.Unauthenticated, codes.PermissionDenied, codes.NotFound, codes.InvalidArgument:
-		if s.Source.Status().Polls == 0 {
-			return ledger.Permanent(err)
-		}
-	}
-	return err
-}
-
-// lists reads which executions are open and which have closed. If it takes longer
-// than half of the time since, the open ones are listed in fewer polls.
-func (s *Adapter) lists(ctx context.Context, now int64) error {
-	if begin := time.Now(); begin.Sub(s.listed) >= s.listing {
-		for _, namespace := range s.cfg.Namespaces {
-			err := s.cfg.Server.list(ctx, namespace, "ExecutionStatus='Running'"+s.types(), func(info *workflow.WorkflowExecutionInfo) {
-				s.run(namespace, info)
-			})
-			if err != nil {
-				return err
-			}
-		}
-		s.listed = time.Now()
-		s.listing = s.listed.Sub(begin)
+// openCursors makes the cursors of namespaces that have none, and continues those of
+// the state file.
+func (s *Adapter) openCursors(now int64) {
+	if s.state.Closed == nil {
+		s.state.Closed = map[string]*cursor{}
 	}
 	for _, namespace := range s.cfg.Namespaces {
-		if err := s.listClosed(ctx, namespace, now); err != nil {
-			return err
+		c := s.state.Closed[namespace]
+		if c == nil || c.Seen == nil {
+			c = &cursor{Since: now, At: now, Seen: map[string]int64{}}
+			s.state.Closed[namespace] = c
+		}
+		if c.listed == 0 {
+			c.listed, c.newest = c.At, c.At
 		}
 	}
-	return nil
-}
-
-// types returns the condition of a list that only some workflow types are wanted.
-func (s *Adapter) types() string {
-	if len(s.cfg.Nets) == 0 {
-		return ""
-	}
-	return " AND WorkflowType IN ('" + strings.Join(s.cfg.Nets, "','") + "')"
-}
-
-// listClosed reads which executions have closed.
-func (s *Adapter) listClosed(ctx context.Context, namespace string, now int64) error {
-	c := s.state.Closed[namespace]
-	if c == nil || c.Seen == nil {
-		c = &cursor{Since: now, At: now, Seen: map[string]int64{}}
-		s.state.Closed[namespace] = c
-	}
-	since := max(c.At-overlap, c.Since)
-	text := "ExecutionStatus!='Running' AND CloseTime>='" + time.UnixMicro(since).UTC().Format(time.RFC3339Nano) + "'" + s.types()
-	return s.cfg.Server.list(ctx, namespace, text, func(info *workflow.WorkflowExecutionInfo) {
-		id := info.GetExecution().GetRunId()
-		if _, read := c.Seen[id]; read {
-			return
-		}
-		if r := s.run(namespace, info); r != nil {
-			r.closedAt = max(micros(info.GetCloseTime()), 1)
-		}
-	})
-}
-
-// run returns the execution of an entry of a list, and adds it. It returns nil if
-// there is no room, and for one whose end was read.
-func (s *Adapter) run(namespace string, info *workflow.WorkflowExecutionInfo) *run {
-	id := info.GetExecution().GetRunId()
-	if r := s.runs[id]; r != nil {
-		return r
-	}
-	if c := s.state.Closed[namespace]; c != nil && c.Seen[id] != 0 {
-		return nil
-	}
-	n := s.net(namespace, info.GetType().GetName())
-	if n == nil || len(s.runs) >= maxRuns {
-		s.Drop("workflow")
-		return nil
-	}
-	r := &run{namespace: namespace, workflow: info.GetExecution().GetWorkflowId(), id: id, taskQueue: info.GetTaskQueue(), net: n, started: micros(info.GetStartTime())}
-	r.readAt = r.started
-	s.runs[id] = r
-	return r
 }
 
 // net returns the net of a workflow type, and adds it; nil if there is no room.
@@ -190,24 +138,14 @@ func (s *Adapter) net(namespace, kind string) *workflowNet {
 	return n
 }
 
-// readAll reads executions until a time: first those that closed, in up to half of
-// the time, then the others, and of each kind those first whose last reading is the
-// oldest.
+// readAll reads executions until a time: first those that run, in up to half of the
+// time, then those that closed, then the rest, and of each kind those first whose
+// last reading is the oldest.
 func (s *Adapter) readAll(ctx context.Context, end time.Time) error {
-	var closed, open []*run
-	for _, r := range s.runs {
-		if r.closedAt != 0 {
-			closed = append(closed, r)
-		} else {
-			open = append(open, r)
-		}
-	}
-	oldest := func(a, b *run) int { return cmp.Or(cmp.Compare(a.readAt, b.readAt), cmp.Compare(a.id, b.id)) }
-	slices.SortFunc(closed, oldest)
-	slices.SortFunc(open, oldest)
-	rest, err := s.readUntil(ctx, closed, time.Now().Add(time.Until(end)/2))
+	readAt := func(r *run) int64 { return r.readAt }
+	rest, err := s.readUntil(ctx, sorted(s.runs, readAt), time.Now().Add(time.Until(end)/2))
 	if err == nil {
-		_, err = s.readUntil(ctx, open, end)
+		_, err = s.readUntil(ctx, sorted(s.closed, readAt), end)
 	}
 	if err == nil {
 		_, err = s.readUntil(ctx, rest, end)
@@ -261,6 +199,10 @@ func (s *Adapter) take(r *run, got *reading) error {
 			s.odd[r.id] = true
 			s.cfg.Log.Warn("a workflow cannot be read", "net", r.net.net.Def.ID, "instance", instance(r.workflow, r.id), "err", got.err)
 		}
+		if r.errors++; r.closedAt != 0 && r.errors >= maxErrors {
+			s.Drop("closed")
+			s.forget(r, r.closedAt)
+		}
 		return nil
 	}
 	first := r.execution == nil
@@ -270,21 +212,22 @@ func (s *Adapter) take(r *run, got *reading) error {
 	r.execution.read(got.events)
 	r.quiet, r.described, r.readAt = !first && len(got.events) == 0, got.described, now
 	if r.closedAt != 0 || !got.running && got.closedAt != 0 || r.execution.closed {
-		s.forget(r, max(r.closedAt, got.closedAt))
+		s.forget(r, cmp.Or(r.closedAt, got.closedAt, r.execution.lastAt))
 	}
 	return nil
 }
 
-// forget removes an execution whose end was read.
+// forget removes an execution of which no more is to be read.
 func (s *Adapter) forget(r *run, closedAt int64) {
 	s.state.Closed[r.namespace].Seen[r.id] = max(closedAt, 1)
 	delete(s.runs, r.id)
+	delete(s.closed, r.id)
 	delete(s.odd, r.id)
 }
 
-// describeQueues asks who polls the task queues that matter: those of what no worker
-// has taken.
-func (s *Adapter) describeQueues(ctx context.Context, now int64) error {
+// describeQueues asks who polls the task queues that matter, until a time: those of
+// what no worker has taken.
+func (s *Adapter) describeQueues(ctx context.Context, now int64, until time.Time) error {
 	wanted := map[queueKey]bool{}
 	for _, r := range s.runs {
 		r.waitsFor(wanted)
@@ -305,6 +248,9 @@ func (s *Adapter) describeQueues(ctx context.Context, now int64) error {
 		return cmp.Or(cmp.Compare(asked(a), asked(b)), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.kind, b.kind))
 	})
 	for _, q := range due[:min(len(due), maxQueues)] {
+		if time.Now().After(until) {
+			break
+		}
 		last, err := s.cfg.Server.lastPoll(ctx, q)
 		if status.Code(err) == codes.ResourceExhausted {
 			break
@@ -345,7 +291,7 @@ func (r *run) waitsFor(queues map[queueKey]bool) {
 func (s *Adapter) askWorkers(ctx context.Context, now int64) error {
 	var ask []*run
 	for _, r := range s.runs {
-		if x := r.execution; x == nil || x.wait == nil || x.wait.place != placeWaiting || !r.quiet || r.closedAt != 0 || r.trace.last == x.last && now < r.trace.next {
+		if x := r.execution; x == nil || x.wait == nil || x.wait.place != placeWaiting || !r.quiet || r.trace.last == x.last && now < r.trace.next {
 			continue
 		}
 		if p := s.queues[queueKey{r.namespace, r.queue(), enums.TASK_QUEUE_TYPE_WORKFLOW}]; p != nil && unpolledText("", p, now) == "" {
@@ -380,26 +326,25 @@ func (s *Adapter) askWorkers(ctx context.Context, now int64) error {
 func (s *Adapter) present() {
 	now := s.Now()
 	tokens := map[*workflowNet][]ledger.Token{}
-	c := coverage{Oldest: now}
-	s.state.Runs = make(map[string]savedRun, len(s.runs))
-	least := map[string]int64{}
+	c := coverage{Listed: s.listed.UnixMicro(), Open: len(s.runs), Oldest: now, Closed: len(s.closed)}
+	s.state.Runs = map[string]savedRun{}
+	if !s.closedListed { // those that closed meanwhile are not known yet
+		maps.Copy(s.state.Runs, s.saved)
+	}
 	for _, r := range s.runs {
-		if saved, ok := r.saved(s.saved); ok {
-			s.state.Runs[r.id] = saved
-		}
-		if r.closedAt != 0 {
-			c.Closed++
-			if at := least[r.namespace]; at == 0 || r.closedAt < at {
-				least[r.namespace] = r.closedAt
-			}
-			continue
-		}
-		c.Open++
+		s.save(r)
 		c.Oldest = min(c.Oldest, r.readAt)
 		if r.execution != nil {
 			c.Read++
 		}
 		tokens[r.net] = append(tokens[r.net], r.tokens(s.queues, now)...)
+	}
+	least := map[string]int64{}
+	for _, r := range s.closed {
+		s.save(r)
+		if at := least[r.namespace]; at == 0 || r.closedAt < at {
+			least[r.namespace] = r.closedAt
+		}
 	}
 	for _, n := range s.nets {
 		if n != nil {
@@ -410,6 +355,13 @@ func (s *Adapter) present() {
 		closed.move(least[namespace])
 	}
 	s.cover(c, now)
+}
+
+// save notes in the state how far an execution was counted.
+func (s *Adapter) save(r *run) {
+	if saved, ok := r.saved(s.saved); ok {
+		s.state.Runs[r.id] = saved
+	}
 }
 
 // saved returns how far the execution was counted.
@@ -425,12 +377,10 @@ func (r *run) saved(before map[string]savedRun) (savedRun, bool) {
 	return out, true
 }
 
-// move moves the cursor to the last execution that was read, but not beyond one
-// that was not, which closed at least; 0 if there is none.
+// move moves the cursor to where the list is complete, but not beyond an execution
+// that was not read, which closed at least; 0 if there is none.
 func (c *cursor) move(least int64) {
-	for _, at := range c.Seen {
-		c.At = max(c.At, at)
-	}
+	c.At = c.listed
 	if least != 0 {
 		c.At = min(c.At, least)
 	}
@@ -444,9 +394,7 @@ func (c *cursor) move(least int64) {
 // cover takes over the coverage, and logs when the budget begins or ceases to
 // suffice.
 func (s *Adapter) cover(c coverage, now int64) {
-	s.mu.Lock()
-	s.coverage = c
-	s.mu.Unlock()
+	s.setCoverage(c)
 	age := time.Duration(now-c.Oldest) * time.Microsecond
 	switch short := c.Read < c.Open || age > max(time.Minute, 3*s.cfg.Interval); {
 	case short && !s.short:
@@ -455,4 +403,10 @@ func (s *Adapter) cover(c coverage, now int64) {
 		s.cfg.Log.Info("the budget of calls suffices again", "open", c.Open)
 	}
 	s.short = c.Read < c.Open || age > max(time.Minute, 3*s.cfg.Interval)
+}
+
+func (s *Adapter) setCoverage(c coverage) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.coverage = c
 }

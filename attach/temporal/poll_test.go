@@ -39,13 +39,21 @@ type fake struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 
 	mu      sync.Mutex
-	n       int          // workflows that run: 0 to n-1, the first one started first
-	closed  map[int]bool // of these, those that have closed
-	deleted map[int]bool // of these, those that no call finds
+	n       int               // workflows that run: 0 to n-1, the first one started first
+	closed  map[int]time.Time // of these, those that have closed, and when
+	deleted map[int]bool      // of these, those that no call finds
+	starts  int               // times that the server started; tokens of pages are valid for one
 	fails   func(method string, i int) error
 	calls   map[string][]int // workflows by method
 	headers metadata.MD
 }
+
+const (
+	fakePage = 50 // executions of a page of a list
+
+	// In calls and fails, the lists have these instead of a workflow.
+	openList, closedList = -1, -2
+)
 
 // began is when the workflows began: number i began i seconds later.
 var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -55,8 +63,8 @@ func runID(i int) string { return fmt.Sprintf("run-%06d", i) }
 func (f *fake) info(i int) *workflow.WorkflowExecutionInfo {
 	out := &workflow.WorkflowExecutionInfo{Execution: &common.WorkflowExecution{WorkflowId: "w" + strconv.Itoa(i), RunId: runID(i)}, Type: &common.WorkflowType{Name: "Wait"},
 		StartTime: timestamppb.New(began.Add(time.Duration(i) * time.Second)), Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING, TaskQueue: "q", HistoryLength: 4}
-	if f.closed[i] {
-		out.Status, out.CloseTime, out.HistoryLength = enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, timestamppb.Now(), 5
+	if at, closed := f.closed[i]; closed {
+		out.Status, out.CloseTime, out.HistoryLength = enums.WORKFLOW_EXECUTION_STATUS_TERMINATED, timestamppb.New(at), 5
 	}
 	return out
 }
@@ -85,20 +93,37 @@ func (f *fake) of(e *common.WorkflowExecution) int {
 func (f *fake) ListWorkflowExecutions(ctx context.Context, req *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.call(ctx, "list", -1); err != nil {
+	open := strings.HasPrefix(req.GetQuery(), "ExecutionStatus='Running'")
+	of := closedList
+	if open {
+		of = openList
+	}
+	if err := f.call(ctx, "list", of); err != nil {
 		return nil, err
 	}
-	from, _ := strconv.Atoi(string(req.GetNextPageToken()))
+	before := f.n
+	if token := string(req.GetNextPageToken()); token != "" {
+		starts := -1
+		if _, err := fmt.Sscanf(token, "%d:%d", &starts, &before); err != nil || starts != f.starts {
+			return nil, status.Errorf(codes.InvalidArgument, "invalid page token %q", token)
+		}
+	}
 	out := &workflowservice.ListWorkflowExecutionsResponse{}
-	open := strings.HasPrefix(req.GetQuery(), "ExecutionStatus='Running'")
-	for i := from; i < f.n; i++ {
-		if len(out.Executions) == 50 {
-			out.NextPageToken = []byte(strconv.Itoa(i))
+	_, text, _ := strings.Cut(req.GetQuery(), "CloseTime>='")
+	since, err := time.Parse(time.RFC3339Nano, strings.TrimSuffix(text, "'"))
+	if err != nil && !open {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	for i := before - 1; i >= 0; i-- { // the last one first, as Temporal does
+		at, closed := f.closed[i]
+		if f.deleted[i] || open == closed || closed && at.Before(since) {
+			continue
+		}
+		if len(out.Executions) == fakePage {
+			out.NextPageToken = fmt.Appendf(nil, "%d:%d", f.starts, i+1)
 			break
 		}
-		if !f.deleted[i] && f.closed[i] != open {
-			out.Executions = append(out.Executions, f.info(i))
-		}
+		out.Executions = append(out.Executions, f.info(i))
 	}
 	return out, nil
 }
@@ -128,8 +153,8 @@ func (f *fake) GetWorkflowExecutionHistoryReverse(ctx context.Context, req *work
 		{EventId: 3, EventTime: at, EventType: enums.EVENT_TYPE_WORKFLOW_TASK_STARTED},
 		{EventId: 4, EventTime: at, EventType: enums.EVENT_TYPE_WORKFLOW_TASK_COMPLETED},
 	}
-	if f.closed[i] {
-		all = append(all, &history.HistoryEvent{EventId: 5, EventTime: timestamppb.Now(), EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED})
+	if at, closed := f.closed[i]; closed {
+		all = append(all, &history.HistoryEvent{EventId: 5, EventTime: timestamppb.New(at), EventType: enums.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED})
 	}
 	slices.Reverse(all)
 	from, _ := strconv.Atoi(string(req.GetNextPageToken()))
@@ -156,7 +181,7 @@ func (f *fake) QueryWorkflow(ctx context.Context, req *workflowservice.QueryWork
 // newFake starts a server with workflows and an adapter of it.
 func newFake(t *testing.T, n int, cfg Config, access Access, options ...grpc.ServerOption) (*fake, *Adapter) {
 	t.Helper()
-	f := &fake{n: n, closed: map[int]bool{}, deleted: map[int]bool{}, calls: map[string][]int{}}
+	f := &fake{n: n, closed: map[int]time.Time{}, deleted: map[int]bool{}, calls: map[string][]int{}}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -166,6 +191,9 @@ func newFake(t *testing.T, n int, cfg Config, access Access, options ...grpc.Ser
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
 	access.Address = l.Addr().String()
+	if access.ListRPS == 0 {
+		access.ListRPS = 1e6
+	}
 	s, err := Dial(access)
 	if err != nil {
 		t.Fatal(err)
@@ -215,8 +243,10 @@ func (s *Adapter) tokensAt(place string) int {
 func TestTheBudgetIsSpentOnTheOldest(t *testing.T) {
 	const n, rps = 300, 200
 	begin := time.Now()
-	f, a := newFake(t, n, Config{Timeout: 200 * time.Millisecond}, Access{RPS: rps})
-	poll(t, a)
+	f, a := newFake(t, n, Config{Timeout: 800 * time.Millisecond}, Access{RPS: rps})
+	for a.Status().Listed == 0 {
+		poll(t, a)
+	}
 	c := a.Status().coverage
 	if c.Open != n || c.Read == 0 || c.Read >= n || a.tokensAt(placeUnread) != n-c.Read || a.tokensAt(placeWaiting) != c.Read {
 		t.Errorf("%+v, %d not read, %d waiting; expected some of %d to be read", c, a.tokensAt(placeUnread), a.tokensAt(placeWaiting), n)
@@ -262,7 +292,7 @@ func TestWorkflowsThatEnd(t *testing.T) {
 	f, a := newFake(t, 3, Config{}, Access{RPS: 1e6})
 	poll(t, a)
 	f.mu.Lock()
-	f.closed[0], f.deleted[1] = true, true
+	f.closed[0], f.deleted[1] = time.Now(), true
 	f.mu.Unlock()
 	for range 3 {
 		poll(t, a)
@@ -358,14 +388,15 @@ func TestCredentials(t *testing.T) {
 func TestConfigurationsThatAreRefused(t *testing.T) {
 	for want, a := range map[string]Access{
 		"expected HOST:PORT":  {Address: "temporal", RPS: 1},
-		"calls a second":      {Address: "h:1"},
-		"an API key would be": {Address: "h:1", RPS: 1, APIKey: "k"},
+		"0 calls a second":    {Address: "h:1", ListRPS: 1},
+		"2e+06 calls":         {Address: "h:1", RPS: 1, ListRPS: 2e6},
+		"an API key would be": {Address: "h:1", RPS: 1, ListRPS: 1, APIKey: "k"},
 	} {
 		if _, err := Dial(a); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v; expected %q", a, err, want)
 		}
 	}
-	s, err := Dial(Access{Address: "h:1", RPS: 1})
+	s, err := Dial(Access{Address: "h:1", RPS: 1, ListRPS: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,15 +40,18 @@ type Adapter struct {
 	cfg Config
 	ask *rate.Limiter
 
-	state   state
-	saved   map[string]savedRun     // of the state file
-	nets    map[string]*workflowNet // by namespace and type; nil for one without room
-	runs    map[string]*run         // by run id
-	queues  map[queueKey]*polled
-	listed  time.Time     // when the last list ended
-	listing time.Duration // how long it took
-	short   bool          // that the budget does not suffice was logged
-	odd     map[string]bool
+	state  state
+	saved  map[string]savedRun     // of the state file
+	nets   map[string]*workflowNet // by namespace and type; nil for one without room
+	runs   map[string]*run         // that are open, by run id
+	closed map[string]*run         // that closed, and were not read to their end
+	queues map[queueKey]*polled
+	short  bool // that the budget does not suffice was logged
+	odd    map[string]bool
+
+	lists        []*list
+	listed       time.Time // when the last complete list of those that run began
+	closedListed bool      // those that closed were listed once
 
 	mu       sync.Mutex
 	coverage coverage
@@ -66,11 +69,15 @@ type savedRun struct {
 	Wait string `json:"wait,omitempty"` // the place where it waits since that event, if the arrival was counted
 }
 
-// cursor is how far the closed executions were read. All that closed before At were.
+// cursor is how far the closed executions were read. All that closed before At were,
+// or were left out.
 type cursor struct {
 	Since int64            `json:"since"` // events before it are not counted
 	At    int64            `json:"at"`
 	Seen  map[string]int64 `json:"seen"` // those that were read, by run id: when they closed
+
+	listed int64 // those that closed before it were listed
+	newest int64 // the last close that was listed
 }
 
 // New checks the configuration and reads the state file. An error about the
@@ -88,7 +95,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Questions < 0 || cfg.Questions > 1000 {
 		return nil, fmt.Errorf("%w: %g stack traces a second; expected 0 to 1000", ErrConfig, cfg.Questions)
 	}
-	s := &Adapter{cfg: cfg, nets: map[string]*workflowNet{}, runs: map[string]*run{}, queues: map[queueKey]*polled{}, odd: map[string]bool{}}
+	s := &Adapter{cfg: cfg, nets: map[string]*workflowNet{}, runs: map[string]*run{}, closed: map[string]*run{}, queues: map[queueKey]*polled{}, odd: map[string]bool{}}
 	burst := 0
 	if cfg.Questions > 0 {
 		burst = int(math.Ceil(max(1, cfg.Questions*cfg.Interval.Seconds())))
@@ -97,6 +104,6 @@ func New(cfg Config) (*Adapter, error) {
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout, Log: cfg.Log,
 		Poll: s.poll, File: cfg.State, Program: "pnagent attach temporal 1", State: &s.state})
-	s.saved = s.state.Runs
+	s.saved, s.lists = s.state.Runs, s.newLists()
 	return s, err
 }

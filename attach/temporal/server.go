@@ -29,6 +29,7 @@ type Access struct {
 	TLS     *tls.Config // nil for none
 	APIKey  string      // sent as a bearer token, by TLS only; "" for none
 	RPS     float64     // the largest number of calls a second
+	ListRPS float64     // of these, the largest number of pages of lists a second
 }
 
 // ErrConfig is wrapped by errors about a Config or an Access.
@@ -44,6 +45,7 @@ type Server struct {
 	api   workflowservice.WorkflowServiceClient
 	rps   float64
 	limit *rate.Limiter
+	lists *rate.Limiter // of pages of lists
 
 	mu     sync.Mutex
 	calls  map[string]uint64    // by method
@@ -55,8 +57,10 @@ func Dial(a Access) (*Server, error) {
 	if !strings.Contains(a.Address, ":") {
 		return nil, fmt.Errorf("%w: address %q; expected HOST:PORT", ErrConfig, a.Address)
 	}
-	if a.RPS < 0.1 || a.RPS > 1e6 {
-		return nil, fmt.Errorf("%w: %g calls a second; expected 0.1 to 1000000", ErrConfig, a.RPS)
+	for _, rps := range []float64{a.RPS, a.ListRPS} {
+		if rps < 0.1 || rps > 1e6 {
+			return nil, fmt.Errorf("%w: %g calls a second; expected 0.1 to 1000000", ErrConfig, rps)
+		}
 	}
 	if a.APIKey != "" && a.TLS == nil {
 		return nil, fmt.Errorf("%w: an API key would be sent in clear; expected TLS with it", ErrConfig)
@@ -65,7 +69,7 @@ func Dial(a Access) (*Server, error) {
 	if a.TLS != nil {
 		secure = credentials.NewTLS(a.TLS)
 	}
-	s := &Server{rps: a.RPS, limit: rate.NewLimiter(rate.Limit(a.RPS), max(1, int(a.RPS))), calls: map[string]uint64{}, errors: map[[2]string]uint64{}}
+	s := &Server{rps: a.RPS, limit: limiter(a.RPS), lists: limiter(a.ListRPS), calls: map[string]uint64{}, errors: map[[2]string]uint64{}}
 	key := a.APIKey
 	var err error
 	s.conn, err = grpc.NewClient(a.Address, grpc.WithTransportCredentials(secure), grpc.WithUserAgent("pnagent"),
@@ -77,7 +81,7 @@ func Dial(a Access) (*Server, error) {
 			if of, ok := req.(interface{ GetNamespace() string }); ok {
 				ctx = metadata.AppendToOutgoingContext(ctx, "temporal-namespace", of.GetNamespace())
 			}
-			err := s.wait(ctx)
+			err := wait(ctx, s.limit)
 			if err == nil {
 				err = invoke(ctx, method, req, answer, cc, opts...)
 			}
@@ -94,9 +98,11 @@ func Dial(a Access) (*Server, error) {
 // Close closes the connection.
 func (s *Server) Close() error { return s.conn.Close() }
 
+func limiter(rps float64) *rate.Limiter { return rate.NewLimiter(rate.Limit(rps), max(1, int(rps))) }
+
 // wait waits until the budget allows a call.
-func (s *Server) wait(ctx context.Context) error {
-	if err := s.limit.Wait(ctx); err != nil {
+func wait(ctx context.Context, budget *rate.Limiter) error {
+	if err := budget.Wait(ctx); err != nil {
 		return status.Error(codes.ResourceExhausted, "the budget of calls does not suffice within the time-out")
 	}
 	return nil
@@ -124,5 +130,5 @@ func failed(err error) bool {
 	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled, codes.Unauthenticated, codes.PermissionDenied:
 		return true
 	}
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return isNamespaceNotFound(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

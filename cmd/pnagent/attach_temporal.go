@@ -30,6 +30,7 @@ type attachTemporalCmd struct {
 
 	Nets        []string `name:"net" placeholder:"TYPE" help:"Workflow types to publish, comma-separated. Default: all."`
 	RPS         float64  `name:"rps" default:"50" help:"The largest number of calls of the server a second."`
+	ListRPS     float64  `name:"list-rps" default:"5" help:"Of these, the largest number of pages of lists a second. Temporal allows all clients 10 a second for each namespace and front end by default."`
 	StackTraces float64  `default:"1" help:"For how many workflows a second their worker is asked what they wait for, if nothing is pending. 0 for none."`
 	Show        []string `placeholder:"WHAT" enum:"detail" help:"Data that may be about persons, to publish: detail (messages of failures, identities of workers). Default: none."`
 }
@@ -63,7 +64,7 @@ func (c *attachTemporalCmd) Run(ctx context.Context, log *slog.Logger) error {
 
 // access returns how to reach the server.
 func (c *attachTemporalCmd) access() (temporal.Access, error) {
-	a := temporal.Access{Address: c.Address, RPS: c.RPS, APIKey: os.Getenv("TEMPORAL_API_KEY")}
+	a := temporal.Access{Address: c.Address, RPS: c.RPS, ListRPS: c.ListRPS, APIKey: os.Getenv("TEMPORAL_API_KEY")}
 	if c.APIKey != "" {
 		text, err := os.ReadFile(c.APIKey)
 		if err != nil {

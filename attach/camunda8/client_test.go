@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -158,7 +159,7 @@ func TestTimesAreReadInTheFormsOfTheAPI(t *testing.T) {
 }
 
 func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
-	got := map[string]string{}
+	got, workers := map[string]string{}, map[string]string{}
 	for name, j := range map[string]job{
 		"created":   {Type: "ship", State: "CREATED", Retries: 3},
 		"failed":    {Type: "ship", State: "FAILED", Retries: 1, Worker: "w", Message: "no stock"},
@@ -166,18 +167,52 @@ func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
 		"exhausted": {Type: "ship", State: "RETRIES_UPDATED"},
 		"listener":  {Type: "audit", Kind: "EXECUTION_LISTENER", Listener: "START", State: "CREATED", Retries: 3},
 	} {
-		text, detail := jobText(&j)
+		text, detail := jobText(&j, false)
 		got[name] = text + "|" + detail
+		if text, _ := jobText(&j, true); j.Worker != "" {
+			workers[name] = text
+		}
 	}
 	want := map[string]string{
 		"created":   "job ship, 3 retries|",
-		"failed":    "job ship, failed at worker w, 1 retry|no stock",
-		"timed out": "job ship, timed out at worker w, 3 retries|",
+		"failed":    "job ship, failed, 1 retry|no stock",
+		"timed out": "job ship, timed out, 3 retries|",
 		"exhausted": "job ship, out of retries|",
 		"listener":  "job audit of a listener (start), 3 retries|",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+	want = map[string]string{"failed": "job ship, failed at worker w, 1 retry", "timed out": "job ship, timed out at worker w, 3 retries"}
+	if d := cmp.Diff(want, workers); d != "" {
+		t.Errorf("with names of workers: %s", d)
+	}
+}
+
+// The list of definitions is read once more in a poll for those that are unknown.
+func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
+	e := newEmulation(t, true)
+	for i := range 20 {
+		key := strconv.Itoa(100 + i)
+		e.put(elementsPath, key, item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "gone", "processDefinitionKey": "1", "processInstanceKey": key, "startDate": date(time.Now().UnixMilli())})
+	}
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for polls := 1; polls <= 3; polls++ {
+		a.presenceAt = 0 // it is due
+		if err := a.poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := e.seen[definitionsPath]; got != polls+1 {
+			t.Errorf("the definitions were listed %d times in %d polls; expected one for each, and one at the start", got, polls)
+		}
+	}
+	e.put(definitionsPath, "1", item{"processDefinitionId": "gone", "version": 1})
+	a.presenceAt = 0
+	if err := a.poll(t.Context()); err != nil || a.nets["gone"] == nil {
+		t.Errorf("%v; expected the definition to be found", err)
 	}
 }
 

@@ -43,7 +43,8 @@ const (
 )
 
 // listEvery is the time between two readings of the list of definitions, in
-// microseconds. A definition that an element instance names is looked up at once.
+// microseconds. A definition that an element instance names is looked up in the same
+// poll.
 const listEvery = 60_000_000
 
 // definition is one version of a process.
@@ -56,6 +57,7 @@ type definition struct {
 // before it.
 func (a *Adapter) poll(ctx context.Context) error {
 	defer a.count()
+	a.relisted = false
 	host := time.Now().UnixMicro()
 	if a.listedAt == 0 || host-a.listedAt >= listEvery {
 		if err := a.list(ctx); err != nil {
@@ -153,13 +155,15 @@ func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Net, error) {
 }
 
 // net returns the net of an element instance. It reads the list of definitions if
-// the definition is new, and the model of a version that has an element which the
-// net lacks. It returns nil for a definition that is not listed, or not wanted.
+// the definition is new, at most once in a poll, and the model of a version that has
+// an element which the net lacks. It returns nil for a definition that is not
+// listed, or not wanted.
 func (a *Adapter) net(ctx context.Context, e *elementInstance) (*diagram.Net, error) {
 	if len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, e.Process) {
 		return nil, nil
 	}
-	if a.definitions[e.Definition] == nil {
+	if a.definitions[e.Definition] == nil && !a.relisted {
+		a.relisted = true
 		if err := a.readDefinitions(ctx); err != nil {
 			return nil, err
 		}

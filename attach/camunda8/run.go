@@ -26,7 +26,7 @@ type Config struct {
 	Address string       // such as http://127.0.0.1:8080
 	Client  *http.Client // with the credentials
 	Nets    []string     // process ids; empty for all
-	Detail  bool         // publish assignees, correlation keys and messages of errors
+	Detail  bool         // publish assignees, correlation keys, messages of errors and names of workers
 	Tokens  int          // most tokens, and things that they wait for of one kind, that are kept
 
 	State    string        // path of the state file; "" for none
@@ -50,6 +50,7 @@ type Adapter struct {
 
 	definitions  map[string]*definition // by key
 	listedAt     int64                  // when these were read
+	relisted     bool                   // they were read again in this poll, for one that was unknown
 	absent       map[string]bool        // searches that the API lacks, since listedAt
 	presenceAt   int64
 	presenceTook time.Duration

@@ -96,7 +96,7 @@ func (a *Adapter) readJobs(ctx context.Context, w *whys) error {
 		if j.Kind == "EXECUTION_LISTENER" || j.Kind == "TASK_LISTENER" || j.Kind == "AD_HOC_SUB_PROCESS" {
 			w.body[j.Instance] = true
 		}
-		text, detail := jobText(j)
+		text, detail := jobText(j, a.cfg.Detail)
 		why := diagram.Why{Text: text, Reason: stats.ReasonEnabled}
 		if j.Type == userTaskJob && j.Kind == "BPMN_ELEMENT" {
 			why = diagram.Why{Text: "user task", Reason: stats.ReasonManual}
@@ -106,9 +106,10 @@ func (a *Adapter) readJobs(ctx context.Context, w *whys) error {
 	})
 }
 
-// jobText returns what is known of a job, and the message of its last failure. The
-// API has a worker only after it failed, or let the job time out.
-func jobText(j *job) (text, detail string) {
+// jobText returns what is known of a job, with the name of its worker if that is
+// published, and the message of its last failure. The API has a worker only after
+// it failed, or let the job time out.
+func jobText(j *job, workers bool) (text, detail string) {
 	text = "job " + j.Type
 	if j.Kind == "EXECUTION_LISTENER" || j.Kind == "TASK_LISTENER" {
 		text = "job " + j.Type + " of a listener"
@@ -118,9 +119,12 @@ func jobText(j *job) (text, detail string) {
 	}
 	switch j.State {
 	case "FAILED":
-		text, detail = text+", failed"+at(j.Worker), j.Message
+		text, detail = text+", failed", j.Message
 	case "TIMED_OUT":
-		text += ", timed out" + at(j.Worker)
+		text += ", timed out"
+	}
+	if workers && j.Worker != "" && (j.State == "FAILED" || j.State == "TIMED_OUT") {
+		text += " at worker " + j.Worker
 	}
 	switch j.Retries {
 	case 0:
@@ -129,14 +133,6 @@ func jobText(j *job) (text, detail string) {
 		return text + ", 1 retry", detail
 	}
 	return fmt.Sprintf("%s, %d retries", text, j.Retries), detail
-}
-
-// at returns where a job was.
-func at(worker string) string {
-	if worker == "" {
-		return ""
-	}
-	return " at worker " + worker
 }
 
 func (a *Adapter) readTasks(ctx context.Context, w *whys) error {

@@ -149,9 +149,13 @@ func exempt(page, line string) int {
 // typePage types the commands of a page into one shell.
 func typePage(t *testing.T, page string, commands []command) {
 	t.Helper()
+	ports := newPorts(t)
+	bin, env := t.TempDir(), []string(nil)
+	if begin := beside[page]; begin != nil {
+		env = begin(t, ports, bin)
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), forAPage)
 	defer cancel()
-	ports := newPorts(t)
 	var sh *shell
 	for _, c := range commands {
 		line := c.line
@@ -170,7 +174,7 @@ func typePage(t *testing.T, page string, commands []command) {
 			continue
 		}
 		if sh == nil {
-			sh = newShell(t, ports)
+			sh = newShell(t, ports, bin, env)
 		}
 		sh.types(ctx, t, fmt.Sprintf("%s:%d", page, c.at), ports.free(line), c.want, func(out string) string {
 			return normal(ports.back.Replace(out), random[page])
@@ -198,7 +202,7 @@ func newPorts(t *testing.T) ports {
 	t.Helper()
 	var there, back []string
 	for _, p := range []struct{ port, network string }{
-		{"4222", "tcp"}, {"9797", "tcp"}, {"9798", "tcp"}, {"9799", "tcp"}, {"1161", "udp"}, {"1162", "udp"}, {"2379", "tcp"},
+		{"4222", "tcp"}, {"9797", "tcp"}, {"9798", "tcp"}, {"9799", "tcp"}, {"1161", "udp"}, {"1162", "udp"}, {"2379", "tcp"}, {"2380", "tcp"}, {"15692", "tcp"},
 	} {
 		_, free, err := net.SplitHostPort(freeAddr(t, p.network))
 		if err != nil {
@@ -230,8 +234,8 @@ func (p ports) free(line string) string {
 	return p.there.Replace(line)
 }
 
-// shell is a bash in a directory with the files of a clone. Programs that it
-// runs end with the test.
+// shell is a bash in a directory with the files of a clone, and with the programs
+// of bin. Programs that it runs end with the test.
 type shell struct {
 	dir    string
 	in     io.Writer
@@ -239,7 +243,7 @@ type shell struct {
 	n      int
 }
 
-func newShell(t *testing.T, ports ports) *shell {
+func newShell(t *testing.T, ports ports, bin string, env []string) *shell {
 	t.Helper()
 	dir := t.TempDir()
 	root, err := filepath.Abs("..")
@@ -251,8 +255,7 @@ func newShell(t *testing.T, ports ports) *shell {
 			t.Fatal(err)
 		}
 	}
-	bin := filepath.Join(t.TempDir(), "bin")
-	if err := errors.Join(os.Mkdir(bin, 0o755), os.Symlink(filepath.Join(root, "telemetry"), filepath.Join(dir, "telemetry")),
+	if err := errors.Join(os.Symlink(filepath.Join(root, "telemetry"), filepath.Join(dir, "telemetry")),
 		os.Symlink(filepath.Join(root, "docs"), filepath.Join(dir, "docs")),
 		os.Symlink(built.pnagent, filepath.Join(bin, "pnagent")), os.Symlink(built.nats, filepath.Join(bin, "nats-server")),
 		os.WriteFile(filepath.Join(bin, "nats"), []byte(natsRequest), 0o755)); err != nil {
@@ -265,6 +268,7 @@ func newShell(t *testing.T, ports ports) *shell {
 	cmd := exec.Command("bash", "--norc", "--noprofile")
 	cmd.Dir, cmd.SysProcAttr, cmd.ExtraFiles = dir, &syscall.SysProcAttr{Setpgid: true}, []*os.File{childStatus}
 	cmd.Env = append(cleanEnv(), "PATH="+bin+":"+os.Getenv("PATH"), "ROOT="+root, "SUITES="+os.Getenv(suites), "NATS_URL="+ports.there.Replace("nats://127.0.0.1:4222"))
+	cmd.Env = append(cmd.Env, env...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -29,22 +29,16 @@ type rabbit struct {
 	metrics string // its Prometheus endpoint
 }
 
-// startRabbit starts RabbitMQ in a temporary directory.
-func startRabbit(t *testing.T) rabbit {
+// startRabbit starts RabbitMQ in a temporary directory, with its metrics at a port.
+func startRabbit(t *testing.T, web string) rabbit {
 	t.Helper()
 	need(t, "rabbitmq-server", "rabbitmq-server")
 	found, _ := filepath.Glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmq-server")
 	if len(found) == 0 {
 		t.Skip("no script of rabbitmq-server below /usr/lib/rabbitmq/lib")
 	}
-	port := func() string {
-		_, p, err := net.SplitHostPort(freeAddr(t, "tcp"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	dir, names, web := t.TempDir(), port(), port()
+	port := func() string { return freePort(t) }
+	dir, names := t.TempDir(), port()
 	r := rabbit{stomp: "127.0.0.1:" + port(), metrics: "http://127.0.0.1:" + web}
 	config := fmt.Sprintf("listeners.tcp.default = 127.0.0.1:%s\nstomp.listeners.tcp.1 = %s\nprometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = %s\ncollect_statistics_interval = 1000\n",
 		port(), r.stomp, web)
@@ -66,6 +60,15 @@ func startRabbit(t *testing.T) rabbit {
 		return resp.Body.Close()
 	})
 	return r
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(freeAddr(t, "tcp"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 // startGroup runs a program that starts others. All of them end with the test.
@@ -109,19 +112,31 @@ func (r rabbit) connect(t *testing.T) stompClient {
 // send sends a frame, and waits for one that begins with want.
 func (c stompClient) send(t *testing.T, want, command string, headers ...string) {
 	t.Helper()
+	c.write(t, command, headers...)
+	c.read(t, want)
+}
+
+// write sends a frame.
+func (c stompClient) write(t *testing.T, command string, headers ...string) {
+	t.Helper()
 	if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := fmt.Fprintf(c, "%s\n%s\n\nbody\x00", command, strings.Join(headers, "\n")); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// read waits for a frame that begins with want.
+func (c stompClient) read(t *testing.T, want string) (frame string) {
+	t.Helper()
 	for {
 		frame, err := c.in.ReadString(0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(strings.TrimLeft(frame, "\n"), want) {
-			return
+			return frame
 		}
 	}
 }
@@ -138,7 +153,7 @@ func (c stompClient) publish(t *testing.T, queue string, n int, headers ...strin
 // whose publisher sets timestamps.
 func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	t.Parallel()
-	broker := startRabbit(t)
+	broker := startRabbit(t, freePort(t))
 	natsURL := startNATS(t)
 	byDefault := serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	const after = 3 * time.Second

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// beside starts or builds what a page has beside pnagent and NATS: servers at
+// ports that the page names, and programs in bin. The result is environment for
+// the shell.
+var beside = map[string]func(t *testing.T, ports ports, bin string) (env []string){
+	"docs/attach/dipen.md":  etcdFor,
+	"docs/attach/scrape.md": rabbitFor,
+}
+
+// etcdFor builds etcd, of the module that tests package dipen with it. It listens at
+// free ports.
+func etcdFor(t *testing.T, ports ports, bin string) []string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "etcd"), "go.etcd.io/etcd/server/v3")
+	cmd.Dir = filepath.Join("..", "attach", "dipen", "etcdtest")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("building etcd: %v\n%s", err, out)
+	}
+	const client, peer = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
+	var env []string
+	for _, v := range []string{"ETCD_LISTEN_CLIENT_URLS=" + client, "ETCD_ADVERTISE_CLIENT_URLS=" + client, "ETCD_LISTEN_PEER_URLS=" + peer,
+		"ETCD_INITIAL_ADVERTISE_PEER_URLS=" + peer, "ETCD_INITIAL_CLUSTER=default=" + peer} {
+		env = append(env, ports.there.Replace(v))
+	}
+	return env
+}
+
+// rabbitFor starts RabbitMQ with the messages that the page shows: of 50, a consumer
+// took 9 and acknowledged 2.
+func rabbitFor(t *testing.T, ports ports, _ string) []string {
+	t.Helper()
+	broker := startRabbit(t, ports.there.Replace("15692"))
+	broker.connect(t).publish(t, "orders", 50)
+	consumer := broker.connect(t)
+	consumer.write(t, "SUBSCRIBE", "id:1", "destination:/amq/queue/orders", "ack:client-individual", "prefetch-count:7")
+	for range 2 {
+		message := regexp.MustCompile(`(?m)^ack:(.*)$`).FindStringSubmatch(consumer.read(t, "MESSAGE"))
+		consumer.write(t, "ACK", "id:"+message[1])
+	}
+	return nil
+}

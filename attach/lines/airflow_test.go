@@ -3,7 +3,10 @@
 package lines
 
 import (
+	"bytes"
 	"fmt"
+	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -18,7 +21,9 @@ import (
 )
 
 // TestAirflowSendsItsRunsAndTasks runs the example in Airflow itself: each price is right
-// at the second try, and the order "bad" waits for another try to charge it.
+// at the second try, and the order "bad" waits for another try to charge it. The end of
+// the run is taken only when the scheduler has ended its step, so the scheduler does not
+// wait for that.
 func TestAirflowSendsItsRunsAndTasks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Airflow")
@@ -37,7 +42,22 @@ func TestAirflowSendsItsRunsAndTasks(t *testing.T) {
 	}
 	nets := compiled(t, string(text))
 	a := attach(t, func(c *Config) { c.Nets = nets })
-	server := httptest.NewServer(a.Handler())
+	stepped := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		if bytes.Contains(body, []byte(`"end": true`)) {
+			select {
+			case <-stepped:
+			case <-r.Context().Done(): // the plugin waits no longer
+				return
+			}
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		a.Handler().ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
 	home := t.TempDir()
 	cmd := exec.Command(enginetest.Python(t, filepath.Join(engine, "airflow3.txt")), filepath.Join(engine, "engine.py"), dags)
@@ -51,6 +71,10 @@ func TestAirflowSendsItsRunsAndTasks(t *testing.T) {
 	deadline := time.Now().Add(3 * time.Minute)
 	for {
 		e.Do("step")
+		select {
+		case stepped <- struct{}{}:
+		default:
+		}
 		rows, got := seen(t, a, time.Now().UnixMicro()), map[string]uint64{}
 		for i := range rows.Places {
 			got[fmt.Sprintf("%s > %d", nets[0].Net.Places[i].ID, rows.Places[i].Arrivals)] = rows.Places[i].Tokens

@@ -149,48 +149,91 @@ func (c stompClient) publish(t *testing.T, queue string, n int, headers ...strin
 	}
 }
 
+// stuckPlaces returns which alarm there is for which place.
+func stuckPlaces(alarms []activeAlarm) (places []string) {
+	for _, a := range alarms {
+		places = append(places, a.Alarm+" "+a.Place)
+	}
+	slices.Sort(places)
+	return places
+}
+
+// raisedInTime checks that no alarm was raised later than the time at which it is due,
+// plus the intervals of what lies between: the broker counts the messages of a quorum
+// queue every five seconds, and is configured to count those of another queue every
+// second; the adapter scrapes it; and the sidecar judges every second.
+func raisedInTime(t *testing.T, alarms []activeAlarm, due time.Time) {
+	t.Helper()
+	for _, a := range alarms {
+		counts := time.Second
+		if strings.HasPrefix(a.Place, "quorum@") {
+			counts = 5 * time.Second
+		}
+		raised, err := time.Parse(time.RFC3339, a.Raised)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late, most := raised.Sub(due), counts+scrapeEvery+time.Second
+		t.Logf("%s of %s: raised %v late", a.Alarm, a.Place, late)
+		if late > most {
+			t.Errorf("the alarm of %s was raised %v late; expected at most %v", a.Place, late, most)
+		}
+	}
+}
+
+// tenMinutes is after which a token is stuck where no file says otherwise.
+const tenMinutes = 10 * time.Minute
+
 // Three queues of a real broker have no consumer: a classic one, a quorum one, and one
-// whose publisher sets timestamps.
+// whose publisher sets timestamps. With PNAGENT_TEST_DEFAULT_ALARMS the test waits until
+// the default threshold has passed for all of them.
 func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	t.Parallel()
 	broker := startRabbit(t, freePort(t))
 	natsURL := startNATS(t)
 	byDefault := serve(t, natsURL, "--snmp", "127.0.0.1:0")
-	const after = 3 * time.Second
+	const after, settle = 3 * time.Second, time.Second
 	soon := serve(t, natsURL, "--snmp", "127.0.0.1:0", "--alarms", write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 3s, clear_after: 1s}}\n"))
+	attachScrape(t, natsURL, "rabbitmq-queues", broker.metrics+"/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=channel_queue_metrics&family=channel_queue_exchange_metrics")
+	broker.connect(t).write(t, "SUBSCRIBE", "id:1", "destination:/queue/empty") // a first queue: without one there is no net
+	until(t, "the adapter publishes", func() error {
+		if state := soon.view(t).source("rabbitmq queues", "scraped"); state != "up" {
+			return fmt.Errorf("it is %q", state)
+		}
+		return nil
+	})
 
 	publisher := broker.connect(t)
 	stamped := time.Now().Add(-time.Hour).Truncate(time.Second)
-	published := time.Now()
+	began := time.Now()
 	publisher.publish(t, "classic", 3)
 	publisher.publish(t, "quorum", 2, "x-queue-type:quorum")
 	publisher.publish(t, "stamped", 1, fmt.Sprintf("timestamp:%d", stamped.Unix()))
-	attachScrape(t, natsURL, "rabbitmq-queues", broker.metrics+"/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=channel_queue_metrics&family=channel_queue_exchange_metrics")
+	published := time.Now()
 
-	stuck := func(of *sidecar) (places []string) {
-		for _, a := range of.alarms(t) {
-			places = append(places, a.Alarm+" "+a.Place)
-		}
-		slices.Sort(places)
-		return places
-	}
 	until(t, "the rules that no file changes raise an alarm for the queue whose age the broker gives", func() error {
-		return differ([]string{"tokenStuck stamped@/ ready"}, stuck(byDefault))
+		return differ([]string{"tokenStuck stamped@/ ready"}, stuckPlaces(byDefault.alarms(t)))
 	})
-	until(t, "there is an alarm for each queue", func() error {
-		return differ([]string{"tokenStuck classic@/ ready", "tokenStuck quorum@/ ready", "tokenStuck stamped@/ ready"}, stuck(soon))
-	})
+	unread := []string{"tokenStuck classic@/ ready", "tokenStuck quorum@/ ready", "tokenStuck stamped@/ ready"}
+	until(t, "there is an alarm for each queue", func() error { return differ(unread, stuckPlaces(soon.alarms(t))) })
+	raisedInTime(t, byDefault.alarms(t), published.Add(settle))
+	raisedInTime(t, soon.alarms(t), published.Add(after+settle))
 	agent := snmptest.Client{Addr: soon.snmp, Community: "public"}
 	soon.sinceWhen(t, agent, key{"rabbitmq queues", "stamped@/ ready"}).within(t, "the timestamp", stamped, stamped)
 	for _, queue := range []string{"classic", "quorum"} {
-		soon.sinceWhen(t, agent, key{"rabbitmq queues", queue + "@/ ready"}).within(t, "the observation of "+queue, published, time.Now().Add(-after))
+		soon.sinceWhen(t, agent, key{"rabbitmq queues", queue + "@/ ready"}).within(t, "the observation of "+queue, began, time.Now().Add(-after))
+	}
+	if os.Getenv("PNAGENT_TEST_DEFAULT_ALARMS") != "" {
+		time.Sleep(time.Until(published.Add(tenMinutes)))
+		until(t, "the rules that no file changes raise an alarm for each queue", func() error { return differ(unread, stuckPlaces(byDefault.alarms(t))) })
+		raisedInTime(t, byDefault.alarms(t), published.Add(tenMinutes+settle))
 	}
 
 	consumer := broker.connect(t)
 	for i, queue := range []string{"classic", "quorum", "stamped"} {
 		consumer.send(t, "MESSAGE", "SUBSCRIBE", fmt.Sprintf("id:%d", i), "destination:/amq/queue/"+queue, "ack:auto")
 	}
-	until(t, "the consumer cleared all alarms", func() error { return differ([]string(nil), stuck(soon)) })
+	until(t, "the consumer cleared all alarms", func() error { return differ([]string(nil), stuckPlaces(soon.alarms(t))) })
 	until(t, "what was delivered is counted", func() error {
 		got := map[string]uint64{}
 		for place, n := range soon.scrape(t).numbers().Firings {

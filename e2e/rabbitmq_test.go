@@ -161,7 +161,8 @@ func stuckPlaces(alarms []activeAlarm) (places []string) {
 // raisedInTime checks that no alarm was raised later than the time at which it is due,
 // plus the intervals of what lies between: the broker counts the messages of a quorum
 // queue every five seconds, and is configured to count those of another queue every
-// second; the adapter scrapes it; and the sidecar judges every second.
+// second; the adapter scrapes it; and the sidecar judges every second. A machine that
+// other tests use too may take some more.
 func raisedInTime(t *testing.T, alarms []activeAlarm, due time.Time) {
 	t.Helper()
 	for _, a := range alarms {
@@ -173,7 +174,7 @@ func raisedInTime(t *testing.T, alarms []activeAlarm, due time.Time) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		late, most := raised.Sub(due), counts+scrapeEvery+time.Second
+		late, most := raised.Sub(due), counts+scrapeEvery+time.Second+3*time.Second
 		t.Logf("%s of %s: raised %v late", a.Alarm, a.Place, late)
 		if late > most {
 			t.Errorf("the alarm of %s was raised %v late; expected at most %v", a.Place, late, most)
@@ -192,7 +193,7 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	broker := startRabbit(t, freePort(t))
 	natsURL := startNATS(t)
 	byDefault := serve(t, natsURL, "--snmp", "127.0.0.1:0")
-	const after, settle = 3 * time.Second, time.Second
+	const after = 3 * time.Second
 	soon := serve(t, natsURL, "--snmp", "127.0.0.1:0", "--alarms", write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 3s, clear_after: 1s}}\n"))
 	attachScrape(t, natsURL, "rabbitmq-queues", broker.metrics+"/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics&family=channel_queue_metrics&family=channel_queue_exchange_metrics")
 	broker.connect(t).write(t, "SUBSCRIBE", "id:1", "destination:/queue/empty") // a first queue: without one there is no net
@@ -216,17 +217,17 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	})
 	unread := []string{"tokenStuck classic@/ ready", "tokenStuck quorum@/ ready", "tokenStuck stamped@/ ready"}
 	until(t, "there is an alarm for each queue", func() error { return differ(unread, stuckPlaces(soon.alarms(t))) })
-	raisedInTime(t, byDefault.alarms(t), published.Add(settle))
-	raisedInTime(t, soon.alarms(t), published.Add(after+settle))
+	raisedInTime(t, byDefault.alarms(t), published)
+	raisedInTime(t, soon.alarms(t), published.Add(after))
 	agent := snmptest.Client{Addr: soon.snmp, Community: "public"}
 	soon.sinceWhen(t, agent, key{"rabbitmq queues", "stamped@/ ready"}).within(t, "the timestamp", stamped, stamped)
 	for _, queue := range []string{"classic", "quorum"} {
 		soon.sinceWhen(t, agent, key{"rabbitmq queues", queue + "@/ ready"}).within(t, "the observation of "+queue, began, time.Now().Add(-after))
 	}
 	if os.Getenv("PNAGENT_TEST_DEFAULT_ALARMS") != "" {
-		time.Sleep(time.Until(published.Add(tenMinutes)))
+		time.Sleep(time.Until(published.Add(tenMinutes))) // before that there is nothing to wait for
 		until(t, "the rules that no file changes raise an alarm for each queue", func() error { return differ(unread, stuckPlaces(byDefault.alarms(t))) })
-		raisedInTime(t, byDefault.alarms(t), published.Add(tenMinutes+settle))
+		raisedInTime(t, byDefault.alarms(t), published.Add(tenMinutes))
 	}
 
 	consumer := broker.connect(t)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plugin for Airflow 3.1 that reports runs and tasks to pnagent as lines over HTTP.
 
-    pnagent attach lines --nats nats://127.0.0.1:4222 --source airflow --http 127.0.0.1:9799 orders.pnml &
+    pnagent attach lines --nats nats://127.0.0.1:4222 --source airflow --http 127.0.0.1:9799 --window 5s orders.pnml &
     cp pnagent_listener.py $AIRFLOW_HOME/plugins/
     export PNAGENT_LINES=http://127.0.0.1:9799/events    # before the scheduler and the workers start
 
 The net has the name of the DAG, and an instance is a run. A run that starts brings a token to
 the place "begin". Each task has the transitions TASK/start, TASK/retry, TASK/fail and
 TASK/success; the first one is for its first try. Airflow calls no hook for a task that is
-skipped.
+skipped. The events of a run come from several processes: --window puts them in order.
 
 A hook puts its line into a queue, and a thread sends the lines. So the scheduler, which calls
 the hooks of runs, does not wait for pnagent. The process of a task waits at its end, for at

@@ -17,8 +17,6 @@ GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
 # What make prose reads: documents, scenarios, and comments.
 PROSE     := '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
-# Generated pages.
-PROSELESS := docs/reference
 
 .PHONY: help
 help: ## list the targets
@@ -63,7 +61,7 @@ lint: prose vuln ## gofmt, go vet, golangci-lint, go.mod, known vulnerabilities,
 
 .PHONY: prose
 prose: ## check the English of documents, scenarios and comments
-	@$(GO) run $(VALE) --output=line $$(git ls-files $(PROSE) $(PROSELESS:%=:!%))
+	@$(GO) run $(VALE) --output=line $$(git ls-files $(PROSE))
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what pnagent calls, where their database (VULNDB) can be reached

@@ -35,12 +35,8 @@
 //
 // A histogram of a place or transition has one exemplar: the instance whose
 // token stayed longest, or whose firing took longest, in the current minute and
-// the two before it. The exemplar has the duration, the time of its end, and the
-// label [ExemplarLabel] with the instance's name, cut to the 128 characters that
-// OpenMetrics allows for name and value. It belongs to the classic bucket of the
-// duration, in OpenMetrics text and in protobuf. The classic text format has no
-// exemplars. Prometheus drops an exemplar that is older than the last one of its
-// series, as may happen if a slower firing ended earlier.
+// the two before it, with the label [ExemplarLabel]. It belongs to the classic
+// bucket of the duration. The classic text format has no exemplars.
 //
 // The series budget of a net, [Config].SeriesBudget, is spent in the order of the
 // list. A family that no longer fits is omitted as a whole, since with only some

@@ -46,14 +46,7 @@
 // # Pairs
 //
 // Of the processes of a pair one leads: it gives the indices, sends the notifications
-// and shares both (Config.Share, [Watcher.Fold]). A follower shows the shared alarms; an
-// alarm that it raises has no index, and is not shown, until the leader gives one.
-//
-// The phase of an alarm only grows: raising, raised, clearing, cleared. So processes may
-// merge pages in any order. The leader shares raising and clearing before it sends, and
-// raised and cleared once the sinks have the notification. A process that takes over
-// sends what the other one had begun and not confirmed, under the same index. If two
-// processes that were cut off from each other gave one alarm two indices, the larger is cleared.
-// Beside a leader of an earlier version, which shares nothing, a process keeps changes
-// for 30 s and sends those from [Duty].From when it takes the duty.
+// and shares both (Config.Share, [Watcher.Fold]). A follower shows the shared alarms.
+// The phase of an alarm only grows, so processes may merge pages in any order:
+// docs/design/pairs.md has the protocol.
 package alarm

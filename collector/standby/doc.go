@@ -32,20 +32,12 @@
 // A member receives its own messages over NATS, and judges the others by them: another
 // member is gone if none of its messages came in the [Silent] before the last own
 // message. So a NATS server that is down changes nothing: the current member stays on
-// duty, and no other member takes over for [Isolated]. After that a member that receives
-// nothing takes the duty, so both may notify. It keeps the duty when NATS is back, until it
-// receives a message of another member on duty. After a start or a pause of the process,
-// a member first listens for Silent. Only receipt times count, by the member's own clock.
+// duty, and no other member takes over for [Isolated]. Only receipt times count, by the
+// member's own clock. [GroupState].From is the start of the period in which changes may
+// not have been notified.
 //
-// [GroupState].From is the start of the period in which changes may not have been notified:
-// [Margin] before the last message of a member that was on duty and able to notify.
-//
-// # Silent sources
-//
-// A member that starts, or received nothing for two Intervals, has no snapshots of
-// sources that are silent by then. It fetches them from each other member in [Parcel]s:
-// at the first message of that member, and once more after Silent. It is not ready
-// before it has those of the member on duty, or before Patience is over.
+// A member that starts, or received nothing for two Intervals, fetches the snapshots of
+// silent sources from each other member in [Parcel]s, before it is ready.
 //
 // # Bounds and trust
 //

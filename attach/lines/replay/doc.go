@@ -36,15 +36,10 @@
 // # Silent transitions
 //
 // A transition without events, such as a gateway, is silent. Silent transitions
-// fire in two cases. If an event needs them, a breadth-first search over a
-// bounded number of markings finds the fewest that enable its transition. And
-// if no event can follow, they fire if they lead to the end: to a final marking
-// if they can. They fire at the time of the event, so a token before a gateway
-// stays there until the next event.
-//
-// Events do not carry the data of guards, so guards are ignored. A silent
-// inclusive split takes the branches that the next event needs; one with an
-// event takes all.
+// fire in two cases: if an event needs them, the fewest that enable its transition,
+// and if no event can follow, those that lead to the end. They fire at the time of
+// the event, so a token before a gateway stays there until the next event. Events do
+// not carry the data of guards, so guards are ignored.
 //
 // # Several explanations
 //
@@ -52,8 +47,8 @@
 // transitions may enable it. If the following events are known, the cheapest
 // explanation of the event and of at most [Ahead] following ones counts: first by
 // missing and remaining tokens, then by silent firings, then by the order of the
-// net. The search is bounded; beyond the bound the event is explained greedily, by
-// the first transition that is enabled after the fewest silent firings.
+// net. The search is bounded; beyond the bound the event is explained by the first
+// transition that is enabled after the fewest silent firings.
 //
 // All times are microseconds since the Unix epoch.
 package replay

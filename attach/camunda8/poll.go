@@ -247,7 +247,7 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 			since = now
 		}
 		t := ledger.Token{ID: e.Key, Instance: e.Instance, Since: since}
-		if !n.Add(e.Element, t, whys.of(n, e)) {
+		if !n.Add(n, e.Element, t, whys.of(n, e)) {
 			a.Drop("place")
 		}
 	}

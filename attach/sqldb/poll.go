@@ -5,9 +5,6 @@ package sqldb
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -27,13 +24,7 @@ const (
 	maxNets  = 10_000 // unwanted ones count, too
 	page     = 5000
 	maxPages = 200 // of one query in one poll; the next poll continues
-
-	maxRereads = 100 // of tasks in one poll
 )
-
-// listEvery is the time between two readings of the list of definitions, in
-// microseconds. A definition that a row names is looked up at once.
-const listEvery = 60_000_000
 
 // maxLabel is the largest label of an instance, in bytes.
 const maxLabel = 100
@@ -41,14 +32,6 @@ const maxLabel = 100
 // multiBody is what Camunda appends to the id of an activity that runs several
 // times, for the body around the runs.
 const multiBody = "#multiInstanceBody"
-
-// definition is one version of a process.
-type definition struct {
-	id, key, net, name string // net is the key, or key and version
-	version            int64
-	loaded             bool
-	delays             map[string]int64 // microseconds between tries, by task
-}
 
 // poll reads the database once and changes the ledgers. An error leaves what was
 // read before it.
@@ -58,26 +41,26 @@ func (s *Adapter) poll(ctx context.Context) error {
 			return err
 		}
 	}
-	s.rereads = 0
+	s.models = 0
 	clock, err := s.cfg.Database.now(ctx)
 	if err != nil {
 		return err
 	}
-	host := time.Now().UnixMicro()
+	s.at = time.Now().UnixMicro()
 	s.SetClock(clock.by, clock.within)
 	now := s.Now()
-	if host-s.listedAt >= listEvery {
+	if s.at-s.listedAt >= listEvery {
 		if err := s.list(ctx); err != nil {
 			return err
 		}
-		s.listedAt = host
+		s.listedAt = s.at
 	}
-	if s.presenceDue(host) {
+	if s.presenceDue() {
 		begin := time.Now()
 		if err := s.readPresence(ctx, now); err != nil {
 			return err
 		}
-		s.presenceAt, s.presenceTook = host, time.Since(begin)
+		s.presenceAt, s.presenceTook = s.at, time.Since(begin)
 	}
 	for _, flow := range []struct {
 		query  string
@@ -98,23 +81,8 @@ func (s *Adapter) poll(ctx context.Context) error {
 
 // presenceDue reports whether to read the tokens: if that took less than a tenth of
 // the time since.
-func (s *Adapter) presenceDue(now int64) bool {
-	return s.presenceAt == 0 || now-s.presenceAt >= 10*s.presenceTook.Microseconds()
-}
-
-// readDefinitions reads the list of definitions.
-func (s *Adapter) readDefinitions(ctx context.Context) error {
-	return s.each(ctx, "definitions", nil, func(row []any) error {
-		id := asText(row[0])
-		if s.definitions[id] == nil {
-			d := &definition{id: id, key: asText(row[1]), net: asText(row[1]), version: asNumber(row[2]), name: asText(row[3])}
-			if s.cfg.ByVersion {
-				d.net += ":" + strconv.FormatInt(d.version, 10)
-			}
-			s.definitions[id] = d
-		}
-		return nil
-	})
+func (s *Adapter) presenceDue() bool {
+	return s.presenceAt == 0 || s.at-s.presenceAt >= 10*s.presenceTook.Microseconds()
 }
 
 func (s *Adapter) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
@@ -126,120 +94,17 @@ func (s *Adapter) each(ctx context.Context, name string, with map[string]any, ta
 	return err
 }
 
-// list reads the list of definitions, and makes a net of the newest version of each
-// key. Others get one when a row names them.
-func (s *Adapter) list(ctx context.Context) error {
-	if err := s.readDefinitions(ctx); err != nil {
-		return err
-	}
-	newest := map[string]*definition{}
-	for _, d := range s.definitions {
-		if of := newest[d.key]; of == nil || d.after(of) {
-			newest[d.key] = d
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(newest)) {
-		if _, err := s.ledger(ctx, newest[key].net); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// after reports whether a definition is a later version than another one.
-func (d *definition) after(o *definition) bool {
-	return cmp.Or(cmp.Compare(d.version, o.version), cmp.Compare(d.id, o.id)) > 0
-}
-
-// ledger returns the ledger of a net, and makes it. It returns nil for one that is
-// not wanted, or cannot have one; a refusal is counted once.
-func (s *Adapter) ledger(ctx context.Context, net string) (*diagram.Net, error) {
-	if n, known := s.nets[net]; known {
-		return n, nil
-	}
-	d := s.newest(net)
-	var n *diagram.Net
-	switch {
-	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, d.key):
-	case len(s.nets) >= maxNets || telemetry.CheckName(net) != nil:
-		s.Drop("net")
-	default:
-		var err error
-		if n, err = s.readModel(ctx, d); err != nil {
-			return nil, err
-		}
-		s.Add(n.Ledger)
-	}
-	s.nets[net] = n
-	return n, nil
-}
-
-// net returns the ledger of a definition. It reads the list of definitions if the
-// definition is new, and the model of a version that names a node which the net
-// lacks; tasks again, because those of a definition may change. It returns nil for a definition that is not listed, or if there is no room.
-func (s *Adapter) net(ctx context.Context, id, node string) (*diagram.Net, error) {
-	if s.definitions[id] == nil {
-		if err := s.readDefinitions(ctx); err != nil {
-			return nil, err
-		}
-	}
-	d := s.definitions[id]
-	if d == nil {
-		s.Drop("definition")
-		return nil, nil
-	}
-	n, err := s.ledger(ctx, d.net)
-	if n == nil || err != nil {
-		return nil, err
-	}
-	again := s.cfg.Mapping.queries["tasks"] != nil && s.rereads < maxRereads
-	if node != "" && !n.Knows(node) && (again || !d.loaded) {
-		s.rereads++
-		l, err := s.readModel(ctx, d)
-		if err != nil {
-			return nil, err
-		}
-		n.Merge(l)
-	}
-	return n, nil
-}
-
-// newest returns the newest version of a net.
-func (s *Adapter) newest(net string) *definition {
-	var out *definition
-	for _, d := range s.definitions {
-		if d.net == net && (out == nil || d.after(out)) {
-			out = d
-		}
-	}
-	return out
-}
-
-// readModel reads the model of a definition. A model that cannot be used is
-// logged; its nodes are added as rows name them.
-func (s *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, error) {
-	read := s.readDiagram
-	if s.cfg.Mapping.queries["tasks"] != nil {
-		read = s.readTasks
-	}
-	l, unfit, err := read(ctx, d)
-	if err != nil {
-		return nil, err
-	}
-	d.loaded = true
-	l.Def.ID = d.net
-	l.SetColumns(s.columns)
-	if unfit != nil {
-		s.cfg.Log.Warn("the model cannot be used; places are added as rows name them", "net", d.net, "definition", d.id, "err", unfit)
-	}
-	return l, nil
-}
-
 // openRow is a row of open.
 type openRow struct {
 	definition, node string
+	version          *definition
+	net              *diagram.Net // nil if it is not wanted, or not known
 	ledger.Token
 }
+
+// model returns the net of the row's version alone, or that of all versions until it is
+// read.
+func (r *openRow) model() *diagram.Net { return cmp.Or(r.version.model, r.net) }
 
 // readPresence reads where instances are and what they wait for.
 func (s *Adapter) readPresence(ctx context.Context, now int64) error {
@@ -265,6 +130,11 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
+	for i := range open {
+		if open[i].version, open[i].net, err = s.net(ctx, open[i].definition, open[i].node); err != nil {
+			return err
+		}
+	}
 	ended, err := s.readDone(ctx, open, limit)
 	if err != nil {
 		return err
@@ -284,19 +154,15 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	}
 	for i := range open {
 		r := &open[i]
-		n, err := s.net(ctx, r.definition, r.node)
-		if err != nil {
-			return err
-		}
-		if n == nil {
+		if r.net == nil {
 			continue
 		}
-		waits, here := s.settle(n, r, whys[r.ID], ended, ids, now)
+		waits, here := settle(r, whys[r.ID], ended, ids, now)
 		if !here {
 			continue
 		}
 		s.age(r, now, first)
-		if !n.Add(r.node, r.Token, waits) {
+		if !r.net.Add(r.model(), r.node, r.Token, waits) {
 			s.Drop("place")
 		}
 	}
@@ -378,7 +244,7 @@ func (s *Adapter) dwell(v any, end int64) int64 {
 func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, rows []diagram.Row, defs []string, now int64) error {
 	for i := range rows {
 		r := &rows[i]
-		n, err := s.net(ctx, defs[i], r.Node)
+		_, n, err := s.net(ctx, defs[i], r.Node)
 		if err != nil {
 			return err
 		}

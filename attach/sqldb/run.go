@@ -61,7 +61,8 @@ type Adapter struct {
 	first        map[string]int64       // tokens without a time, by id: when they were first seen
 	future       bool                   // times in the future were logged
 	probed       bool
-	rereads      int // of tasks in this poll
+	at           int64 // the time of this poll, by the host's clock
+	models       int   // that were read in this poll
 	presenceAt   int64
 	presenceTook time.Duration
 

@@ -135,7 +135,7 @@ func (t *airflowTask) delay() int64 {
 }
 
 // runTask is a task in a run.
-type runTask struct{ net, instance, node string }
+type runTask struct{ key, instance, node string }
 
 // done is which tasks of open runs have ended.
 type done struct {
@@ -151,13 +151,13 @@ func (s *Adapter) readDone(ctx context.Context, open []openRow, with map[string]
 	}
 	out := &done{at: map[runTask]int64{}, open: map[runTask]bool{}}
 	for i := range open {
-		if d := s.definitions[open[i].definition]; d != nil {
-			out.open[runTask{d.net, open[i].Instance, open[i].node}] = true
+		if d := open[i].version; d != nil {
+			out.open[runTask{d.key, open[i].Instance, open[i].node}] = true
 		}
 	}
 	err := s.each(ctx, "done", with, func(row []any) error {
 		if d := s.definitions[asText(row[0])]; d != nil && len(out.at) < MaxTokens {
-			key := runTask{d.net, asText(row[1]), asText(row[2])}
+			key := runTask{d.key, asText(row[1]), asText(row[2])}
 			out.at[key] = max(out.at[key], s.time(row[3]))
 		}
 		return nil
@@ -167,10 +167,10 @@ func (s *Adapter) readDone(ctx context.Context, open []openRow, with map[string]
 
 // before returns how many of the tasks before that of a row have not ended, of how
 // many, and when the first one ended.
-func (d *done) before(n *diagram.Net, r *openRow) (left, of int, first int64) {
-	before := n.Before(r.node)
+func (d *done) before(r *openRow) (left, of int, first int64) {
+	before := r.model().Before(r.node)
 	for _, node := range before {
-		key := runTask{n.Def.ID, r.Instance, node}
+		key := runTask{r.version.key, r.Instance, node}
 		switch t, ended := d.at[key]; {
 		case !ended || d.open[key]:
 			left++

@@ -70,21 +70,21 @@ func (s *Adapter) readWhy(ctx context.Context, with map[string]any, now int64) (
 // token lacks that waits for the tasks before its own, or for open tokens. It reports
 // false if none of these tasks has ended, so that the token is not there yet; it came
 // when the first ended.
-func (s *Adapter) settle(n *diagram.Net, r *openRow, rows []whyRow, ended *done, open func() map[string]bool, now int64) (whys []diagram.Why, here bool) {
+func settle(r *openRow, rows []whyRow, ended *done, open func() map[string]bool, now int64) (whys []diagram.Why, here bool) {
 	for _, w := range rows {
 		if count := w.missing(open); count > 0 {
 			whys = append(whys, diagram.Why{Node: w.Node, Reason: stats.ReasonMissing, Count: count})
 			continue
 		}
 		if w.failed > 0 {
-			if delay, known := s.definitions[r.definition].delays[r.node]; known {
+			if delay, known := r.version.delays[r.node]; known {
 				w.Why = diagram.Due(w.Why, w.failed+delay, now)
 			} else {
 				w.Text += ", time of the next try not known"
 			}
 		}
 		if w.Reason == stats.ReasonMissing && ended != nil {
-			left, of, first := ended.before(n, r)
+			left, of, first := ended.before(r)
 			switch left {
 			case 0:
 				w.Reason = stats.ReasonEnabled

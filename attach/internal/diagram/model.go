@@ -375,12 +375,21 @@ func (l *Net) puts(transition, place string) {
 	}
 }
 
-// Merge adds what another version of the net has beyond it. The ledger stays.
+// Merge adds what another version of the net has beyond it. The ledger stays. Joins, and
+// tasks before one, are those of the version that had the node first: see Add and Before.
 func (l *Net) Merge(o *Net) {
+	fresh := func(node string) bool { return !l.Knows(node) }
+	mergeNodes(l.scope, o.scope, fresh)
+	mergeNodes(l.choice, o.choice, fresh)
+	mergeNodes(l.chosen, o.chosen, func(node string) bool { return l.placeOf(node) < 0 })
+	mergeNodes(l.before, o.before, fresh)
+	mergeNodes(l.joins, o.joins, fresh)
+	mergeNodes(l.events, o.events, func(node string) bool { return l.events[node] == nil })
 	for _, p := range o.Def.Places {
 		node := strings.TrimSuffix(p.ID, "/in")
 		if _, has := l.place[node]; !has && len(l.Def.Places) < maxNodes {
 			l.addPlace(node, p.Name, nil)
+			l.Def.Places[l.place[node]].At = p.At
 		}
 	}
 	for _, t := range o.Def.Transitions {
@@ -391,32 +400,13 @@ func (l *Net) Merge(o *Net) {
 	for _, a := range o.Def.Arcs {
 		l.Arc(a.Source, a.Target)
 	}
-	for id := range o.scope {
-		l.scope[id] = true
-	}
-	for id, gateway := range o.chosen {
-		if _, has := l.place[id]; !has {
-			l.chosen[id] = gateway
-		}
-	}
-	for id, is := range o.choice {
-		if _, has := l.transition[id]; is && !has {
-			l.choice[id] = true
-		}
-	}
-	for id, tasks := range o.before {
-		if _, has := l.before[id]; !has {
-			l.before[id] = tasks
-		}
-	}
-	for id, e := range o.events {
-		if _, has := l.events[id]; !has {
-			l.events[id] = e
-		}
-	}
-	for id, n := range o.joins {
-		if _, has := l.joins[id]; !has {
-			l.joins[id] = n
+}
+
+// mergeNodes adds what is known of some nodes.
+func mergeNodes[V any](into, from map[string]V, take func(node string) bool) {
+	for node, v := range from {
+		if take(node) {
+			into[node] = v
 		}
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 func netOf(t *testing.T, process string) *Net {
@@ -116,5 +118,27 @@ func TestATokenMayWaitForTheEventsThatTakeIt(t *testing.T) {
 		if diff := cmp.Diff(want, n.Events(node)); diff != "" {
 			t.Errorf("%s: %s", node, diff)
 		}
+	}
+}
+
+func TestAnotherVersionHasCoordinatesAndKeepsWhatIsBeforeATask(t *testing.T) {
+	n := netOf(t, `<task id="a"/>`)
+	other := netOf(t, `<task id="b"/>`)
+	other.Def.Places[0].At = &petri.Point{X: 10, Y: 20}
+	n.Merge(other)
+	if at := n.Def.Places[1].At; at == nil || *at != (petri.Point{X: 10, Y: 20}) {
+		t.Errorf("the place of another version is at %v; expected 10, 20", at)
+	}
+	before, err := NewTasks("p", "", []Task{{ID: "a"}, {ID: "b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := NewTasks("p", "", []Task{{ID: "a", Next: []string{"b", "c"}}, {ID: "b"}, {ID: "c"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before.Merge(after)
+	if got := before.Before("b"); got != nil || len(before.Before("c")) != 1 {
+		t.Errorf("before b is %v; expected nothing, as in its own version", got)
 	}
 }

@@ -51,28 +51,20 @@ func (n *Net) placeOf(node string) int {
 
 // missing sets how many tokens each gateway lacks that waits for several flows: of
 // the tokens of an instance that are together in its place.
-func (n *Net) missing(tokens []ledger.Token) {
-	if len(n.joins) == 0 {
-		return
-	}
+func (p *presence) missing() {
 	type spot struct {
 		instance string
 		place    int
 	}
-	joins, together := map[int]int{}, map[spot]int{}
-	for node, flows := range n.joins {
-		joins[n.placeOf(node)] = flows
+	together := map[spot]int{}
+	for i := range p.joins {
+		together[spot{p.tokens[i].Instance, p.tokens[i].Place}]++
 	}
-	for i := range tokens {
-		if t := &tokens[i]; joins[t.Place] > 0 {
-			together[spot{t.Instance, t.Place}]++
-		}
-	}
-	for i := range tokens {
-		t := &tokens[i]
+	for i, flows := range p.joins {
+		t := &p.tokens[i]
 		for k := range t.Waits {
 			if w := &t.Waits[k]; w.Reason == stats.ReasonMissing {
-				w.Count = uint32(max(joins[t.Place]-together[spot{t.Instance, t.Place}], 0))
+				w.Count = uint32(max(flows-together[spot{t.Instance, t.Place}], 0))
 			}
 		}
 	}
@@ -85,6 +77,7 @@ type presence struct {
 	tokens []ledger.Token
 	rows   map[[2]string]int // by instance and event
 	at     map[gatewayKey]int
+	joins  map[int]int // tokens at a gateway that waits for several flows: how many
 }
 
 // gatewayKey is the count-th token of an instance at an event gateway.
@@ -95,16 +88,18 @@ type gatewayKey struct {
 
 // Begin begins a list of all tokens that are open now.
 func (n *Net) Begin() {
-	n.presence = presence{rows: map[[2]string]int{}, at: map[gatewayKey]int{}}
+	n.presence = presence{rows: map[[2]string]int{}, at: map[gatewayKey]int{}, joins: map[int]int{}}
 }
 
-// Add adds a token at a node to the list. It sets the token's place and waits. It
-// returns false if there is no room for the place.
-func (n *Net) Add(node string, t ledger.Token, whys []Why) bool {
+// Add adds a token at a node to the list. version is the net of the version that the token
+// is of, alone: it says how many flows a gateway waits for. Add sets the token's place and
+// waits. It returns false if there is no room for the place.
+func (n *Net) Add(version *Net, node string, t ledger.Token, whys []Why) bool {
 	if !n.Knows(node) && n.at(node) >= 0 && n.fires(node) >= 0 { // no version of the model has it
 		n.takes(node, node)
 	}
-	t.Waits = n.waits(node, whys)
+	flows, join := version.joins[node]
+	t.Waits = n.waits(node, whys, join)
 	p := &n.presence
 	if gateway, chosen := n.chosen[node]; chosen {
 		row := [2]string{t.Instance, node}
@@ -119,13 +114,16 @@ func (n *Net) Add(node string, t ledger.Token, whys []Why) bool {
 	if t.Place = n.at(node); t.Place < 0 {
 		return false
 	}
+	if join {
+		p.joins[len(p.tokens)] = flows
+	}
 	p.tokens = append(p.tokens, t)
 	return true
 }
 
 // End replaces the tokens of the ledger by those of the list.
 func (n *Net) End() {
-	n.missing(n.presence.tokens)
+	n.presence.missing()
 	n.Present(n.presence.tokens)
 	n.presence = presence{}
 }

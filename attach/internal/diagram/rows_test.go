@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 )
 
 func TestARowIsCountedOnceAlthoughItIsReadAgain(t *testing.T) {
@@ -106,6 +108,38 @@ func TestFlowCountsWhereTheNodeHasARow(t *testing.T) {
 		"gone": {1, 1, 1}, // not in the model
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestAJoinLacksWhatTheVersionOfItsTokenSays merges a version with three flows into one
+// with two.
+func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
+	process := func(branches ...string) *Net {
+		text := `<parallelGateway id="j"/>`
+		for _, b := range branches {
+			text += `<task id="` + b + `"/>` + flow(b, "j")
+		}
+		return netOf(t, text)
+	}
+	one, two, none := process("a", "b"), process("a", "b", "c"), process("a")
+	n := process("a", "b")
+	for _, version := range []*Net{one, two, none} {
+		n.Merge(version)
+	}
+	for instance, version := range map[string]*Net{"one": one, "two": two, "none": none} {
+		if !n.Add(version, "j", ledger.Token{ID: instance, Instance: instance}, nil) {
+			t.Fatal("no room")
+		}
+	}
+	n.presence.missing()
+	got := map[string]string{}
+	for _, token := range n.presence.tokens {
+		for _, w := range token.Waits {
+			got[token.Instance] += fmt.Sprint(w.Reason, " ", w.Count)
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"one": "missing 1", "two": "missing 2", "none": "unknown 0"}, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -41,5 +41,5 @@ func NewTasks(key, name string, tasks []Task) (*Net, error) {
 	return l, nil
 }
 
-// Before returns the tasks before one.
+// Before returns the tasks before one, in the version that had it first.
 func (l *Net) Before(task string) []string { return l.before[task] }

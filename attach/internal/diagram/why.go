@@ -33,8 +33,9 @@ func Due(w Why, until, now int64) Why {
 }
 
 // waits returns what a token at a node waits for, strongest reason first. Of a
-// transition that does not take from the token's place nothing is said.
-func (n *Net) waits(node string, whys []Why) []stats.Wait {
+// transition that does not take from the token's place nothing is said. join reports
+// whether the node waits for several flows.
+func (n *Net) waits(node string, whys []Why, join bool) []stats.Wait {
 	var out []stats.Wait
 	for _, w := range whys {
 		i, ok := n.transition[w.Node]
@@ -61,7 +62,7 @@ func (n *Net) waits(node string, whys []Why) []stats.Wait {
 	}
 	if i, ok := n.transition[node]; ok && len(out) == 0 {
 		one := stats.Wait{Transition: int32(i), Reason: stats.ReasonUnknown, Place: stats.NoPlace}
-		if _, join := n.joins[node]; join {
+		if join {
 			one.Reason, one.Place = stats.ReasonMissing, int32(n.place[node])
 		}
 		out = append(out, one)

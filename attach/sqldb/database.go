@@ -26,18 +26,18 @@ import (
 type dialect struct {
 	name    string
 	numbers bool   // parameters are $1, $2 …; otherwise each is ?
-	begin   bool   // only a transaction can be read-only, not a session
 	texts   bool   // times are text
+	bound   string // bounds the time of each statement of a transaction, if it is followed by milliseconds
 	clock   string // returns the present time in UTC
 	indexes string // returns a row for an index of a table whose first column is given
 }
 
 var (
-	postgres = dialect{name: "postgres", numbers: true, clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
+	postgres = dialect{name: "postgres", numbers: true, bound: "SET LOCAL statement_timeout = ", clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
 		indexes: `SELECT 1 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
 JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
 WHERE t.oid = to_regclass($1) AND lower(a.attname) = lower($2) AND i.indisvalid LIMIT 1`}
-	mariadb = dialect{name: "mysql", begin: true, clock: "SELECT UTC_TIMESTAMP(6)",
+	mariadb = dialect{name: "mysql", clock: "SELECT UTC_TIMESTAMP(6)",
 		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = lower(?)
 AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
 	sqlite = dialect{name: "sqlite", texts: true, clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
@@ -46,7 +46,8 @@ AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
 
 // Database is the engine's database, opened for reading.
 type Database struct {
-	db *sql.DB
+	db    *sql.DB
+	limit time.Duration // of a statement
 	dialect
 }
 
@@ -63,7 +64,7 @@ func Open(address string, limit time.Duration) (*Database, error) {
 	var err error
 	switch scheme {
 	case "postgres", "postgresql":
-		d, err = openPostgres(address, limit)
+		d, err = openPostgres(address)
 	case "mysql", "mariadb":
 		d, err = openMySQL(address, limit)
 	case "sqlite":
@@ -74,6 +75,7 @@ func Open(address string, limit time.Duration) (*Database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: address of the database: %w", ErrConfig, err)
 	}
+	d.limit = limit
 	d.db.SetMaxOpenConns(1)
 	return d, nil
 }
@@ -81,21 +83,26 @@ func Open(address string, limit time.Duration) (*Database, error) {
 // Close closes the connection.
 func (d *Database) Close() error { return d.db.Close() }
 
-func openPostgres(address string, limit time.Duration) (*Database, error) {
+// openPostgres sets nothing when it connects, and prepares nothing that outlives a
+// transaction: a PgBouncer between may refuse the first, and lose the second.
+func openPostgres(address string) (*Database, error) {
 	cfg, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, errors.New("expected postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…") // the cause may contain the password
 	}
-	set := cfg.RuntimeParams
-	set["default_transaction_read_only"] = "on"
-	set["default_transaction_isolation"] = "read committed"
-	set["statement_timeout"] = strconv.FormatInt(limit.Milliseconds(), 10)
-	if set["application_name"] == "" {
+	cfg.DefaultQueryExecMode = pgx.QueryExecModeDescribeExec
+	if set := cfg.RuntimeParams; set["application_name"] == "" {
 		set["application_name"] = "pnagent"
 	}
-	return &Database{stdlib.OpenDB(*cfg), postgres}, nil
+	return &Database{db: stdlib.OpenDB(*cfg), dialect: postgres}, nil
 }
 
+// zoneLetters are the letters of a time zone of MySQL.
+const zoneLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+-:"
+
+// openMySQL leaves the session in the server's time zone, which is that of the engine's
+// sessions unless it sets another one. So a TIMESTAMP comes back as the local time that the
+// engine wrote, as a DATETIME does.
 func openMySQL(address string, limit time.Duration) (*Database, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || strings.Trim(u.Path, "/") == "" {
@@ -111,12 +118,20 @@ func openMySQL(address string, limit time.Duration) (*Database, error) {
 		cfg.TLSConfig = mode
 	}
 	cfg.ParseTime, cfg.Loc, cfg.Timeout, cfg.Logger = true, time.UTC, limit, &mysql.NopLogger{} // errors are returned, too
-	cfg.Params = map[string]string{"time_zone": "'+00:00'"}
+	// The server ends a statement that takes too long, although the connection is closed.
+	// Comments of a version bound it in MariaDB and in MySQL.
+	cfg.Params = map[string]string{"autocommit": fmt.Sprintf("1 /*M!100101 , max_statement_time=%v */ /*!50708 , max_execution_time=%d */", limit.Seconds(), limit.Milliseconds())}
+	if zone := u.Query().Get("time_zone"); zone != "" {
+		if strings.Trim(zone, zoneLetters) != "" {
+			return nil, fmt.Errorf("time_zone=%q; expected a zone of the server, such as Europe/Berlin", zone)
+		}
+		cfg.Params["time_zone"] = "'" + zone + "'"
+	}
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, errors.New("expected mysql://USER:PASSWORD@HOST:PORT/NAME?tls=true|skip-verify|preferred")
 	}
-	return &Database{sql.OpenDB(connector), mariadb}, nil
+	return &Database{db: sql.OpenDB(connector), dialect: mariadb}, nil
 }
 
 func openSQLite(path string) (*Database, error) {
@@ -127,11 +142,11 @@ func openSQLite(path string) (*Database, error) {
 	}
 	u := url.URL{Scheme: "file", Path: full, RawQuery: "mode=ro&_pragma=query_only(1)&_pragma=busy_timeout(2000)"}
 	db, err := sql.Open("sqlite", u.String())
-	return &Database{db, sqlite}, err
+	return &Database{db: db, dialect: sqlite}, err
 }
 
 // text returns a query in the dialect, and its arguments in their order.
-func (d *Database) text(q *query, with map[string]any) (string, []any) {
+func (d *dialect) text(q *query, with map[string]any) (string, []any) {
 	var b strings.Builder
 	var args []any
 	for i, part := range q.parts {
@@ -153,21 +168,34 @@ func (d *Database) text(q *query, with map[string]any) (string, []any) {
 	return b.String(), args
 }
 
+// transaction reads one state of the database.
+type transaction struct {
+	*sql.Tx
+	dialect
+}
+
+// read calls do with a transaction that cannot write. All its statements see one state of
+// the database.
+func (d *Database) read(ctx context.Context, do func(tx *transaction) error) error {
+	tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead})
+	if err != nil {
+		return fmt.Errorf("connecting to the database: %w", err)
+	}
+	defer tx.Rollback() //nolint:errcheck // it only read
+	if d.bound != "" {
+		if _, err := tx.ExecContext(ctx, d.bound+strconv.FormatInt(d.limit.Milliseconds(), 10)); err != nil {
+			return fmt.Errorf("bounding the time of statements: %w", err)
+		}
+	}
+	return do(&transaction{tx, d.dialect})
+}
+
 // each runs a query of the mapping and calls take for every row, whose columns
 // are in the order of the query's shape. take must not keep what the values point
 // to.
-func (d *Database) each(ctx context.Context, m *Mapping, name string, with map[string]any, take func(row []any) error) error {
-	text, args := d.text(m.queries[name], with)
-	query := d.db.QueryContext
-	if d.begin {
-		tx, err := d.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelReadCommitted})
-		if err != nil {
-			return fmt.Errorf("query %s: %w", name, err)
-		}
-		defer tx.Rollback() //nolint:errcheck // it only read
-		query = tx.QueryContext
-	}
-	rows, err := query(ctx, text, args...)
+func (t *transaction) each(ctx context.Context, m *Mapping, name string, with map[string]any, take func(row []any) error) error {
+	text, args := t.text(m.queries[name], with)
+	rows, err := t.QueryContext(ctx, text, args...)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", name, err)
 	}
@@ -242,18 +270,18 @@ func missing(order []int) int {
 }
 
 // now returns the database's clock in microseconds, and by how much it may be wrong.
-func (d *Database) now(ctx context.Context) (ahead, error) {
+func (t *transaction) now(ctx context.Context) (ahead, error) {
 	before := time.Now()
 	var v any
-	if err := d.db.QueryRowContext(ctx, d.clock).Scan(&v); err != nil {
+	if err := t.QueryRowContext(ctx, t.clock).Scan(&v); err != nil {
 		return ahead{}, fmt.Errorf("asking for the time: %w", err)
 	}
 	took := time.Since(before)
-	t, ok := asTime(v, time.UTC)
+	at, ok := asTime(v, time.UTC)
 	if !ok {
 		return ahead{}, fmt.Errorf("asking for the time: %v; expected a time", v)
 	}
-	return ahead{by: t - before.Add(took/2).UnixMicro(), within: took.Microseconds()/2 + 1}, nil
+	return ahead{by: at - before.Add(took/2).UnixMicro(), within: took.Microseconds()/2 + 1}, nil
 }
 
 // ahead is by how many microseconds the database's clock is ahead of the host's.

@@ -42,6 +42,7 @@ func (d *definition) after(o *definition) bool {
 // readDefinitions reads the list of definitions. It forgets those that are not listed,
 // and the models of others, if no row named them since the last list and the last tokens.
 func (s *Adapter) readDefinitions(ctx context.Context) error {
+	s.reread = true
 	listed := map[string]*definition{}
 	err := s.each(ctx, "definitions", nil, func(row []any) error {
 		id := asText(row[0])
@@ -128,12 +129,13 @@ func (s *Adapter) newest(net string) *definition {
 	return out
 }
 
-// net returns the definition that a row names, and the net of it. It reads the list of
-// definitions if the definition is new, and the model when a row names the definition first;
-// tasks again if the net lacks the node, because those of a definition may change. The net
-// is nil for a definition that is not listed or not wanted, or if there is no room.
+// net returns the definition that a row names, and the net of it. If the definition is new,
+// it reads the list of definitions, once in a poll. It reads the model when a row names the
+// definition first; tasks again if the net lacks the node, because those of a definition may
+// change. The net is nil for a definition that is not listed or not wanted, or if there is
+// no room.
 func (s *Adapter) net(ctx context.Context, id, node string) (*definition, *diagram.Net, error) {
-	if s.definitions[id] == nil {
+	if s.definitions[id] == nil && !s.reread {
 		if err := s.readDefinitions(ctx); err != nil {
 			return nil, nil, err
 		}

@@ -3,12 +3,16 @@
 package sqldb
 
 import (
+	"database/sql/driver"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	sqlitedriver "modernc.org/sqlite"
 )
 
 // dagsMapping is a mapping for DAGs as Airflow stores them, in the table dag; the newest is
@@ -33,7 +37,7 @@ SELECT id, came AS at, 'd' AS definition, node AS activity, 1 AS millis, 0 AS ca
 `
 
 // dags returns an adapter's configuration for a table with one DAG, and what replaces it.
-func dags(t *testing.T) (cfg Config, store func(hash, tasks string), address string) {
+func dags(t *testing.T) (cfg Config, store func(hash, tasks string)) {
 	t.Helper()
 	db, address := ownDatabase(t)
 	change(t, db, "CREATE TABLE dag (hash TEXT, text TEXT)",
@@ -46,13 +50,13 @@ func dags(t *testing.T) (cfg Config, store func(hash, tasks string), address str
 	return cfg, func(hash, tasks string) {
 		t.Helper()
 		change(t, db, "BEGIN; DELETE FROM dag; INSERT INTO dag VALUES ('"+hash+`', '{"dag":{"tasks":[`+tasks+"]}}'); COMMIT")
-	}, address
+	}
 }
 
 // TestADAGThatChangesKeepsTheTimeOfTheNextTry changes the delay of a task, and drops a
 // dependency. The nodes stay the same.
 func TestADAGThatChangesKeepsTheTimeOfTheNextTry(t *testing.T) {
-	cfg, store, _ := dags(t)
+	cfg, store := dags(t)
 	store("one", `{"task_id":"a","downstream_task_ids":["c"],"retry_delay":3600},{"task_id":"b","downstream_task_ids":["c"]},{"task_id":"c"}`)
 	w := newWatch(t)
 	w.run(cfg)
@@ -83,4 +87,63 @@ func TestADAGThatChangesKeepsTheTimeOfTheNextTry(t *testing.T) {
 	shows(60, 1)
 	store("two", `{"task_id":"a","retry_delay":7200},{"task_id":"b","downstream_task_ids":["c"]},{"task_id":"c"}`)
 	shows(120, 0)
+}
+
+// TestDefinitionsThatNoRowNamesAreForgotten changes the definition of all rows with each poll.
+func TestDefinitionsThatNoRowNamesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cfg, store := dags(t)
+		a := adapter(t, cfg)
+		for i := range 5 {
+			store(fmt.Sprint(i), `{"task_id":"a"},{"task_id":"c"}`)
+			if err := a.poll(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(listEvery * time.Microsecond)
+		}
+		// That of the last tokens is kept although it is not listed any more.
+		if n := len(a.definitions); n != 2 {
+			t.Errorf("%d definitions; expected those of the last two polls", n)
+		}
+		if d := a.definitions["4"]; d == nil || d.model == nil {
+			t.Error("the definition of open rows, or its model, is forgotten")
+		}
+	})
+}
+
+// TestTheListOfDefinitionsIsReadOnceInAPoll names definitions in three rows that the list lacks.
+func TestTheListOfDefinitionsIsReadOnceInAPoll(t *testing.T) {
+	lists, counted := 0, fmt.Sprint("counted", time.Now().UnixNano())
+	err := sqlitedriver.RegisterScalarFunction(counted, 0, func(*sqlitedriver.FunctionContext, []driver.Value) (driver.Value, error) {
+		lists++
+		return int64(1), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, store := dags(t)
+	store("one", `{"task_id":"a"}`)
+	cfg.Mapping = mapping(t, strings.NewReplacer("(SELECT hash FROM dag) AS definition", "'absent' AS definition", "WHERE gone IS NULL", "",
+		"'p' AS net, 1 AS version", "'p' AS net, "+counted+"() AS version").Replace(dagsMapping))
+	a := adapter(t, cfg)
+	for polls := range 3 {
+		if err := a.poll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.presenceTook = 0 // so that the next poll reads the tokens
+		if lists != polls+1 || a.Status().Dropped["definition"] != uint64(3*lists) {
+			t.Errorf("after %d polls the list was read %d times; %v", polls+1, lists, a.Status().Dropped)
+		}
+	}
+}
+
+// adapter returns an adapter whose polls the test calls.
+func adapter(t *testing.T, cfg Config) *Adapter {
+	t.Helper()
+	cfg.Interval, cfg.Timeout, cfg.Source, cfg.Log = time.Second, time.Minute, "s", slog.New(slog.DiscardHandler)
+	a, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }

@@ -8,7 +8,8 @@
 //	          by the Mapping
 //
 // An [Adapter] polls until its context ends; package ledger has what it shares with
-// other adapters. A poll has two halves:
+// other adapters. A poll is one read-only transaction, which sees one state of the
+// database, and has two halves:
 //
 //   - Presence. The query open returns every place where an instance is now, and
 //     why returns what each of these waits for. The result replaces the tokens

@@ -3,7 +3,6 @@
 package sqldb
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -195,7 +194,9 @@ func TestAResultWithOtherColumnsIsRefusedByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = cfg.Database.each(context.Background(), m, "probe", nil, func([]any) error { return nil })
+	err = cfg.Database.read(t.Context(), func(tx *transaction) error {
+		return tx.each(t.Context(), m, "probe", nil, func([]any) error { return nil })
+	})
 	if want := "query probe: columns v; expected version"; err == nil || err.Error() != want {
 		t.Errorf("%v; expected %s", err, want)
 	}

@@ -41,8 +41,21 @@ func (s *Adapter) poll(ctx context.Context) error {
 			return err
 		}
 	}
-	s.models = 0
-	clock, err := s.cfg.Database.now(ctx)
+	return s.cfg.Database.read(ctx, func(tx *transaction) error {
+		s.tx = tx
+		return s.readAll(ctx)
+	})
+}
+
+// readAll reads what a poll reads, in its transaction.
+func (s *Adapter) readAll(ctx context.Context) error {
+	s.models, s.reread = 0, false
+	if s.columns == 0 {
+		if err := s.setColumns(ctx); err != nil {
+			return err
+		}
+	}
+	clock, err := s.tx.now(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,6 +75,11 @@ func (s *Adapter) poll(ctx context.Context) error {
 		}
 		s.presenceAt, s.presenceTook = s.at, time.Since(begin)
 	}
+	return s.readFlows(ctx, now)
+}
+
+// readFlows reads the new rows of all queries of flow.
+func (s *Adapter) readFlows(ctx context.Context, now int64) error {
 	for _, flow := range []struct {
 		query  string
 		cursor *diagram.Cursor
@@ -87,7 +105,7 @@ func (s *Adapter) presenceDue() bool {
 
 func (s *Adapter) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
 	begin := time.Now()
-	err := s.cfg.Database.each(ctx, s.cfg.Mapping, name, with, take)
+	err := s.tx.each(ctx, s.cfg.Mapping, name, with, take)
 	s.mu.Lock()
 	s.status.Seconds[name] = time.Since(begin).Seconds()
 	s.mu.Unlock()

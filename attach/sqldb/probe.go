@@ -40,9 +40,11 @@ func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err er
 		}
 		return "", fmt.Errorf("%w %s: %w", ErrProbe, m.Name, errors.Join(faults...))
 	}
-	err = d.each(ctx, m, "probe", nil, func(row []any) error {
-		version = asText(row[0])
-		return nil
+	err = d.read(ctx, func(tx *transaction) error {
+		return tx.each(ctx, m, "probe", nil, func(row []any) error {
+			version = asText(row[0])
+			return nil
+		})
 	})
 	if err != nil {
 		return "", fmt.Errorf("%w %s: %w", ErrProbe, m.Name, err)
@@ -53,12 +55,14 @@ func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err er
 // probeTable reads no row of a table. If that fails, it does so for each column.
 func (d *Database) probeTable(ctx context.Context, n need) error {
 	read := func(columns string) error {
-		rows, err := d.db.QueryContext(ctx, "SELECT "+columns+" FROM "+n.table+" WHERE 1 = 0")
-		if err != nil {
-			return err
-		}
-		err = rows.Err()
-		return errors.Join(err, rows.Close())
+		return d.read(ctx, func(tx *transaction) error {
+			rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+n.table+" WHERE 1 = 0")
+			if err != nil {
+				return err
+			}
+			err = rows.Err()
+			return errors.Join(err, rows.Close())
+		})
 	}
 	if read(strings.Join(n.columns, ", ")) == nil {
 		return nil
@@ -76,8 +80,10 @@ func (d *Database) probeTable(ctx context.Context, n need) error {
 }
 
 func (d *Database) probeIndex(ctx context.Context, n need) error {
-	var one int
-	err := d.db.QueryRowContext(ctx, d.indexes, n.table, n.columns[0]).Scan(&one)
+	err := d.read(ctx, func(tx *transaction) error {
+		var one int
+		return tx.QueryRowContext(ctx, d.indexes, n.table, n.columns[0]).Scan(&one)
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("table %s has no index that begins with %s; a poll would read the whole table", n.table, n.columns[0])
 	}

@@ -54,7 +54,8 @@ type Adapter struct {
 	state state
 	nets  map[string]*diagram.Net // by id; nil for one that is not wanted
 
-	columns stats.Columns // of all nets
+	columns stats.Columns // of all nets; 0 until they are known
+	tx      *transaction  // of this poll
 
 	definitions  map[string]*definition // by id
 	listedAt     int64                  // when these were read
@@ -62,6 +63,7 @@ type Adapter struct {
 	future       bool                   // times in the future were logged
 	probed       bool
 	at           int64 // the time of this poll, by the host's clock
+	reread       bool  // the list of definitions was read in this poll
 	models       int   // that were read in this poll
 	presenceAt   int64
 	presenceTook time.Duration
@@ -94,30 +96,30 @@ func (s *Adapter) probe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.columns = ledger.Presence
-	if flow, err := s.hasFlow(ctx); err != nil {
-		return err
-	} else if flow {
-		s.columns |= ledger.Flow
-		if q := s.cfg.Mapping.queries; q["created"] != nil && q["finished"] != nil {
-			s.columns |= ledger.Instances
-		}
-	}
 	s.probed = true
 	s.cfg.Log.Info("the database fits the mapping", "mapping", s.cfg.Mapping.Name, "version", version)
 	return nil
 }
 
-// hasFlow reports whether the engine keeps a history, from which flow is counted.
-// Without one, what the adapter would count is absent, and not 0.
-func (s *Adapter) hasFlow(ctx context.Context) (bool, error) {
-	if s.cfg.Mapping.queries["flow"] == nil {
-		return true, nil
+// setColumns sets what can be published. If the engine keeps no history, what the adapter
+// would count is absent, and not 0.
+func (s *Adapter) setColumns(ctx context.Context) error {
+	q, flow := s.cfg.Mapping.queries, true
+	if q["flow"] != nil {
+		err := s.each(ctx, "flow", nil, func(row []any) error {
+			flow = asNumber(row[0]) != 0
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	flow := true
-	err := s.each(ctx, "flow", nil, func(row []any) error {
-		flow = asNumber(row[0]) != 0
-		return nil
-	})
-	return flow, err
+	s.columns = ledger.Presence
+	if flow {
+		s.columns |= ledger.Flow
+	}
+	if flow && q["created"] != nil && q["finished"] != nil {
+		s.columns |= ledger.Instances
+	}
+	return nil
 }

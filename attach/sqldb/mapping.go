@@ -55,11 +55,12 @@ var shapes = map[string]shape{
 	"open":        {columns: []string{"token", "definition", "activity", "instance", "since", "label"}, params: []string{"limit", "now"}},
 	"done":        {columns: []string{"definition", "instance", "activity", "at"}, params: []string{"limit"}, optional: true},
 	"why":         {columns: []string{"token", "activity", "reason", "until", "what", "detail"}, extra: []string{"heartbeat", "before"}, params: []string{"limit", "now"}},
-	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit"}},
-	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit"}},
-	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit"}, optional: true},
-	"finished":    {columns: []string{"id", "at", "definition", "failed"}, params: []string{"since", "after", "limit"}, optional: true},
+	"started":     {columns: []string{"id", "at", "definition", "activity"}, params: []string{"since", "after", "limit", "floor"}},
+	"ended":       {columns: []string{"id", "at", "definition", "activity", "millis", "canceled"}, params: []string{"since", "after", "limit", "floor"}},
+	"created":     {columns: []string{"id", "at", "definition"}, params: []string{"since", "after", "limit", "floor"}, optional: true},
+	"finished":    {columns: []string{"id", "at", "definition", "failed"}, params: []string{"since", "after", "limit", "floor"}, optional: true},
 	"flow":        {columns: []string{"flow"}, optional: true},
+	"floor":       {columns: []string{"floor"}, optional: true},
 }
 
 // maxMapping bounds a file, in bytes.

@@ -57,7 +57,7 @@ func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:8:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
 		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:8:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
 		{"-- query: probe\nSELECT", "SELECT", `m.sql:22:1: SQL before the first line "-- query: NAME"`},
-		{"-- query: probe", "-- query: prone", `m.sql:22:1: query "prone"; expected one of created, definitions, done, ended, finished, flow, model, open, probe, started, tasks, why`},
+		{"-- query: probe", "-- query: prone", `m.sql:22:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, started, tasks, why`},
 		{"-- query: definitions", "-- query: probe", `m.sql:29:1: a second query "probe"`},
 		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:22:1: query probe: parameter :limit; expected none`},
 		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:22:1: query probe: more than one statement; expected one`},

@@ -80,6 +80,17 @@ func (s *Adapter) readAll(ctx context.Context) error {
 
 // readFlows reads the new rows of all queries of flow.
 func (s *Adapter) readFlows(ctx context.Context, now int64) error {
+	var number int64
+	if s.cfg.Mapping.queries["floor"] != nil {
+		err := s.each(ctx, "floor", nil, func(row []any) error {
+			number = asNumber(row[0])
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	all := true
 	for _, flow := range []struct {
 		query  string
 		cursor *diagram.Cursor
@@ -90,9 +101,14 @@ func (s *Adapter) readFlows(ctx context.Context, now int64) error {
 		if !flow.cursor.Begun() {
 			*flow.cursor = *diagram.NewCursor(now)
 		}
-		if err := s.readFlow(ctx, flow.query, flow.cursor, now); err != nil {
+		end, err := s.readFlow(ctx, flow.query, flow.cursor, now)
+		if err != nil {
 			return err
 		}
+		all = all && end
+	}
+	if all {
+		s.state.Floor.take(number, now, s.cfg.Overlap.Microseconds())
 	}
 	return nil
 }
@@ -214,13 +230,14 @@ func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
 // futureAfter is how much later than now a time may be, because of clocks that differ.
 const futureAfter = 60_000_000
 
-// readFlow reads the new rows of a query of flow, in pages.
-func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, now int64) error {
+// readFlow reads the new rows of a query of flow, in pages. It reports whether these were all.
+func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, now int64) (all bool, err error) {
 	since, after := c.From(s.cfg.Overlap.Microseconds()), ""
-	for range maxPages {
+	floor := min(s.state.Floor.This, s.state.Floor.Before)
+	for pages := 0; pages < maxPages && !all; pages++ {
 		var rows []diagram.Row
 		var defs []string
-		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page}, func(row []any) error {
+		err := s.each(ctx, name, map[string]any{"since": param(since, s.zone()), "after": after, "limit": page, "floor": floor}, func(row []any) error {
 			r := diagram.Row{ID: asText(row[0]), At: s.time(row[1])}
 			switch name {
 			case "finished":
@@ -235,18 +252,17 @@ func (s *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 			return nil
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if err := s.count(ctx, name, c, rows, defs, now); err != nil {
-			return err
+			return false, err
 		}
-		if len(rows) < page {
-			break
+		if all = len(rows) < page; !all {
+			since, after = rows[len(rows)-1].At, rows[len(rows)-1].ID
 		}
-		since, after = rows[len(rows)-1].At, rows[len(rows)-1].ID
 	}
 	c.Forget(s.cfg.Overlap.Microseconds())
-	return nil
+	return all, nil
 }
 
 // dwell returns a dwell time in microseconds: of milliseconds, or of the time when it

@@ -10,6 +10,26 @@ type state struct {
 	Ended    diagram.Cursor `json:"ended"`
 	Created  diagram.Cursor `json:"created"`
 	Finished diagram.Cursor `json:"finished"`
+	Floor    floor          `json:"floor"`
+}
+
+// floor is the smallest number of a row that could still change at a poll: in this overlap,
+// and in the one before. What changed since then has at least that number.
+type floor struct {
+	This   int64 `json:"this"`
+	Before int64 `json:"before"`
+	Since  int64 `json:"since"` // the begin of this overlap; 0 before the first poll
+}
+
+// take takes the number of a poll that read all rows of flow.
+func (f *floor) take(number, now, overlap int64) {
+	switch {
+	case f.Since == 0:
+		*f = floor{number, number, now}
+	case now-f.Since >= overlap:
+		*f = floor{number, f.This, now}
+	}
+	f.This = min(f.This, number)
 }
 
 // stateWord begins the name of the program in the state file; the mapping follows.

@@ -92,9 +92,17 @@ FROM dag_run r JOIN dag d ON d.dag_id = r.dag_id JOIN task_instance t ON t.dag_i
 WHERE r.state = 'queued' AND t.state IS NULL
 LIMIT :limit
 
+-- query: floor
+-- A run that ends, or that is new, is one that is open or has at least the number of those
+-- that are. The sum keeps PostgreSQL from looking for the smallest id from run 1 on.
+SELECT MIN(i) - 100 AS floor FROM (
+  SELECT id + 0 AS i FROM dag_run WHERE state = 'running'
+  UNION ALL SELECT id + 0 FROM dag_run WHERE state = 'queued'
+  UNION ALL SELECT MAX(id) FROM dag_run) r
+
 -- query: started
 -- No index has start_date or end_date. So these are the tasks of runs that are running, or
--- that ended since then and are among the newest 20,000. A task that was cleared keeps the
+-- that ended since then, are above the floor and among the newest 20,000. A task that was cleared keeps the
 -- times of its last try until it starts.
 SELECT id, at, definition, activity FROM (
   SELECT CONCAT(t.dag_id, '|', t.run_id, '|', t.task_id, '|', t.map_index, '|', t.max_tries) AS id,
@@ -103,7 +111,7 @@ SELECT id, at, definition, activity FROM (
     CONCAT(t.dag_id, '|', s.dag_hash) AS definition, t.task_id AS activity
   FROM (SELECT dag_id, run_id FROM dag_run WHERE state = 'running'
     UNION ALL
-    SELECT n.dag_id, n.run_id FROM (SELECT dag_id, run_id, state, end_date FROM dag_run ORDER BY id DESC LIMIT 20000) n
+    SELECT n.dag_id, n.run_id FROM (SELECT dag_id, run_id, state, end_date FROM dag_run WHERE id >= :floor ORDER BY id DESC LIMIT 20000) n
     WHERE n.state <> 'running' AND n.end_date >= :since) r
   JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id JOIN serialized_dag s ON s.dag_id = t.dag_id
   WHERE t.start_date >= :since AND t.state IS NOT NULL AND (t.state NOT IN ('scheduled', 'queued') OR t.next_method IS NOT NULL)) f
@@ -119,7 +127,7 @@ SELECT id, at, definition, activity, began AS millis, canceled FROM (
     CASE WHEN t.state = 'success' THEN 0 ELSE 1 END AS canceled
   FROM (SELECT dag_id, run_id FROM dag_run WHERE state = 'running'
     UNION ALL
-    SELECT n.dag_id, n.run_id FROM (SELECT dag_id, run_id, state, end_date FROM dag_run ORDER BY id DESC LIMIT 20000) n
+    SELECT n.dag_id, n.run_id FROM (SELECT dag_id, run_id, state, end_date FROM dag_run WHERE id >= :floor ORDER BY id DESC LIMIT 20000) n
     WHERE n.state <> 'running' AND n.end_date >= :since) r
   JOIN task_instance t ON t.dag_id = r.dag_id AND t.run_id = r.run_id JOIN serialized_dag s ON s.dag_id = t.dag_id
   WHERE t.end_date >= :since AND t.state IN ('success', 'failed', 'skipped', 'upstream_failed', 'removed')) f
@@ -129,7 +137,7 @@ ORDER BY at, id LIMIT :limit
 -- query: created
 SELECT id, at, definition FROM (
   SELECT CONCAT(r.dag_id, '|', r.run_id, '|', r.clear_number) AS id, r.start_date AS at, CONCAT(r.dag_id, '|', s.dag_hash) AS definition
-  FROM (SELECT dag_id, run_id, start_date, clear_number FROM dag_run ORDER BY id DESC LIMIT 20000) r JOIN serialized_dag s ON s.dag_id = r.dag_id
+  FROM (SELECT dag_id, run_id, start_date, clear_number FROM dag_run WHERE id >= :floor ORDER BY id DESC LIMIT 20000) r JOIN serialized_dag s ON s.dag_id = r.dag_id
   WHERE r.start_date >= :since) f
 WHERE at > :since OR id > :after
 ORDER BY at, id LIMIT :limit
@@ -138,7 +146,7 @@ ORDER BY at, id LIMIT :limit
 SELECT id, at, definition, failed FROM (
   SELECT CONCAT(r.dag_id, '|', r.run_id, '|', r.clear_number) AS id, r.end_date AS at, CONCAT(r.dag_id, '|', s.dag_hash) AS definition,
     CASE WHEN r.state = 'success' THEN 0 ELSE 1 END AS failed
-  FROM (SELECT dag_id, run_id, state, end_date, clear_number FROM dag_run ORDER BY id DESC LIMIT 20000) r JOIN serialized_dag s ON s.dag_id = r.dag_id
+  FROM (SELECT dag_id, run_id, state, end_date, clear_number FROM dag_run WHERE id >= :floor ORDER BY id DESC LIMIT 20000) r JOIN serialized_dag s ON s.dag_id = r.dag_id
   WHERE r.end_date >= :since AND r.state IN ('success', 'failed')) f
 WHERE at > :since OR id > :after
 ORDER BY at, id LIMIT :limit

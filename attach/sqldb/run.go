@@ -44,7 +44,7 @@ type Config struct {
 // Show says which data of persons is published.
 type Show struct {
 	Label  bool // business keys
-	Detail bool // assignees and messages of errors
+	Detail bool // assignees, ids of workers and messages of errors
 }
 
 // Adapter polls and publishes.

@@ -1,5 +1,5 @@
 -- mapping: camunda7
--- about: Camunda 7 and engines with its tables (Operaton, CIB seven), on PostgreSQL, MySQL or MariaDB
+-- about: Camunda 7, on PostgreSQL, MySQL or MariaDB
 -- needs: ACT_GE_SCHEMA_LOG(VERSION_, TIMESTAMP_)
 -- needs: ACT_GE_BYTEARRAY(NAME_, DEPLOYMENT_ID_, BYTES_)
 -- needs: ACT_RE_PROCDEF(ID_, KEY_, VERSION_, NAME_, DEPLOYMENT_ID_, RESOURCE_NAME_)
@@ -74,8 +74,8 @@ UNION ALL
 SELECT x.EXECUTION_ID_, x.ACT_ID_,
   CASE WHEN x.RETRIES_ = 0 THEN 'incident' WHEN x.LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL,
   CONCAT('external task ', x.TOPIC_NAME_,
-    CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ > :now THEN CONCAT(', worker ', x.WORKER_ID_) ELSE ', no worker' END),
-  x.ERROR_MSG_
+    CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ > :now THEN ', locked by a worker' ELSE ', no worker' END),
+  CASE WHEN x.LOCK_EXP_TIME_ > :now THEN CONCAT('worker ', x.WORKER_ID_, CASE WHEN x.ERROR_MSG_ IS NULL THEN '' ELSE CONCAT(', ', x.ERROR_MSG_) END) ELSE x.ERROR_MSG_ END
 FROM ACT_RU_EXT_TASK x WHERE x.EXECUTION_ID_ IS NOT NULL
 UNION ALL
 SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL

@@ -142,9 +142,26 @@ func (r *openRow) model() *diagram.Net { return cmp.Or(r.version.model, r.net) }
 
 // readPresence reads where instances are and what they wait for.
 func (s *Adapter) readPresence(ctx context.Context, now int64) error {
-	var open []openRow
 	limit := map[string]any{"limit": MaxTokens + 1, "now": param(now, s.zone())}
-	err := s.each(ctx, "open", limit, func(row []any) error {
+	open, err := s.readOpen(ctx, limit)
+	if err != nil {
+		return err
+	}
+	whys, err := s.readWhy(ctx, limit, now)
+	if err != nil {
+		return err
+	}
+	ended, err := s.readDone(ctx, open, limit)
+	if err != nil {
+		return err
+	}
+	s.present(open, whys, ended, now)
+	return nil
+}
+
+// readOpen reads where instances are, and the models of their definitions.
+func (s *Adapter) readOpen(ctx context.Context, limit map[string]any) (open []openRow, err error) {
+	err = s.each(ctx, "open", limit, func(row []any) error {
 		if len(open) == MaxTokens {
 			s.Drop("token")
 			return nil
@@ -158,21 +175,18 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 		return nil
 	})
 	if err != nil {
-		return err
-	}
-	whys, err := s.readWhy(ctx, limit, now)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range open {
 		if open[i].version, open[i].net, err = s.net(ctx, open[i].definition, open[i].node); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	ended, err := s.readDone(ctx, open, limit)
-	if err != nil {
-		return err
-	}
+	return open, nil
+}
+
+// present replaces the tokens of all nets.
+func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done, now int64) {
 	ids := sync.OnceValue(func() map[string]bool {
 		all := make(map[string]bool, len(open))
 		for i := range open {
@@ -206,7 +220,6 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 			n.End()
 		}
 	}
-	return nil
 }
 
 // age sets the time of a token without one to that when it was first seen.

@@ -51,38 +51,47 @@ WHERE e.ACT_ID_ IS NOT NULL AND e.IS_EVENT_SCOPE_ = FALSE
 LIMIT :limit
 
 -- query: why
-SELECT i.EXECUTION_ID_ AS token, i.ACTIVITY_ID_ AS activity, 'incident' AS reason, NULL AS until,
-  CONCAT('incident ', i.INCIDENT_TYPE_) AS what, i.INCIDENT_MSG_ AS detail
-FROM ACT_RU_INCIDENT i
+-- What a boundary event waits for is at the scope around it. If that runs an activity several
+-- times, it is said of each run.
+WITH w AS (
+  SELECT i.EXECUTION_ID_ AS token, i.ACTIVITY_ID_ AS activity, 'incident' AS reason, NULL AS until,
+    CONCAT('incident ', i.INCIDENT_TYPE_) AS what, i.INCIDENT_MSG_ AS detail
+  FROM ACT_RU_INCIDENT i
+  UNION ALL
+  SELECT j.EXECUTION_ID_, d.ACT_ID_,
+    CASE WHEN j.SUSPENSION_STATE_ = 2 THEN 'manual' WHEN j.RETRIES_ <= 0 THEN 'incident' WHEN j.LOCK_EXP_TIME_ > :now THEN 'running'
+      WHEN j.DUEDATE_ IS NOT NULL THEN 'delayed' ELSE 'enabled' END,
+    j.DUEDATE_,
+    CONCAT(CASE WHEN j.TYPE_ = 'timer' THEN 'timer' ELSE 'job' END,
+      CASE WHEN j.SUSPENSION_STATE_ = 2 THEN ', suspended' WHEN j.RETRIES_ <= 0 THEN ', out of retries'
+        WHEN j.EXCEPTION_MSG_ IS NOT NULL THEN CONCAT(', failed, ', j.RETRIES_, ' retries left') ELSE '' END),
+    j.EXCEPTION_MSG_
+  FROM ACT_RU_JOB j LEFT JOIN ACT_RU_JOBDEF d ON d.ID_ = j.JOB_DEF_ID_ WHERE j.EXECUTION_ID_ IS NOT NULL
+  UNION ALL
+  SELECT s.EXECUTION_ID_, s.ACTIVITY_ID_, 'manual', NULL, CONCAT(s.EVENT_TYPE_, ' ', COALESCE(s.EVENT_NAME_, '')), NULL
+  FROM ACT_RU_EVENT_SUBSCR s WHERE s.EXECUTION_ID_ IS NOT NULL AND s.EVENT_TYPE_ <> 'compensate'
+  UNION ALL
+  SELECT t.EXECUTION_ID_, t.TASK_DEF_KEY_, 'manual', NULL, 'user task', t.ASSIGNEE_
+  FROM ACT_RU_TASK t WHERE t.EXECUTION_ID_ IS NOT NULL
+  UNION ALL
+  SELECT x.EXECUTION_ID_, x.ACT_ID_,
+    CASE WHEN x.RETRIES_ = 0 THEN 'incident' WHEN x.LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL,
+    CONCAT('external task ', x.TOPIC_NAME_,
+      CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ > :now THEN ', locked by a worker' ELSE ', no worker' END),
+    CASE WHEN x.LOCK_EXP_TIME_ > :now THEN CONCAT('worker ', x.WORKER_ID_, CASE WHEN x.ERROR_MSG_ IS NULL THEN '' ELSE CONCAT(', ', x.ERROR_MSG_) END) ELSE x.ERROR_MSG_ END
+  FROM ACT_RU_EXT_TASK x WHERE x.EXECUTION_ID_ IS NOT NULL
+  UNION ALL
+  SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL
+  FROM ACT_RU_EXECUTION c JOIN ACT_RU_EXECUTION e ON e.ID_ = c.SUPER_EXEC_ JOIN ACT_RE_PROCDEF d ON d.ID_ = c.PROC_DEF_ID_
+  UNION ALL
+  SELECT e.ID_, e.ACT_ID_, 'manual', NULL, 'suspended', NULL
+  FROM ACT_RU_EXECUTION e WHERE e.SUSPENSION_STATE_ = 2 AND e.ACT_ID_ IS NOT NULL
+)
+SELECT token, activity, reason, until, what, detail FROM w
 UNION ALL
-SELECT j.EXECUTION_ID_, d.ACT_ID_,
-  CASE WHEN j.SUSPENSION_STATE_ = 2 THEN 'manual' WHEN j.RETRIES_ <= 0 THEN 'incident' WHEN j.LOCK_EXP_TIME_ > :now THEN 'running'
-    WHEN j.DUEDATE_ IS NOT NULL THEN 'delayed' ELSE 'enabled' END,
-  j.DUEDATE_,
-  CONCAT(CASE WHEN j.TYPE_ = 'timer' THEN 'timer' ELSE 'job' END,
-    CASE WHEN j.SUSPENSION_STATE_ = 2 THEN ', suspended' WHEN j.RETRIES_ <= 0 THEN ', out of retries'
-      WHEN j.EXCEPTION_MSG_ IS NOT NULL THEN CONCAT(', failed, ', j.RETRIES_, ' retries left') ELSE '' END),
-  j.EXCEPTION_MSG_
-FROM ACT_RU_JOB j LEFT JOIN ACT_RU_JOBDEF d ON d.ID_ = j.JOB_DEF_ID_ WHERE j.EXECUTION_ID_ IS NOT NULL
-UNION ALL
-SELECT s.EXECUTION_ID_, s.ACTIVITY_ID_, 'manual', NULL, CONCAT(s.EVENT_TYPE_, ' ', COALESCE(s.EVENT_NAME_, '')), NULL
-FROM ACT_RU_EVENT_SUBSCR s WHERE s.EXECUTION_ID_ IS NOT NULL AND s.EVENT_TYPE_ <> 'compensate'
-UNION ALL
-SELECT t.EXECUTION_ID_, t.TASK_DEF_KEY_, 'manual', NULL, 'user task', t.ASSIGNEE_
-FROM ACT_RU_TASK t WHERE t.EXECUTION_ID_ IS NOT NULL
-UNION ALL
-SELECT x.EXECUTION_ID_, x.ACT_ID_,
-  CASE WHEN x.RETRIES_ = 0 THEN 'incident' WHEN x.LOCK_EXP_TIME_ > :now THEN 'running' ELSE 'enabled' END, NULL,
-  CONCAT('external task ', x.TOPIC_NAME_,
-    CASE WHEN x.RETRIES_ = 0 THEN ', out of retries' WHEN x.LOCK_EXP_TIME_ > :now THEN ', locked by a worker' ELSE ', no worker' END),
-  CASE WHEN x.LOCK_EXP_TIME_ > :now THEN CONCAT('worker ', x.WORKER_ID_, CASE WHEN x.ERROR_MSG_ IS NULL THEN '' ELSE CONCAT(', ', x.ERROR_MSG_) END) ELSE x.ERROR_MSG_ END
-FROM ACT_RU_EXT_TASK x WHERE x.EXECUTION_ID_ IS NOT NULL
-UNION ALL
-SELECT e.ID_, e.ACT_ID_, 'running', NULL, CONCAT('in called process ', d.KEY_, ' ', c.ID_), NULL
-FROM ACT_RU_EXECUTION c JOIN ACT_RU_EXECUTION e ON e.ID_ = c.SUPER_EXEC_ JOIN ACT_RE_PROCDEF d ON d.ID_ = c.PROC_DEF_ID_
-UNION ALL
-SELECT e.ID_, e.ACT_ID_, 'manual', NULL, 'suspended', NULL
-FROM ACT_RU_EXECUTION e WHERE e.SUSPENSION_STATE_ = 2 AND e.ACT_ID_ IS NOT NULL
+SELECT COALESCE(g.ID_, c.ID_), w.activity, w.reason, w.until, w.what, w.detail
+FROM w JOIN ACT_RU_EXECUTION c ON c.PARENT_ID_ = w.token LEFT JOIN ACT_RU_EXECUTION g ON g.PARENT_ID_ = c.ID_
+WHERE w.what <> 'suspended'
 LIMIT :limit
 
 -- query: started

@@ -47,7 +47,8 @@ WHERE e.ACT_ID_ IS NOT NULL AND e.IS_SCOPE_ = FALSE AND e.IS_EVENT_SCOPE_ = FALS
 LIMIT :limit
 
 -- query: why
--- What a boundary event waits for is said of its parent, the activity.
+-- What a boundary event waits for is said of its parent, the activity; of each run of one
+-- that runs several times.
 WITH w AS (
   SELECT EXECUTION_ID_ AS token, ELEMENT_ID_ AS activity, 'incident' AS reason, NULL AS until,
     'job in the dead-letter table' AS what, EXCEPTION_MSG_ AS detail
@@ -85,6 +86,10 @@ UNION ALL
 SELECT e.PARENT_ID_, w.activity, w.reason, w.until, w.what, w.detail
 FROM w JOIN ACT_RU_EXECUTION e ON e.ID_ = w.token JOIN ACT_RU_ACTINST b ON b.EXECUTION_ID_ = e.ID_ AND b.ACT_ID_ = e.ACT_ID_ AND b.ACT_TYPE_ = 'boundaryEvent'
 WHERE e.PARENT_ID_ IS NOT NULL
+UNION ALL
+SELECT r.ID_, w.activity, w.reason, w.until, w.what, w.detail
+FROM w JOIN ACT_RU_EXECUTION e ON e.ID_ = w.token JOIN ACT_RU_ACTINST b ON b.EXECUTION_ID_ = e.ID_ AND b.ACT_ID_ = e.ACT_ID_ AND b.ACT_TYPE_ = 'boundaryEvent'
+  JOIN ACT_RU_EXECUTION p ON p.ID_ = e.PARENT_ID_ AND p.IS_MI_ROOT_ = TRUE JOIN ACT_RU_EXECUTION r ON r.PARENT_ID_ = p.ID_ AND r.ID_ <> e.ID_
 LIMIT :limit
 
 -- query: started

@@ -139,9 +139,8 @@ func Open(ctx context.Context, cfg Config) (*Engine, error) {
 // read is Open without becoming the owner of the journal. With an error of the
 // journal's commits it also returns the engine.
 func read(ctx context.Context, cfg Config) (*Engine, error) {
-	if cfg.Instances < 1 || cfg.Workers < 1 || cfg.Firings < 0 || cfg.Actions < 0 || len(cfg.Nets) == 0 {
-		return nil, fmt.Errorf("%w: %d nets, %d instances, %d workers, %d firings, %d actions; expected 1 or more (firings and actions 0 or more)",
-			ErrConfig, len(cfg.Nets), cfg.Instances, cfg.Workers, cfg.Firings, cfg.Actions)
+	if err := cfg.check(); err != nil {
+		return nil, err
 	}
 	cfg.SnapshotAfter = cmp.Or(max(cfg.SnapshotAfter, 0), snapshotAfter)
 	cfg.InjectTokens = cmp.Or(cfg.InjectTokens, injectTokens)
@@ -179,6 +178,19 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	return e, e.recover(ctx, from)
+}
+
+// check refuses the first number that is too small.
+func (cfg *Config) check() error {
+	for _, n := range []struct {
+		n, least int
+		of       string
+	}{{len(cfg.Nets), 1, "nets"}, {cfg.Instances, 1, "instances"}, {cfg.Workers, 1, "workers"}, {cfg.Firings, 0, "firings"}, {cfg.Actions, 0, "actions"}} {
+		if n.n < n.least {
+			return fmt.Errorf("%w: %d %s; expected %d or more", ErrConfig, n.n, n.of, n.least)
+		}
+	}
+	return nil
 }
 
 // Run plays until ctx ends, or until the firings of the Config are done or can

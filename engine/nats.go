@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -196,10 +198,29 @@ func decodeRequest(body []byte, into any, form string) error {
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fmt.Errorf("%w; expected %s", err, form)
+	err := d.Decode(into)
+	if err == nil {
+		return nil
 	}
-	return nil
+	wrong := (*json.UnmarshalTypeError)(nil)
+	switch {
+	case !errors.As(err, &wrong):
+		return fmt.Errorf("%s; expected %s", strings.TrimPrefix(err.Error(), "json: "), form)
+	case wrong.Field == "":
+		return fmt.Errorf("found %s; expected %s", wrong.Value, form)
+	}
+	return fmt.Errorf("field %q: found %s; expected %s, as in %s", wrong.Field, wrong.Value, kindOf(wrong.Type), form)
+}
+
+// kindOf returns what JSON must have for a Go type.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Uint32, reflect.Uint64:
+		return "a whole number of 0 or more"
+	}
+	return "another value"
 }
 
 // dataOf returns the data of tokens. null is none, like a field that is left out.

@@ -49,6 +49,9 @@ var demoSources = []string{"berlin", "osaka"}
 
 // Run runs everything until ctx ends or the time is up.
 func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if err := atLeast(1, "instances", c.Instances); err != nil {
+		return usageError{err}
+	}
 	if c.For > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, c.For)
@@ -170,10 +173,10 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 	return side, err
 }
 
-// inProcess connects to the embedded server, and says nothing of it but what is
-// wrong.
+// inProcess connects to the embedded server without a socket. The URL is the one that
+// the log names.
 func inProcess(ns *server.Server, name string, log *slog.Logger) (*natslink.Link, error) {
-	return natslink.Open(natslink.Config{Name: name, Log: log, Options: []nats.Option{nats.InProcessServer(ns)}})
+	return natslink.Open(natslink.Config{URLs: ns.ClientURL(), Name: name, Log: log, Options: []nats.Option{nats.InProcessServer(ns)}})
 }
 
 // engine runs one source until ctx ends.

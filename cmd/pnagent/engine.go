@@ -66,6 +66,9 @@ const closeTimeout = 5 * time.Second
 // Run runs the engine until ctx ends or the firings are done, and prints one
 // JSON line of what it did, or a trace.
 func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+	if err := c.checkNumbers(); err != nil {
+		return usageError{err}
+	}
 	if c.Trace {
 		return c.trace(s)
 	}
@@ -167,10 +170,20 @@ func printReport(ctx context.Context, s streams, e *engine.Engine) error {
 	return json.NewEncoder(s.out).Encode(r)
 }
 
-func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
-	if c.Instances < 1 {
-		return engine.Config{}, usageError{fmt.Errorf("--instances: %d instances; expected 1 or more", c.Instances)}
+// checkNumbers refuses flags that are too small.
+func (c *engineCmd) checkNumbers() error {
+	return errors.Join(atLeast(1, "instances", c.Instances), atLeast(0, "workers", c.Workers), atLeast(0, "firings", c.Firings), atLeast(0, "actions", c.Actions))
+}
+
+// atLeast refuses a flag whose number is less than least.
+func atLeast(least int, flag string, n int) error {
+	if n >= least {
+		return nil
 	}
+	return fmt.Errorf("--%s: %d %s; expected %d or more", flag, n, flag, least)
+}
+
+func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {

@@ -4,10 +4,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // What a user got wrong is answered with what was found and what was expected.
@@ -20,6 +25,9 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 		want string
 	}{
 		{"a negative number", []string{"engine", "--instances", "-1", net}, exitUsage, "--instances: -1 instances; expected 1 or more"},
+		{"a negative number of workers", []string{"engine", "--workers", "-3", net}, exitUsage, "--workers: -3 workers; expected 0 or more"},
+		{"two negative numbers", []string{"engine", "--actions", "-1", "--firings", "-2", net}, exitUsage, "--firings: -2 firings; expected 0 or more\npnagent: --actions: -1 actions; expected 0 or more"},
+		{"a negative number for the demo", []string{"demo", "--instances", "-1", "--for", "1ms"}, exitUsage, "--instances: -1 instances; expected 1 or more"},
 		{"an address without a scheme", []string{"top", "--once", "--url", "127.0.0.1:1"}, exitFailed, "connection refused"},
 		{"an invalid URL", []string{"top", "--once", "--url", "http://[::1"}, exitUsage, "--url: invalid URL: missing ']' in host; expected http://HOST:PORT"},
 		{"no NATS server", []string{"wire", "check", "--nats", "nats://127.0.0.1:1"}, exitFailed, "no connection to NATS at nats://127.0.0.1:1: dial 127.0.0.1:1: connect: connection refused"},
@@ -32,7 +40,42 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 			if code := run(t.Context(), c.args, streams{nil, &out, &log}); code != c.code || !strings.Contains(log.String(), c.want) {
 				t.Errorf("exit status %d, %s\nwant %d, %q", code, log.String(), c.code, c.want)
 			}
+			if c.code == exitUsage && out.Len() > 0 {
+				t.Errorf("began before the mistake was found:\n%s", out.String())
+			}
 		})
+	}
+}
+
+// The default server is named where --nats names none.
+func TestAnUnreachableDefaultServerIsNamed(t *testing.T) {
+	if err := unreachable(&natslink.Link{}, "", io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("without a reason: %v", err)
+	}
+	link, err := natslink.Open(natslink.Config{URLs: "nats://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	if err := unreachable(link, "", io.EOF); !strings.Contains(err.Error(), "no connection to NATS at nats://127.0.0.1:4222: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The log of the demo names the server that it has started.
+func TestTheDemoNamesItsServer(t *testing.T) {
+	ns, err := startNATS("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	link, err := inProcess(ns, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	if got := link.State(); !got.Connected || got.Server != ns.ClientURL() {
+		t.Errorf("connected to %q: %t; want %q", got.Server, got.Connected, ns.ClientURL())
 	}
 }
 

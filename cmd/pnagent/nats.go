@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -106,5 +107,5 @@ func unreachable(link *natslink.Link, url string, err error) error {
 	if state.Connected || state.Reason == "" {
 		return err
 	}
-	return fmt.Errorf("no connection to NATS at %s: %s", natslink.Redact(url), state.Reason)
+	return fmt.Errorf("no connection to NATS at %s: %s", natslink.Redact(cmp.Or(url, nats.DefaultURL)), state.Reason)
 }

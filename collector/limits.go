@@ -49,3 +49,16 @@ func (l Limits) orDefault() Limits {
 		WaitingBytes: cmp.Or(l.WaitingBytes, d.WaitingBytes),
 	}
 }
+
+// rowBytes is the memory of a row of a source in the sidecar: in the source's rows,
+// in those of the net, and in what is served of them.
+const rowBytes = 2 << 10
+
+// Within returns the limits with as many rows, and as many bytes of snapshots that wait,
+// as fit into half and a thirty-second of memory bytes.
+func (l Limits) Within(memory int64) Limits {
+	most := l.orDefault()
+	l.AllRows = int(min(int64(most.AllRows), max(memory/2/rowBytes, 1)))
+	l.WaitingBytes = int(min(int64(most.WaitingBytes), max(memory/32, 1)))
+	return l
+}

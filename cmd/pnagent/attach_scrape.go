@@ -6,13 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pnagent/pnagent/attach/scrape"
@@ -41,34 +38,15 @@ type attachScrapeCmd struct {
 func (c *attachScrapeCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return listMappings(s.out)
+		return listMappings(s.out, scrape.Shipped, func(m *scrape.Mapping) (string, string) { return m.Name, m.About })
 	case c.Print != "":
-		text, err := scrape.Source(c.Print)
-		if errors.Is(err, fs.ErrNotExist) {
-			return usageError{fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", c.Print)}
-		}
-		if err == nil {
-			_, err = s.out.Write(text)
-		}
-		return err
+		return printMapping(s.out, c.Print, scrape.Source)
 	case c.Check != "":
 		return c.check(ctx, s)
 	case c.Mapping == "" || len(c.Targets) == 0 || c.NATS.URL == "":
 		return usageError{errors.New("attach scrape: expected --nats, --mapping and at least one URL to scrape; or --list, --print or --check")}
 	}
 	return c.attach(ctx, log)
-}
-
-func listMappings(w io.Writer) error {
-	all, err := scrape.Shipped()
-	if err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, m := range all {
-		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.About)
-	}
-	return t.Flush()
 }
 
 // check prints what a mapping makes of a scrape; without one it only reads the

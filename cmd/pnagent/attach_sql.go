@@ -6,12 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"os"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -40,16 +37,9 @@ type attachSQLCmd struct {
 func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return listSQLMappings(s.out)
+		return listMappings(s.out, sqldb.Shipped, func(m *sqldb.Mapping) (string, string) { return m.Name, m.About })
 	case c.Print != "":
-		text, err := sqldb.Source(c.Print)
-		if errors.Is(err, fs.ErrNotExist) {
-			return usageError{fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", c.Print)}
-		}
-		if err == nil {
-			_, err = s.out.Write(text)
-		}
-		return err
+		return printMapping(s.out, c.Print, sqldb.Source)
 	case c.Mapping == "" || c.DSN == "" || c.NATS.URL == "" && !c.Check:
 		return usageError{errors.New("attach sql: expected --nats, --mapping and --dsn-file; or --list, --print or --check")}
 	}
@@ -68,18 +58,6 @@ func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 		return err
 	}
 	return c.attach(ctx, cfg, log)
-}
-
-func listSQLMappings(w io.Writer) error {
-	all, err := sqldb.Shipped()
-	if err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, m := range all {
-		fmt.Fprintf(t, "%s\t%s\n", m.Name, m.About)
-	}
-	return t.Flush()
 }
 
 func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {

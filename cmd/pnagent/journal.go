@@ -7,12 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -34,16 +31,6 @@ type journalCheckCmd struct {
 	Limit    limitFlags `embed:""`
 }
 
-// checkedJournal is what journal check prints.
-type checkedJournal struct {
-	Dir      string              `json:"directory"`
-	Files    *journal.Findings   `json:"files"`
-	Says     *engine.Examination `json:"journal"`
-	Warnings []string            `json:"warnings,omitempty"`
-	Replayed bool                `json:"replayed"` // the nets were given
-	Fault    string              `json:"fault,omitempty"`
-}
-
 // errFault ends the command with 1 after its report.
 var errFault = errors.New("journal check: the journal has a fault")
 
@@ -52,36 +39,21 @@ func (c *journalCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) 
 	if err := directory(c.Dir); err != nil {
 		return err
 	}
-	log0, found, err := journal.Examine(kong.ExpandPath(c.Dir))
+	var nets func(int) (engine.Config, error)
+	if len(c.Files) > 0 {
+		nets = func(instances int) (engine.Config, error) { return c.nets(s, instances, log) }
+	}
+	r, fault, err := engine.CheckJournal(ctx, kong.ExpandPath(c.Dir), c.Dir, nets)
+	if errors.Is(err, engine.ErrConfig) {
+		return usageError{err}
+	}
 	if err != nil {
 		return err
-	}
-	r := &checkedJournal{Dir: c.Dir, Files: found}
-	for _, w := range found.Warnings {
-		r.Warnings = append(r.Warnings, w.String())
-	}
-	fault := found.Fault
-	x, err := engine.Examine(ctx, log0)
-	r.Says = x
-	if err != nil {
-		fault = err
-	}
-	if err == nil && len(c.Files) > 0 {
-		sound, err := c.replay(ctx, s, log0, x, log)
-		if errors.Is(err, engine.ErrConfig) {
-			return usageError{err}
-		}
-		if r.Replayed = true; err != nil {
-			x.Sound, fault = sound, err
-		}
-	}
-	if fault != nil {
-		r.Fault = fault.Error()
 	}
 	if c.JSON {
 		err = json.NewEncoder(s.out).Encode(r)
 	} else {
-		err = r.write(s.out)
+		err = r.Write(s.out)
 	}
 	if err == nil && fault != nil {
 		return errFault
@@ -100,64 +72,16 @@ func directory(dir string) error {
 		"an engine replays a log at its start and names a commit that it cannot read", dir)}
 }
 
-// replay replays the journal on the nets.
-func (c *journalCheckCmd) replay(ctx context.Context, s streams, log0 journal.Log, x *engine.Examination, log *slog.Logger) (uint64, error) {
+// nets returns the configuration to replay the journal with.
+func (c *journalCheckCmd) nets(s streams, instances int, log *slog.Logger) (engine.Config, error) {
 	tables, err := compileNets(c.Files, s, c.Limit)
 	if err != nil {
-		return 0, err
+		return engine.Config{}, err
 	}
 	e := engineCmd{Bindings: c.Bindings}
 	nets, err := e.bind(tables, nil, log)
-	if err != nil {
-		return 0, err
-	}
-	return engine.Replays(ctx, engine.Config{Source: "check", Nets: nets, Instances: x.Instances, Workers: 1, Journal: log0, Log: log})
+	return engine.Config{Source: "check", Nets: nets, Instances: instances, Workers: 1, Log: log}, err
 }
-
-// write prints the report as text, one thing a line.
-func (r *checkedJournal) write(out io.Writer) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(what, format string, args ...any) { fmt.Fprintf(t, what+"\t"+format+"\n", args...) }
-	x := r.Says
-	line("journal", "%s", r.Dir)
-	if x.Created > 0 {
-		line("began", "%s", moment(x.Created))
-	}
-	if x.Owner != "" {
-		line("owner", "%s\tepoch %d\tfirst owner %s", x.Owner, x.Epoch, x.First)
-	}
-	for _, n := range x.Nets {
-		line("net", "%s\t%d instances\tdigest %s\t%s", n.ID, x.Instances, n.Digest, n.Game)
-	}
-	for _, f := range r.Files.Segments {
-		upTo := fmt.Sprint(f.UpTo)
-		if f.UpTo == 0 {
-			upTo = "?"
-		}
-		line("segment", "%s\t%d bytes\tcommits %d to %s", f.Name, f.Bytes, f.From, upTo)
-	}
-	for _, f := range r.Files.Snapshots {
-		line("snapshot", "%s\t%d bytes\tup to commit %d", f.Name, f.Bytes, f.UpTo)
-	}
-	line("commits", "%d to %d", r.Files.First, r.Files.Last)
-	if x.From > 0 {
-		line("times", "%s\tto %s", moment(x.From), moment(x.To))
-	}
-	for _, w := range r.Warnings {
-		line("warning", "%s; a running engine is writing there, or a crash left it and the next start cuts it", w)
-	}
-	how := "the form of each commit was checked; name the nets to replay them"
-	if r.Replayed {
-		how = "each commit was replayed"
-	}
-	line("sound", "up to commit %d\t%s", x.Sound, how)
-	if r.Fault != "" {
-		line("fault", "%s", r.Fault)
-	}
-	return t.Flush()
-}
-
-func moment(micros int64) string { return time.UnixMicro(micros).UTC().Format(time.RFC3339Nano) }
 
 type journalRepairCmd struct {
 	To  uint64 `required:"" placeholder:"N" help:"The last commit of the copy. journal check prints the last commit up to which a journal is sound."`

@@ -3,17 +3,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"os"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pnagent/pnagent/engine/region"
@@ -59,7 +55,7 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 	if c.JSON {
 		err = json.NewEncoder(s.out).Encode(parts)
 	} else if len(parts) > 0 {
-		err = printRegions(s.out, parts)
+		err = region.WriteTable(s.out, parts)
 	}
 	if err == nil && len(parts) == 0 {
 		return fmt.Errorf("net %q: %w", net, errNoMembers)
@@ -80,40 +76,4 @@ func (c *regionsCmd) net(s streams) (string, error) {
 		return "", fmt.Errorf("%s: %d nets in the file; expected one, or the id of a net", c.Net, len(f.Nets))
 	}
 	return f.Nets[0].ID, nil
-}
-
-func printRegions(w io.Writer, parts []region.Status) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTAND-BYS (LAG)\tAWAY")
-	for _, p := range parts {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, cmp.Or(p.Owner, "none"), p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	for _, p := range parts {
-		if p.Stopped != "" {
-			fmt.Fprintf(w, "%s has stopped: %s\n", p.Part, p.Stopped)
-		}
-	}
-	return nil
-}
-
-func standbysOf(p region.Status) string {
-	var all []string
-	for _, s := range p.Standbys {
-		text := fmt.Sprintf("%s (%d)", s.Source, s.Lag)
-		if s.Agrees != nil && !*s.Agrees {
-			text += " HAS ANOTHER LOG"
-		}
-		all = append(all, text)
-	}
-	return orNone(all)
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
 }

@@ -132,7 +132,10 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if err := c.Shown.fill(&cfg); err != nil {
 		return cfg, err
 	}
-	cfg.collect = c.collectLimits(memlimit.Limit(), log)
+	memory := memlimit.Limit()
+	if cfg.collect = (collector.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.collect.AllRows < c.Rows {
+		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.collect.AllRows, "memory", memory)
+	}
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
 		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
 	}
@@ -144,20 +147,6 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	}
 	cfg.stateDir, cfg.fromZero = c.stateDir(), c.FromZero
 	return cfg, c.Alarm.fill(&cfg, c.MIBDir)
-}
-
-// rowBytes is the memory of a row of a source in the sidecar: in the source's rows,
-// in those of the net, and in what is served of them.
-const rowBytes = 2 << 10
-
-// collectLimits returns the limits that fit into memory bytes.
-func (c *serveCmd) collectLimits(memory int64, log *slog.Logger) collector.Limits {
-	most := collector.DefaultLimits()
-	rows, waiting := min(int64(c.Rows), max(memory/2/rowBytes, 1)), min(int64(most.WaitingBytes), max(memory/32, 1))
-	if rows < int64(c.Rows) {
-		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", rows, "memory", memory)
-	}
-	return collector.Limits{Sources: c.Sources, AllRows: int(rows), WaitingBytes: int(waiting)}
 }
 
 // stateDir returns where counters are kept; "" keeps nothing.

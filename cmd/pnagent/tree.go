@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
@@ -63,8 +62,8 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--up: %w", err)}
 	}
-	if f.Up == own || strings.HasPrefix(f.Up+".", own+".shared.") {
-		return usageError{fmt.Errorf("--up %s: this sidecar receives %s, so it would receive what it publishes; expected another subject space", f.Up, own)}
+	if err := uplink.CheckSpace(f.Up, own); err != nil {
+		return usageError{fmt.Errorf("--up %s: %w", f.Up, err)}
 	}
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
 		return usageError{errors.New("--up.nats.creds and the flags like it need --up.nats")}

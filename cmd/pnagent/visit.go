@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"strconv"
@@ -44,48 +43,17 @@ type visitFlags struct {
 // options returns the options of a visit of at most limit markings, with progress on
 // standard error until the context ends. The caller calls done after the visit.
 func (f visitFlags) options(ctx context.Context, s streams, net string, limit int) (o explore.Options, done func()) {
-	p := &progress{ctx: ctx, out: s.err, net: net, every: 5 * time.Second, start: time.Now()}
+	p := &explore.Progress{Out: s.err, Net: net, Every: 5 * time.Second, End: "\n", Now: time.Now}
 	if file, ok := raw(s.err).(*os.File); ok && term.IsTerminal(file.Fd()) {
-		p.out = file
-		p.every, p.begin, p.end = time.Second, "\r\x1b[K", ""
-	} else {
-		p.end = "\n"
+		p.Out, p.Every, p.Begin, p.End = file, time.Second, "\r\x1b[K", ""
 	}
-	p.last = p.start
-	return explore.Options{Markings: limit, Memory: int64(f.Memory), Continue: p.next}, p.clear
-}
-
-// progress prints how far a visit is, on one line at a terminal.
-type progress struct {
-	ctx         context.Context
-	out         io.Writer
-	net         string
-	begin, end  string
-	every       time.Duration
-	start, last time.Time
-	seen        int // visited when it printed last
-	printed     bool
-}
-
-// next is the Continue of a visit. It returns false once the context has ended.
-func (p *progress) next(visited, found int) bool {
-	select {
-	case <-p.ctx.Done():
-		return false
-	default:
-	}
-	now := time.Now()
-	if d := now.Sub(p.last); d >= p.every {
-		fmt.Fprintf(p.out, "%snet %q: %d markings visited, %d waiting, %.0f a second%s", p.begin, p.net, visited, found-visited,
-			float64(visited-p.seen)/d.Seconds(), p.end)
-		p.last, p.seen, p.printed = now, visited, true
-	}
-	return true
-}
-
-// clear removes the line from a terminal.
-func (p *progress) clear() {
-	if p.printed && p.begin != "" {
-		fmt.Fprint(p.out, p.begin)
-	}
+	return explore.Options{Markings: limit, Memory: int64(f.Memory), Continue: func(visited, found int) bool {
+		select {
+		case <-ctx.Done():
+			return false
+		default:
+		}
+		p.Print(visited, found)
+		return true
+	}}, p.Clear
 }

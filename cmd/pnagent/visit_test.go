@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,15 +91,6 @@ func TestAVisitEndsAtItsMemory(t *testing.T) {
 		if code, _, errs := called(t.Context(), "check", "--explore.memory="+size, "x.pnml"); code != exitUsage || !strings.Contains(errs, "invalid size") {
 			t.Errorf("%s: exit %d, %s", size, code, errs)
 		}
-	}
-}
-
-func TestProgressOfAVisit(t *testing.T) {
-	var out bytes.Buffer
-	p := &progress{ctx: t.Context(), out: &out, net: "n", end: "\n", every: time.Hour, start: time.Now()}
-	p.last = p.start.Add(-2 * time.Hour)
-	if !p.next(7200, 8000) || !p.next(7201, 8001) || out.String() != "net \"n\": 7200 markings visited, 800 waiting, 1 a second\n" {
-		t.Errorf("%q", out.String())
 	}
 }
 

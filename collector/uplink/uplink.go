@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -50,6 +51,15 @@ type Uplink struct {
 	mu    sync.Mutex
 	live  []*telemetry.Publisher
 	ended Stats // of publishers that were closed because their nets left
+}
+
+// CheckSpace refuses the subject space up of the root if a collector that receives the
+// space own would receive what its Uplink publishes there.
+func CheckSpace(up, own string) error {
+	if up == own || strings.HasPrefix(up+".", own+".shared.") {
+		return fmt.Errorf("this sidecar receives %s, so it would receive what it publishes; expected another subject space", own)
+	}
+	return nil
 }
 
 // New returns the Uplink of a collector.

@@ -85,7 +85,8 @@ func (d *dynamic) findStuck(n *netPlan, net *collector.NetView) {
 	}
 }
 
-// findBlocks sorts the net's blocks by their numbers and adds up those with the same ones.
+// findBlocks sorts the net's blocks by their numbers. A View has one block for each; of
+// others with the same number the first is served, so that the table can be made.
 func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
 	first := len(d.blocks)
 	for _, b := range rows.Blocks {
@@ -95,15 +96,8 @@ func (d *dynamic) findBlocks(n *netPlan, rows *stats.Rows) {
 		}
 	}
 	added := d.blocks[first:]
-	slices.SortFunc(added, blockAt.compare)
-	kept := added[:0]
-	for _, b := range added {
-		if last := len(kept) - 1; last >= 0 && kept[last].compare(b) == 0 {
-			kept[last].block.Instances += b.block.Instances
-			continue
-		}
-		kept = append(kept, b)
-	}
+	slices.SortStableFunc(added, blockAt.compare)
+	kept := slices.CompactFunc(added, func(a, b blockAt) bool { return a.compare(b) == 0 })
 	d.blocks = d.blocks[:first+len(kept)]
 }
 

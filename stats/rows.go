@@ -10,7 +10,7 @@ type Rows struct {
 	Net         NetRow
 	Places      []Place
 	Transitions []Transition
-	Blocks      []Block // sorted by transition, place, reason
+	Blocks      []Block // sorted by transition, place, reason, and different in these
 	Queues      []Queue // sorted by priority; only those that were in use
 	Waiting     uint64  // pieces of work that no worker has started, now
 	Columns     Columns // what is known; the rest is absent, not zero

@@ -86,9 +86,9 @@ func (m *Model) Doubts() (why []string) {
 		why = append(why, fmt.Sprintf("no connection to NATS for %s: %s", formatAge(v.At.Time().Sub(v.NATS.Since.Time()).Seconds()), clean(v.NATS.Reason)))
 	}
 	if n := v.States.Stale; n > 0 {
-		why = append(why, fmt.Sprintf("%d of %d sources are stale; their rows are those of their last snapshot", n, n+v.States.Up))
+		why = append(why, fmt.Sprintf("%d stale and %d up among the sources; the rows of stale ones are those of their last snapshot", n, v.States.Up))
 	}
-	if v.States.Up+v.States.Stale == 0 {
+	if v.States.Up == 0 && v.States.Stale == 0 {
 		why = append(why, "no source is up")
 	}
 	return why
@@ -101,7 +101,7 @@ func cutOff(v *api.View) bool { return v.NATS != nil && !v.NATS.Connected }
 // sourceCounts returns how many sources are in each state, without gone ones.
 func sourceCounts(v *api.View) line {
 	n := v.States
-	if n.Up+n.Stale+n.Undefined+n.Refused == 0 {
+	if n == (api.States{Gone: n.Gone}) {
 		return line{{"no sources", yellow}}
 	}
 	l := line{{fmt.Sprintf("sources %d up", n.Up), normal}}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
@@ -25,12 +24,12 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	past, _ := s.pastOf(n.net.Name)
-	f, before := past.At(at.UnixMicro())
+	f := past.At(at.UnixMicro())
 	if f == nil {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, at.UTC().Format(time.RFC3339)))
 		return
 	}
-	answerJSON(w, pastFrame(n, f, before))
+	answerJSON(w, pastFrame(n, f))
 }
 
 // pastOf returns what is kept of a net, and the current step.
@@ -42,21 +41,18 @@ func (s *Server) pastOf(net string) (*history.Past, time.Duration) {
 
 // pastFrame returns a kept frame for the current drawing of the net. Rows that the
 // net got later are empty.
-func pastFrame(n *netBoard, kept, before *history.Frame) *api.Frame {
+func pastFrame(n *netBoard, kept *history.Frame) *api.Frame {
 	f := &api.Frame{Net: n.net.Name, Drawing: n.drawing.hash, At: api.Time(kept.At),
 		Places: make([]api.PlaceNow, len(n.net.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.net.Rows.Transitions))}
-	if before == nil {
-		before = &history.Frame{At: kept.At}
-	}
-	cols, micros := kept.Columns, kept.At-before.At
+	cols := kept.Columns
 	for i, p := range kept.Places {
 		row := &f.Places[i]
 		row.Tokens, row.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
 		if cols.Has(stats.ColOldest) {
 			row.OldestSince = api.Time(p.Oldest)
 		}
-		if i < len(before.Places) && cols.Has(stats.ColArrivals) {
-			row.ArrivalRate = rate(collector.RateBetween(before.Places[i].Arrivals, p.Arrivals, micros))
+		if cols.Has(stats.ColArrivals) {
+			row.ArrivalRate = rate(kept.Arrivals[i])
 		}
 	}
 	for i, t := range kept.Transitions {
@@ -66,8 +62,8 @@ func pastFrame(n *netBoard, kept, before *history.Frame) *api.Frame {
 		if cols.Has(stats.ColEnabled) {
 			row.EnabledSince = api.Time(t.EnabledSince)
 		}
-		if i < len(before.Transitions) && cols.Has(stats.ColFirings) {
-			row.Rate = rate(collector.RateBetween(before.Transitions[i].Firings, t.Firings, micros))
+		if cols.Has(stats.ColFirings) {
+			row.Rate = rate(kept.Firings[i])
 		}
 	}
 	return f
@@ -86,13 +82,11 @@ func (s *Server) placeSeries(net string, place int) api.Series {
 func (s *Server) transitionSeries(net string, transition int) api.Series {
 	past, step := s.pastOf(net)
 	d := api.Series{Step: step.Seconds(), Points: [][]*float64{}}
-	var before *history.TransitionPoint
 	for _, p := range past.Transition(transition) {
 		var fired *float64
-		if before != nil && p.Columns.Has(stats.ColFirings) {
-			fired = rate(collector.RateBetween(before.Firings, p.Firings, p.At-before.At))
+		if p.Columns.Has(stats.ColFirings) {
+			fired = rate(p.Rate)
 		}
-		before = &p
 		d.Points = append(d.Points, []*float64{millis(p.At), fired, known(p.Columns, stats.ColRunning, float64(p.Running))})
 	}
 	return d

@@ -14,8 +14,8 @@
 // step, the time of the oldest frame, and the number of Views that were left out
 // or dropped are reported.
 //
-// Counters are kept, not rates: a rate is the difference of two frames divided by
-// the time between them.
+// Counters are kept, not rates. What [Past] returns has rates: the difference of two
+// frames divided by the time between them.
 //
 // Besides frames a Store keeps sightings: which instances were among the oldest
 // tokens of which place, when first and last, and what they waited for. Their

@@ -5,7 +5,9 @@ package history
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -16,6 +18,26 @@ type Frame struct {
 	Columns     stats.Columns
 	Places      []Place
 	Transitions []Transition
+	// Arrivals of tokens by place and Firings by transition are rates since the frame
+	// before, a second; collector.UnknownRate without one, of a new row, and of a counter
+	// that fell.
+	Arrivals, Firings []float64
+}
+
+// since sets the rates from the frame before; nil for none.
+func (f *Frame) since(before *Frame) {
+	if before == nil {
+		before = &Frame{}
+	}
+	unknown := []float64{collector.UnknownRate}
+	f.Arrivals, f.Firings = slices.Repeat(unknown, len(f.Places)), slices.Repeat(unknown, len(f.Transitions))
+	micros := f.At - before.At
+	for i := range min(len(f.Places), len(before.Places)) {
+		f.Arrivals[i] = collector.RateBetween(before.Places[i].Arrivals, f.Places[i].Arrivals, micros)
+	}
+	for i := range min(len(f.Transitions), len(before.Transitions)) {
+		f.Firings[i] = collector.RateBetween(before.Transitions[i].Firings, f.Transitions[i].Firings, micros)
+	}
 }
 
 // Place is what is kept of a place.

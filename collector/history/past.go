@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -29,18 +30,18 @@ func (s *Store) Past(net string) *Past {
 	return &Past{blocks: slices.Clone(r.blocks), frames: r.frames}
 }
 
-// At returns the newest frame at or before a time, and the frame before it, for
-// rates; nil if there is none.
-func (p *Past) At(at int64) (f, before *Frame) {
+// At returns the newest frame at or before a time, with its rates; nil if there is none.
+func (p *Past) At(at int64) *Frame {
 	k := sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].from > at }) - 1
 	if k < 0 {
-		return nil, nil
+		return nil
 	}
 	end := 0 // frames of the block up to at
 	for d := p.blocks[k].reader(0); d.next() && d.at <= at; {
 		end++
 	}
 	d := p.blocks[k].reader(everything)
+	var before *Frame
 	for i := range end {
 		if i > 0 && i == end-1 {
 			before = d.frame()
@@ -50,7 +51,9 @@ func (p *Past) At(at int64) (f, before *Frame) {
 	if end == 1 && k > 0 {
 		before = p.blocks[k-1].youngest()
 	}
-	return d.frame(), before
+	f := d.frame()
+	f.since(before)
+	return f
 }
 
 // PlacePoint is a place at one moment. Of Place only Tokens and Oldest are set.
@@ -66,6 +69,7 @@ type TransitionPoint struct {
 	At      int64
 	Columns stats.Columns
 	Transition
+	Rate float64 // of firings since the point before, a second; may be collector.UnknownRate
 }
 
 // Place returns what is kept of a place by its index: at most MaxPoints, spread
@@ -86,7 +90,11 @@ func (p *Past) Transition(transition int) []TransitionPoint {
 	var out []TransitionPoint
 	p.walk(1<<colFirings|1<<colRunning, func(d *reader) {
 		if v := &d.values; transition < len(v[colFirings]) {
-			out = append(out, TransitionPoint{d.at, d.columns, Transition{Firings: v[colFirings][transition], Running: v[colRunning][transition]}})
+			x := TransitionPoint{d.at, d.columns, Transition{Firings: v[colFirings][transition], Running: v[colRunning][transition]}, collector.UnknownRate}
+			if last := len(out) - 1; last >= 0 {
+				x.Rate = collector.RateBetween(out[last].Firings, x.Firings, x.At-out[last].At)
+			}
+			out = append(out, x)
 		}
 	})
 	return out

@@ -328,7 +328,7 @@ func TestOnceReportsFiguresThatAreNotCurrent(t *testing.T) {
 		want   string
 	}{
 		"all up":       {func(v *api.View) { v.States = api.States{Up: 2} }, ""},
-		"one stale":    {func(v *api.View) { v.States = api.States{Up: 1, Stale: 1} }, "pnagent top: 1 of 2 sources are stale; their rows are those of their last snapshot\n"},
+		"one stale":    {func(v *api.View) { v.States = api.States{Up: 1, Stale: 1} }, "pnagent top: 1 stale and 1 up among the sources; the rows of stale ones are those of their last snapshot\n"},
 		"all are gone": {func(v *api.View) { v.States = api.States{Gone: 2} }, "pnagent top: no source is up\n"},
 		"no connection": {func(v *api.View) {
 			v.States = api.States{Up: 1}

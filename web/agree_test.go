@@ -26,12 +26,14 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/top"
 	"github.com/pnagent/pnagent/web"
 	"github.com/pnagent/pnagent/web/api"
@@ -56,23 +58,33 @@ func view() *collector.View {
 			p.Ages.Add(before(30*(k+1)), noon.UnixMicro(), 1)
 		}
 		p.Dwell.Observe(4e6)
+		p.Slowest = stats.Slowest{Instance: "b", Micros: 58e6, At: before(59)}
 	}
+	rows.Places[0].Stuck = []stats.Token{{Instance: "a", Injected: before(1200), Waits: []stats.Wait{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Count: 1}}}}
 	rows.Transitions[0] = stats.Transition{Firings: 51, Enabled: 6, EnabledSince: before(75), Running: 8, RunningSince: before(95), Failures: 12, Retries: 13,
 		Cancels: 14, Timeouts: 15, Late: 16, LastFiring: before(5)}
 	rows.Transitions[0].Duration.Observe(3e6)
+	rows.Transitions[0].Slowest = stats.Slowest{Instance: "c", Micros: 60e6, At: before(61)}
 	rows.Net = stats.NetRow{Created: 40, Finished: 21, Failed: 22, Active: 23, Deadlocked: 24}
 	rows.Waiting = 25
 	rows.Queues = []stats.Queue{{Priority: 3, Ready: 26, OldestSince: before(27), UnservedSince: before(28), Served: 29, QuoteSwitches: 30}}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 31}}
 	position, standbys, lag := uint64(32), uint64(33), uint64(34)
-	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37,
-		Digests: []collector.Digest{{Digest: "d", Sources: 1}}}},
-		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Position: &position, Standbys: &standbys, Lag: &lag,
+	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37, Since: before(48),
+		Digests: []collector.Digest{{Digest: "d", Sources: 1}, {Digest: "e", Sources: 1}, {Digest: "f", Sources: 1}}}},
+		NATS: &natslink.ConnState{Connected: true, Since: before(49), Disconnects: 50},
+		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Epoch: before(52), Position: &position, Standbys: &standbys, Lag: &lag,
 			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44}},
 		Traffic: collector.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
 	v.Nets[0].Rates = &collector.Rates{Firings: collector.Rate{Now: 2.5, Min1: 2.25, Min5: 2.125, Min15: 2.0625}, Finished: 0.5,
 		Transitions: []collector.Rate{{Now: 3.5, Min1: 3.25, Min5: 3.125, Min15: 3.0625}}, Arrivals: []float64{4.5, 4.25}, Departures: []float64{5.5, 5.25}}
 	return v
+}
+
+// alarms are one, of the net's first place.
+func alarms() *alarm.ActiveSet {
+	before := func(seconds int64) int64 { return noon.UnixMicro() - seconds*1e6 }
+	return &alarm.ActiveSet{LastChange: before(53), Suppressed: 54, Active: []alarm.Alarm{{Index: 47, Kind: alarm.TokenStuck, Net: "net", Subject: "p0", Raised: before(55), Since: before(56), Affected: 57, Text: "text"}}}
 }
 
 // faces are the live page, mounted as the sidecar does, and its Run.
@@ -81,11 +93,14 @@ func faces(t *testing.T, v *collector.View) (http.Handler, *web.Server) {
 	shown := func() *collector.View { return v }
 	views := make(chan *collector.View, 1)
 	views <- v
-	live, err := web.New(web.Config{Views: views, Now: func() time.Time { return noon }, History: history.New(history.Config{})})
+	raised := make(chan *alarm.ActiveSet, 1)
+	raised <- alarms()
+	live, err := web.New(web.Config{Views: views, Alarms: raised, Now: func() time.Time { return noon }, History: history.New(history.Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}
-	exporter, err := metrics.New(metrics.Config{View: shown, Now: func() time.Time { return noon }, Mounts: []metrics.Mount{{Pattern: "/", Handler: live.Handler(), Link: "index.html", Text: "Live"}}})
+	exporter, err := metrics.New(metrics.Config{View: shown, Now: func() time.Time { return noon }, Alarms: alarms,
+		AlarmCounters: func() alarm.Counters { return alarm.Counters{Suppressed: alarms().Suppressed} }, Mounts: []metrics.Mount{{Pattern: "/", Handler: live.Handler(), Link: "index.html", Text: "Live"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,79 +113,6 @@ func get(h http.Handler, path string) string {
 	return w.Body.String()
 }
 
-// number is one that several faces show: the field of the JSON of a View, which
-// frames of the page and overviews have under the same name, the object of
-// PETRINET-MIB, the metric, and the column of top. A face that does not show it
-// has "".
-type number struct{ field, object, metric, column string }
-
-// numbers are all of a View that two faces show, by what they are about.
-func numbers() map[string][]number {
-	return map[string][]number{
-		"agent": {
-			{"generation", "agentViews", "pnagent_view_generation", ""}, {"source_states.up", "agentSourcesUp", `pnagent_sources{state="up"}`, ""},
-			{"source_states.stale", "agentSourcesStale", `pnagent_sources{state="stale"}`, ""}, {"source_states.gone", "agentSourcesGone", `pnagent_sources{state="gone"}`, ""},
-			{"source_states.undefined", "agentSourcesUndefined", `pnagent_sources{state="undefined"}`, ""}, {"source_states.refused", "agentSourcesRefused", `pnagent_sources{state="refused"}`, ""},
-			{"traffic.messages", "agentMessagesReceived", "pnagent_messages_total", ""}, {"traffic.bytes", "agentBytesReceived", "pnagent_bytes_total", ""},
-			{"traffic.lost", "agentMessagesLost", "pnagent_messages_lost_total", ""}, {"traffic.rejected_total", "agentMessagesBad", `pnagent_messages_rejected_total{reason="bad_name"}`, ""},
-		},
-		"net": {
-			{"tokens", "netTokens", "", "TOKENS"}, {"oldest_age_seconds", "netOldestAge", "", "OLDEST"}, {"firings", "netFirings", "", ""}, {"rate", "", "", "FIRED/S"},
-			{"rate_1m", "netRate1", "", ""}, {"rate_5m", "netRate5", "", ""}, {"rate_15m", "netRate15", "", ""}, {"finished_rate", "", "", "DONE/S"},
-			{"instances.active", "netActiveInstances", `petrinet_instances{net="net",state="active"}`, "ACTIVE"},
-			{"instances.deadlocked", "netDeadlockedInstances", `petrinet_instances{net="net",state="deadlocked"}`, "DEADLOCK"},
-			{"instances.created", "netCreatedInstances", "petrinet_instances_created_total", ""}, {"instances.finished", "netFinishedInstances", "petrinet_instances_finished_total", ""},
-			{"instances.failed", "netFailedInstances", "petrinet_instances_failed_total", "FAILED"}, {"waiting", "netWaitingWork", "petrinet_queue_waiting", "WAITING"},
-			{"sources_up", "netSourcesUp", "", "UP"}, {"sources_stale", "netSourcesStale", "", "STALE"},
-		},
-		"place": {
-			{"tokens", "placeTokens", "petrinet_place_tokens", "TOKENS"}, {"instances", "placeInstances", "petrinet_place_instances", ""},
-			{"oldest_age_seconds", "placeOldestAge", "petrinet_place_oldest_token_age_seconds", "OLDEST"}, {"mean_age_seconds", "placeMeanAge", "", "MEAN"},
-			{"arrivals", "placeArrivals", "petrinet_place_arrivals_total", ""}, {"departures", "placeDepartures", "petrinet_place_departures_total", ""},
-			{"arrival_rate", "", "", "IN/S"}, {"departure_rate", "", "", "OUT/S"},
-			{"older_than.1s", "placeOlderThan1s", `petrinet_place_tokens_older_than{age="1s"}`, ""}, {"older_than.10s", "placeOlderThan10s", `petrinet_place_tokens_older_than{age="10s"}`, ""},
-			{"older_than.1m", "placeOlderThan1m", `petrinet_place_tokens_older_than{age="1m"}`, ">1m"}, {"older_than.10m", "placeOlderThan10m", `petrinet_place_tokens_older_than{age="10m"}`, ""},
-			{"older_than.1h", "placeOlderThan1h", `petrinet_place_tokens_older_than{age="1h"}`, ">1h"}, {"older_than.6h", "placeOlderThan6h", `petrinet_place_tokens_older_than{age="6h"}`, ""},
-			{"older_than.1d", "placeOlderThan1d", `petrinet_place_tokens_older_than{age="1d"}`, ""}, {"older_than.7d", "placeOlderThan7d", `petrinet_place_tokens_older_than{age="7d"}`, ""},
-			{"dwell.p50", "placeDwellP50", "", ""}, {"dwell.p95", "placeDwellP95", "", "P95"}, {"dwell.p99", "placeDwellP99", "", ""},
-			{"dwell.count", "", "petrinet_place_dwell_seconds_count", ""}, {"dwell.sum", "", "petrinet_place_dwell_seconds_sum", ""},
-		},
-		"transition": {
-			{"firings", "transitionFirings", "petrinet_transition_firings_total", "FIRINGS"}, {"rate", "", "", "FIRED/S"},
-			{"rate_1m", "transitionRate1", "", ""}, {"rate_5m", "transitionRate5", "", ""}, {"rate_15m", "transitionRate15", "", ""},
-			{"enabled", "transitionEnabled", "petrinet_transition_enabled_instances", "ENABLED"}, {"enabled_age_seconds", "transitionEnabledAge", "petrinet_transition_enabled_age_seconds", "SINCE"},
-			{"running", "transitionRunning", "petrinet_transition_running", "RUNNING"}, {"running_age_seconds", "transitionRunningAge", "petrinet_transition_running_age_seconds", "LONGEST"},
-			{"failures", "transitionFailures", "petrinet_transition_failures_total", "FAILED"}, {"retries", "transitionRetries", "petrinet_transition_retries_total", "RETRIED"},
-			{"cancels", "transitionCancels", "petrinet_transition_cancels_total", ""}, {"timeouts", "transitionTimeouts", "petrinet_transition_timeouts_total", ""},
-			{"late_answers", "transitionLateAnswers", "petrinet_transition_late_answers_total", ""}, {"blocked", "blockInstances", "petrinet_transition_blocked_instances", ""},
-			{"duration.p50", "transitionDurationP50", "", ""}, {"duration.p95", "transitionDurationP95", "", "P95"}, {"duration.p99", "transitionDurationP99", "", ""},
-			{"duration.count", "", "petrinet_transition_duration_seconds_count", ""}, {"duration.sum", "", "petrinet_transition_duration_seconds_sum", ""},
-		},
-		"queue": {
-			{"ready", "queueReady", "petrinet_queue_ready", ""}, {"oldest_age_seconds", "queueOldestAge", "petrinet_queue_oldest_age_seconds", ""},
-			{"unserved_age_seconds", "queueUnservedAge", "petrinet_queue_unserved_age_seconds", ""}, {"served", "queueServed", "petrinet_queue_served_total", ""},
-			{"quote_switches", "queueQuoteSwitches", "petrinet_queue_quote_switches_total", ""},
-		},
-		"source": {
-			{"last_heard_age_seconds", "sourceSilence", "petrinet_source_last_snapshot_age_seconds", "SILENT"}, {"interval_seconds", "sourceInterval", "", "EVERY"},
-			{"skew_seconds", "sourceSkew", "", "SKEW"}, {"gaps", "sourceGaps", "petrinet_source_gaps_total", "GAPS"}, {"duplicates", "sourceDuplicates", "", "TWICE"},
-			{"restarts", "sourceRestarts", "", "RESTARTS"}, {"fence", "sourceRegionEpoch", "petrinet_region_epoch", ""}, {"setbacks", "sourceRegionSetbacks", "petrinet_region_setbacks_total", ""},
-			{"position", "sourceRegionPosition", "petrinet_region_commits_total", ""}, {"standbys", "sourceRegionStandbys", "petrinet_region_standbys", ""},
-			{"lag", "sourceRegionLag", "petrinet_region_lag_commits", ""},
-		},
-	}
-}
-
-// jsonOnly are numbers that no other face shows, and that cannot disagree.
-var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source seq", "source epoch", "queue priority", "agent traffic.message_rate"}
-
-// indices are those of the rows in PETRINET-MIB, and labels those in Prometheus.
-var (
-	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3}, "source": {1}}
-	labels  = map[string]string{"place": `place="p0"`, "transition": `transition="t0"`}
-	tabs    = map[string]top.Tab{"net": top.Nets, "place": top.Places, "transition": top.Transitions, "source": top.Sources}
-)
-
 // TestEveryNumberIsTheSameOnEveryFace compares all numbers of one View that two
 // faces show, each as the face itself gives it.
 func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
@@ -179,11 +121,12 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- live.Run(ctx) }()
-	for !strings.Contains(get(h, "/api/v1/overview"), `"generation":35`) {
+	for !strings.Contains(get(h, "/api/v1/overview"), `"generation":35`) || !strings.Contains(get(h, "/api/v1/alarms"), `"index":47`) {
 		runtime.Gosched()
 	}
 	document := get(h, "/api/v1/view")
-	subjects := subjectsOf(t, document)
+	raised := get(h, "/api/v1/alarms")
+	subjects := subjectsOf(t, document, raised)
 	overview := decoded(t, get(h, "/api/v1/overview"))
 	frame := decoded(t, firstFrame(t, h))
 	cancel()
@@ -194,8 +137,8 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 	compareParts(t, subjects["source"], overview["sources"].([]any)[0].(map[string]any))
 	compareParts(t, subjects["place"], frame["places"].([]any)[0].(map[string]any))
 	compareParts(t, subjects["transition"], frame["transitions"].([]any)[0].(map[string]any))
-	exposed, snmp, shown := get(h, "/metrics"), tableOf(t, v), model(t, document)
-	families, all := map[string]bool{}, numbers()
+	exposed, snmp, shown := get(h, "/metrics"), tableOf(t, v, noon), model(t, document, raised)
+	families, objects, columns, all := map[string]bool{}, map[string]bool{}, map[string]bool{}, numbers()
 	for subject, list := range all {
 		compared := map[string]bool{}
 		for _, n := range list {
@@ -211,6 +154,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 			}
 			if n.object != "" {
 				hold(n.object, snmp(t, n.object, subject))
+				objects[n.object] = true
 			}
 			if n.metric != "" {
 				hold(n.metric, metric(t, exposed, n.metric, labels[subject]))
@@ -218,6 +162,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 			}
 			if n.column != "" {
 				got := shown(tabs[subject], n.column)
+				columns[subject+" "+n.column] = true
 				if math.Abs(got-want) > 0.1*math.Abs(want) { // top cuts durations to two digits
 					t.Errorf("%s %s is %v as JSON, and %v in column %s of top", subject, n.field, want, got, n.column)
 				}
@@ -229,8 +174,16 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 			}
 		}
 	}
+	everyObjectIsCompared(t, objects)
+	for subject, tab := range tabs {
+		for _, title := range heads(t, tab) {
+			if !columns[subject+" "+title] && !slices.Contains(noFigures, title) {
+				t.Errorf("column %s of the tab of top for a %s is in no row of the table of numbers", title, subject)
+			}
+		}
+	}
 	for _, f := range metrics.Families() {
-		other := []string{metrics.PlaceFinal, metrics.SourceUp, metrics.SourceRefused, metrics.RegionStopped, metrics.AlarmActive, metrics.TransitionLastFiringTimestampSeconds}
+		other := []string{metrics.PlaceFinal, metrics.SourceUp, metrics.SourceRefused, metrics.RegionStopped, metrics.AlarmActive}
 		if strings.HasPrefix(f.Name, "petrinet_") && !families[f.Name] && !slices.Contains(other, f.Name) {
 			t.Errorf("metric %s is in no row of the table of numbers", f.Name)
 		}
@@ -246,33 +199,50 @@ func decoded(t *testing.T, text string) (doc map[string]any) {
 }
 
 // subjectsOf are the objects of a View that numbers are about.
-func subjectsOf(t *testing.T, document string) map[string]map[string]any {
-	agent := decoded(t, document)
+func subjectsOf(t *testing.T, document, alarms string) map[string]map[string]any {
+	agent, raised := decoded(t, document), decoded(t, alarms)
 	first := func(of map[string]any, list string) map[string]any { return of[list].([]any)[0].(map[string]any) }
 	net := first(agent, "nets")
-	all := map[string]map[string]any{"net": net, "place": first(net, "places"), "transition": first(net, "transitions"), "queue": first(net, "queues"), "source": first(agent, "sources"), "agent": agent}
+	all := map[string]map[string]any{"net": net, "place": first(net, "places"), "transition": first(net, "transitions"), "queue": first(net, "queues"), "source": first(agent, "sources"), "agent": agent,
+		"stuck": first(first(net, "places"), "stuck"), "block": first(net, "blocks"), "alarm": first(raised, "active"), "alarms": raised}
+	all["source"]["epoch"] = time.UnixMicro(int64(all["source"]["epoch"].(float64))).UTC().Format(time.RFC3339Nano)
 	delete(agent["traffic"].(map[string]any), "rejected") // by reason
 	return all
 }
 
-// field returns the number at a path.
+// field returns the number at a path: of a time how long ago it was in seconds, of a list
+// its length.
 func field(of map[string]any, path string) (float64, bool) {
 	name, rest, deeper := strings.Cut(path, ".")
 	if deeper {
 		next, _ := of[name].(map[string]any)
 		return field(next, rest)
 	}
-	n, ok := of[name].(float64)
-	return n, ok
+	if list, ok := of[name].([]any); ok {
+		return float64(len(list)), true
+	}
+	return figure(of[name])
 }
 
-// leaves are the paths of all numbers of an object, but for those in lists.
+// figure returns a number, or how long ago a time was in seconds.
+func figure(v any) (float64, bool) {
+	switch v := v.(type) {
+	case float64:
+		return v, true
+	case string:
+		at, err := time.Parse(time.RFC3339, v)
+		return noon.Sub(at).Seconds(), err == nil
+	}
+	return 0, false
+}
+
+// leaves are the paths of all numbers and times of an object, but for those in lists.
 func leaves(of map[string]any, prefix string) (paths []string) {
 	for name, v := range of {
-		switch v := v.(type) {
-		case float64:
+		if _, ok := figure(v); ok {
 			paths = append(paths, prefix+name)
-		case map[string]any:
+		}
+		if v, ok := v.(map[string]any); ok {
 			paths = append(paths, leaves(v, prefix+name+".")...)
 		}
 	}
@@ -318,19 +288,17 @@ func firstFrame(t *testing.T, h http.Handler) string {
 	return ""
 }
 
-// tableOf returns the numbers of PETRINET-MIB by object, in the units of the JSON.
-func tableOf(t *testing.T, v *collector.View) func(t *testing.T, object, subject string) float64 {
+// tableOf returns the numbers of PETRINET-MIB at a time by object, in the units of the
+// JSON.
+func tableOf(t *testing.T, v *collector.View, now time.Time) func(t *testing.T, object, subject string) float64 {
 	t.Helper()
-	module, err := os.ReadFile("../mibs/PETRINET-MIB.mib")
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := module(t)
 	type place struct {
 		parent string
 		number uint32
 	}
 	places := map[string]place{}
-	for _, m := range regexp.MustCompile(`(?s)\n(\w+) (?:OBJECT-TYPE|OBJECT IDENTIFIER).*?::= \{ (\w+) (\d+) \}`).FindAllStringSubmatch(string(module), -1) {
+	for _, m := range regexp.MustCompile(`(?s)\n(\w+) (?:OBJECT-TYPE|OBJECT IDENTIFIER).*?::= \{ (\w+) (\d+) \}`).FindAllStringSubmatch(module, -1) {
 		n, _ := strconv.ParseUint(m[3], 10, 32)
 		places[m[1]] = place{m[2], uint32(n)}
 	}
@@ -342,7 +310,7 @@ func tableOf(t *testing.T, v *collector.View) func(t *testing.T, object, subject
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := builder.Build(v, nil, v.At)
+	table, err := builder.Build(v, alarms(), now.UnixMicro())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,9 +325,15 @@ func tableOf(t *testing.T, v *collector.View) func(t *testing.T, object, subject
 		}
 		index := indices[subject]
 		if object == "blockInstances" {
-			index = []uint32{1, 1, 2, uint32(stats.ReasonMissing) + 1}
+			index = indices["block"]
 		}
-		n := float64(int32(table.Get(root.Append(1).Append(path...).Append(index...)).Num))
+		value := table.Get(root.Append(1).Append(path...).Append(index...))
+		if len(value.Str) == len("YYMDhms.+hm") { // DateAndTime
+			d := value.Str
+			at := time.Date(int(d[0])<<8|int(d[1]), time.Month(d[2]), int(d[3]), int(d[4]), int(d[5]), int(d[6]), int(d[7])*1e8, time.UTC)
+			return noon.Sub(at).Seconds()
+		}
+		n := float64(int32(value.Num))
 		for _, part := range []string{"Rate1", "Rate5", "Rate15", "P50", "P95", "P99", "Interval", "Skew"} {
 			if strings.HasSuffix(object, part) {
 				return n / 1000
@@ -367,6 +341,15 @@ func tableOf(t *testing.T, v *collector.View) func(t *testing.T, object, subject
 		}
 		return n
 	}
+}
+
+func module(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../mibs/PETRINET-MIB.mib")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // metric is the value of the only series of a name that has some labels.
@@ -380,6 +363,9 @@ func metric(t *testing.T, exposed, name, label string) float64 {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if strings.HasSuffix(name, "_timestamp_seconds") {
+				return float64(noon.Unix()) - n
+			}
 			return n
 		}
 	}
@@ -388,15 +374,19 @@ func metric(t *testing.T, exposed, name, label string) float64 {
 }
 
 // model returns the figures of top by tab and column, of the first row.
-func model(t *testing.T, document string) func(top.Tab, string) float64 {
+func model(t *testing.T, document, alarms string) func(top.Tab, string) float64 {
 	t.Helper()
 	v, err := api.Decode[api.View](strings.NewReader(document))
 	if err != nil {
 		t.Fatal(err)
 	}
+	raised, err := api.Decode[api.Alarms](strings.NewReader(alarms))
+	if err != nil {
+		t.Fatal(err)
+	}
 	return func(tab top.Tab, column string) float64 {
 		m := top.New(top.Options{Tab: tab, Now: noon})
-		m.Update(v, nil, noon)
+		m.Update(v, raised, noon)
 		lines := strings.Split(m.Plain(), "\n")
 		i := slices.Index(strings.Fields(lines[0]), column)
 		text := strings.Fields(lines[1])[i]

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/top"
+	"github.com/pnagent/pnagent/web"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// number is one that several faces show: the field of the JSON of a View, which
+// frames of the page and overviews have under the same name, the object of
+// PETRINET-MIB, the metric, and the column of top. A face that does not show it
+// has "".
+type number struct{ field, object, metric, column string }
+
+// numbers are all of a View that two faces show, by what they are about.
+func numbers() map[string][]number {
+	return map[string][]number{
+		"agent": {
+			{"at", "agentViewTime", "", ""}, {"nets", "agentNets", "", ""}, {"nats.since", "agentNatsSince", "", ""},
+			{"generation", "agentViews", "pnagent_view_generation", ""}, {"source_states.up", "agentSourcesUp", `pnagent_sources{state="up"}`, ""},
+			{"source_states.stale", "agentSourcesStale", `pnagent_sources{state="stale"}`, ""}, {"source_states.gone", "agentSourcesGone", `pnagent_sources{state="gone"}`, ""},
+			{"source_states.undefined", "agentSourcesUndefined", `pnagent_sources{state="undefined"}`, ""}, {"source_states.refused", "agentSourcesRefused", `pnagent_sources{state="refused"}`, ""},
+			{"traffic.messages", "agentMessagesReceived", "pnagent_messages_total", ""}, {"traffic.bytes", "agentBytesReceived", "pnagent_bytes_total", ""},
+			{"traffic.lost", "agentMessagesLost", "pnagent_messages_lost_total", ""}, {"traffic.rejected_total", "agentMessagesBad", `pnagent_messages_rejected_total{reason="bad_name"}`, ""},
+		},
+		"net": {
+			{"tokens", "netTokens", "", "TOKENS"}, {"oldest_age_seconds", "netOldestAge", "", "OLDEST"}, {"firings", "netFirings", "", ""}, {"rate", "", "", "FIRED/S"},
+			{"rate_1m", "netRate1", "", ""}, {"rate_5m", "netRate5", "", ""}, {"rate_15m", "netRate15", "", ""}, {"finished_rate", "", "", "DONE/S"},
+			{"instances.active", "netActiveInstances", `petrinet_instances{net="net",state="active"}`, "ACTIVE"},
+			{"instances.deadlocked", "netDeadlockedInstances", `petrinet_instances{net="net",state="deadlocked"}`, "DEADLOCK"},
+			{"instances.created", "netCreatedInstances", "petrinet_instances_created_total", ""}, {"instances.finished", "netFinishedInstances", "petrinet_instances_finished_total", ""},
+			{"instances.failed", "netFailedInstances", "petrinet_instances_failed_total", "FAILED"}, {"waiting", "netWaitingWork", "petrinet_queue_waiting", "WAITING"},
+			{"since", "netDiscontinuityTime", "", ""}, {"digests", "netVersions", "", ""},
+			{"sources_up", "netSourcesUp", "", "UP"}, {"sources_stale", "netSourcesStale", "", "STALE"},
+		},
+		"place": {
+			{"tokens", "placeTokens", "petrinet_place_tokens", "TOKENS"}, {"instances", "placeInstances", "petrinet_place_instances", ""},
+			{"oldest_age_seconds", "placeOldestAge", "petrinet_place_oldest_token_age_seconds", "OLDEST"}, {"mean_age_seconds", "placeMeanAge", "", "MEAN"},
+			{"arrivals", "placeArrivals", "petrinet_place_arrivals_total", ""}, {"departures", "placeDepartures", "petrinet_place_departures_total", ""},
+			{"oldest_since", "placeOldestSince", "", ""}, {"last_injection", "placeLastInjected", "", ""},
+			{"arrival_rate", "", "", "IN/S"}, {"departure_rate", "", "", "OUT/S"},
+			{"older_than.1s", "placeOlderThan1s", `petrinet_place_tokens_older_than{age="1s"}`, ""}, {"older_than.10s", "placeOlderThan10s", `petrinet_place_tokens_older_than{age="10s"}`, ""},
+			{"older_than.1m", "placeOlderThan1m", `petrinet_place_tokens_older_than{age="1m"}`, ">1m"}, {"older_than.10m", "placeOlderThan10m", `petrinet_place_tokens_older_than{age="10m"}`, ""},
+			{"older_than.1h", "placeOlderThan1h", `petrinet_place_tokens_older_than{age="1h"}`, ">1h"}, {"older_than.6h", "placeOlderThan6h", `petrinet_place_tokens_older_than{age="6h"}`, ""},
+			{"older_than.1d", "placeOlderThan1d", `petrinet_place_tokens_older_than{age="1d"}`, ""}, {"older_than.7d", "placeOlderThan7d", `petrinet_place_tokens_older_than{age="7d"}`, ""},
+			{"dwell.p50", "placeDwellP50", "", ""}, {"dwell.p95", "placeDwellP95", "", "P95"}, {"dwell.p99", "placeDwellP99", "", ""},
+			{"dwell.count", "", "petrinet_place_dwell_seconds_count", ""}, {"dwell.sum", "", "petrinet_place_dwell_seconds_sum", ""},
+		},
+		"transition": {
+			{"firings", "transitionFirings", "petrinet_transition_firings_total", "FIRINGS"}, {"rate", "", "", "FIRED/S"},
+			{"rate_1m", "transitionRate1", "", ""}, {"rate_5m", "transitionRate5", "", ""}, {"rate_15m", "transitionRate15", "", ""},
+			{"enabled", "transitionEnabled", "petrinet_transition_enabled_instances", "ENABLED"}, {"enabled_age_seconds", "transitionEnabledAge", "petrinet_transition_enabled_age_seconds", "SINCE"},
+			{"enabled_since", "transitionEnabledSince", "", ""}, {"last_firing", "transitionLastFiring", "petrinet_transition_last_firing_timestamp_seconds", ""},
+			{"running", "transitionRunning", "petrinet_transition_running", "RUNNING"}, {"running_age_seconds", "transitionRunningAge", "petrinet_transition_running_age_seconds", "LONGEST"},
+			{"failures", "transitionFailures", "petrinet_transition_failures_total", "FAILED"}, {"retries", "transitionRetries", "petrinet_transition_retries_total", "RETRIED"},
+			{"cancels", "transitionCancels", "petrinet_transition_cancels_total", ""}, {"timeouts", "transitionTimeouts", "petrinet_transition_timeouts_total", ""},
+			{"late_answers", "transitionLateAnswers", "petrinet_transition_late_answers_total", ""}, {"blocked", "blockInstances", "petrinet_transition_blocked_instances", ""},
+			{"duration.p50", "transitionDurationP50", "", ""}, {"duration.p95", "transitionDurationP95", "", "P95"}, {"duration.p99", "transitionDurationP99", "", ""},
+			{"duration.count", "", "petrinet_transition_duration_seconds_count", ""}, {"duration.sum", "", "petrinet_transition_duration_seconds_sum", ""},
+		},
+		"queue": {
+			{"ready", "queueReady", "petrinet_queue_ready", ""}, {"oldest_age_seconds", "queueOldestAge", "petrinet_queue_oldest_age_seconds", ""},
+			{"unserved_age_seconds", "queueUnservedAge", "petrinet_queue_unserved_age_seconds", ""}, {"served", "queueServed", "petrinet_queue_served_total", ""},
+			{"oldest_age_seconds", "queueOldestSince", "", ""}, {"unserved_age_seconds", "queueUnservedSince", "", ""},
+			{"quote_switches", "queueQuoteSwitches", "petrinet_queue_quote_switches_total", ""},
+		},
+		"source": {
+			{"last_heard_age_seconds", "sourceSilence", "petrinet_source_last_snapshot_age_seconds", "SILENT"}, {"interval_seconds", "sourceInterval", "", "EVERY"},
+			{"skew_seconds", "sourceSkew", "", "SKEW"}, {"gaps", "sourceGaps", "petrinet_source_gaps_total", "GAPS"}, {"duplicates", "sourceDuplicates", "", "TWICE"},
+			{"restarts", "sourceRestarts", "", "RESTARTS"}, {"fence", "sourceRegionEpoch", "petrinet_region_epoch", ""}, {"setbacks", "sourceRegionSetbacks", "petrinet_region_setbacks_total", ""},
+			{"position", "sourceRegionPosition", "petrinet_region_commits_total", ""}, {"standbys", "sourceRegionStandbys", "petrinet_region_standbys", ""},
+			{"last_heard", "sourceLastHeard", "", ""}, {"epoch", "sourceStarted", "", ""},
+			{"lag", "sourceRegionLag", "petrinet_region_lag_commits", ""},
+		},
+		"stuck":  {{"age_seconds", "stuckAge", "", ""}, {"injected", "stuckSince", "", ""}},
+		"block":  {{"instances", "blockInstances", "petrinet_transition_blocked_instances", ""}},
+		"alarm":  {{"age_seconds", "alarmAge", "", "SINCE"}, {"since", "alarmAge", "", "SINCE"}, {"raised", "alarmRaised", "", ""}, {"affected", "alarmAffected", "", "AFFECTED"}},
+		"alarms": {{"notifications_suppressed", "agentNotificationsSuppressed", "pnagent_notifications_suppressed_total", ""}, {"last_change", "alarmLastChange", "", ""}},
+	}
+}
+
+// jsonOnly are numbers that no other face of a View shows, and that cannot disagree.
+var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source seq", "queue priority", "alarm index", "agent traffic.message_rate",
+	"place slowest.seconds", "place slowest.at", "transition slowest.seconds", "transition slowest.at", // metrics have them as exemplars, of scrapes
+	"agent nats.disconnects", // the metric is of the connection, not of the View: package natsmetrics
+	"source since",           // of the region
+}
+
+// noNumbers are the objects that no face shows as a number.
+var noNumbers = []struct {
+	why     string
+	objects []string
+}{
+	{"names, texts and states", []string{"agentVersion", "agentName", "agentRole", "agentNatsState", "agentNatsReason", "netName", "netLabel", "netDigest", "placeId", "placeName", "placeFinal",
+		"transitionId", "transitionName", "stuckInstance", "stuckReason", "stuckWhy", "blockPlaceId", "sourceName", "sourceNet", "sourceRegion", "sourceState", "sourceDigest", "sourceReason",
+		"sourceRegionStopped", "alarmKind", "alarmNet", "alarmSubject", "alarmText"}},
+	{"indices of other rows", []string{"sourceNetIndex", "alarmRow"}},
+	{"of the agent, not of the View", []string{"agentStartTime", "agentPriority"}},
+	{"compared by TestTheAgeOfAViewIsTheSameOnEveryFace", []string{"agentViewAge"}},
+}
+
+// noFigures are the words in the heads of top's columns that have no numbers.
+var noFigures = []string{"NET", "PLACE", "TRANSITION", "SOURCE", "STATE", "REGION", "NAME", "ALARM", "ABOUT", "TEXT", "WAITS", "FOR"}
+
+// indices are those of the rows in PETRINET-MIB, and labels those in Prometheus.
+var (
+	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3}, "source": {1},
+		"stuck": {1, 1, 1}, "block": {1, 1, 2, uint32(stats.ReasonMissing) + 1}, "alarm": {47}, "alarms": {0}}
+	labels = map[string]string{"place": `place="p0"`, "transition": `transition="t0"`}
+	tabs   = map[string]top.Tab{"net": top.Nets, "place": top.Places, "transition": top.Transitions, "source": top.Sources, "alarm": top.AlarmList}
+)
+
+// accessible is an object of the module that can be read.
+var accessible = regexp.MustCompile(`(?s)\n(\w+) OBJECT-TYPE.*?MAX-ACCESS\s+([\w-]+)`)
+
+// everyObjectIsCompared holds that the compared objects and those that are no numbers are
+// all of the module.
+func everyObjectIsCompared(t *testing.T, compared map[string]bool) {
+	t.Helper()
+	without := map[string]string{}
+	for _, n := range noNumbers {
+		for _, name := range n.objects {
+			without[name] = n.why
+		}
+	}
+	for _, m := range accessible.FindAllStringSubmatch(module(t), -1) {
+		name, is := m[1], m[2] == "read-only"
+		if is && !compared[name] && without[name] == "" {
+			t.Errorf("object %s is in no row of the table of numbers", name)
+		}
+		if why := without[name]; is && compared[name] && why != "" {
+			t.Errorf("object %s is compared, and listed as %s", name, why)
+		}
+		delete(without, name)
+	}
+	for name := range without {
+		t.Errorf("the module has no object %s; expected none in the list of those without numbers", name)
+	}
+}
+
+// heads returns the words in the heads of a tab's columns.
+func heads(t *testing.T, tab top.Tab) []string {
+	t.Helper()
+	m := top.New(top.Options{Tab: tab, Now: noon})
+	m.Update(&api.View{Generation: 1, At: api.Time(noon.UnixMicro())}, &api.Alarms{}, noon)
+	first, _, _ := strings.Cut(m.Plain(), "\n")
+	if first == "" {
+		t.Fatalf("tab %d has no heads", tab)
+	}
+	return strings.Fields(first)
+}
+
+// The age of a View grows alike in the MIB, the metrics and the JSON.
+func TestTheAgeOfAViewIsTheSameOnEveryFace(t *testing.T) {
+	v, now := view(), noon.Add(7*time.Second)
+	exporter, err := metrics.New(metrics.Config{View: func() *collector.View { return v }, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := web.ViewDocument(v, now.UnixMicro())
+	for face, got := range map[string]float64{
+		"agentViewAge": tableOf(t, v, now)(t, "agentViewAge", "agent"), "pnagent_view_age_seconds": metric(t, get(exporter.Handler(), "/metrics"), metrics.PnagentViewAgeSeconds, ""),
+		"at": now.Sub(document.At.Time()).Seconds(),
+	} {
+		if got != 7 {
+			t.Errorf("%s: %v seconds; want 7", face, got)
+		}
+	}
+}

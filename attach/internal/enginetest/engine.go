@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -54,15 +55,26 @@ func FreePort(t *testing.T) string {
 	return port
 }
 
-// Jars returns a directory with the libraries of a pom.xml, or skips the test.
-func Jars(t *testing.T, pom string) string {
+// Jars returns a directory with the libraries of a pom.xml, or skips the test. settings
+// are properties of the pom.xml, as NAME=VALUE. The directory is kept in the user's cache
+// directory; tests of several packages may ask for one at once.
+func Jars(t *testing.T, pom string, settings ...string) string {
 	t.Helper()
-	mvn, lib := Program(t, "mvn"), t.TempDir()
-	cmd := exec.CommandContext(t.Context(), mvn, "-q", "-B", "-f", pom, "dependency:copy-dependencies", "-DoutputDirectory="+lib)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
+	mvn := Program(t, "mvn")
+	text, err := os.ReadFile(pom)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return lib
+	args := []string{"-q", "-B", "-f", pom, "dependency:copy-dependencies"}
+	for _, s := range settings {
+		args = append(args, "-D"+s)
+	}
+	return cached(t, "jars-", append(text, strings.Join(settings, " ")...), func(lib string) error {
+		if out, err := exec.CommandContext(t.Context(), mvn, append(args, "-DoutputDirectory="+lib)...).CombinedOutput(); err != nil {
+			return fmt.Errorf("Maven cannot fetch the engine: %w: %.300s", err, out)
+		}
+		return nil
+	})
 }
 
 // Engine is a program that runs an engine. It reads commands, one a line, and answers

@@ -5,6 +5,7 @@ package enginetest
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,23 +13,17 @@ import (
 	"testing"
 )
 
-// Python returns the Python of an environment with the packages of a file, or skips
-// the test. Environments are kept in the user's cache directory; tests of several
-// packages may ask for one at once.
-func Python(t *testing.T, file string) string {
+// cached returns a directory of the user's cache directory, which is named after what it
+// is made of. make makes it, once; the test is skipped if it cannot.
+func cached(t *testing.T, prefix string, of []byte, make func(dir string) error) string {
 	t.Helper()
-	base := Program(t, "python3")
-	list, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip("no cache directory: ", err)
 	}
-	sum := sha256.Sum256(list)
-	dir := filepath.Join(cache, "pnagent-test", "python-"+hex.EncodeToString(sum[:8]))
-	python, made := filepath.Join(dir, "bin", "python"), filepath.Join(dir, "made")
+	sum := sha256.Sum256(of)
+	dir := filepath.Join(cache, "pnagent-test", prefix+hex.EncodeToString(sum[:8]))
+	made := filepath.Join(dir, "made")
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Skip(err)
 	}
@@ -41,20 +36,39 @@ func Python(t *testing.T, file string) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(made); err == nil {
-		return python
+		return dir
 	}
-	const uv = "uv==0.9.9" // pip takes some minutes
-	for _, args := range [][]string{
-		{base, "-m", "venv", "--clear", dir},
-		{python, "-m", "pip", "install", "-q", uv},
-		{python, "-m", "uv", "pip", "install", "-q", "--python", python, "--no-deps", "-r", file},
-	} {
-		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("%v: %v: %.500s", args, err, out)
-		}
+	if err := make(dir); err != nil {
+		t.Skip(err)
 	}
 	if err := os.WriteFile(made, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return python
+	return dir
+}
+
+// Python returns the Python of an environment with the packages of a file, or skips
+// the test. Environments are kept in the user's cache directory; tests of several
+// packages may ask for one at once.
+func Python(t *testing.T, file string) string {
+	t.Helper()
+	base := Program(t, "python3")
+	list, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(cached(t, "python-", list, func(dir string) error {
+		const uv = "uv==0.9.9" // pip takes some minutes
+		python := filepath.Join(dir, "bin", "python")
+		for _, args := range [][]string{
+			{base, "-m", "venv", "--clear", dir},
+			{python, "-m", "pip", "install", "-q", uv},
+			{python, "-m", "uv", "pip", "install", "-q", "--python", python, "--no-deps", "-r", file},
+		} {
+			if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
+				return fmt.Errorf("%v: %w: %.500s", args, err, out)
+			}
+		}
+		return nil
+	}), "bin", "python")
 }

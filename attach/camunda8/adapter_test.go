@@ -258,21 +258,28 @@ func reasons(v *collector.View, want map[string]string) string {
 	return ""
 }
 
-// shown is what SNMP and the page say of the tokens of the process stuck, by the API
+// shown has parts of what SNMP and the page say of the tokens, by the API
 // of 8.10; stuck has more, with the data of persons.
-var shown = map[string][]string{
-	"approve": {"user task (", "timer"},
-	"wait":    {"timer ("},
-	"payment": {"message paid ("},
-	"charge":  {"incident JOB_NO_RETRIES; job charge, failed, out of retries ("},
-	"review":  {"user task ("},
-	"call":    {"in called process child "},
-	"ship":    {"job ship, failed, 2 retries ("},
-	"first":   {"message shipped (", "timer ("},
-	"pack":    {"job pack, 3 retries ("},
-	"route":   {"incident CONDITION_ERROR ("},
-	"opened":  {"signal opened ("},
-	"empty":   {"incident EXTRACT_VALUE_ERROR ("},
+func shown() map[string][]enginetest.Why {
+	whys := map[string][]enginetest.Why{}
+	for node, parts := range map[string][]string{
+		"stuck approve": {"user task (", "timer"},
+		"stuck wait":    {"timer ("},
+		"stuck payment": {"message paid ("},
+		"stuck charge":  {"incident JOB_NO_RETRIES; job charge, failed, out of retries ("},
+		"stuck review":  {"user task ("},
+		"stuck call":    {"in called process child "},
+		"stuck ship":    {"job ship, failed, 2 retries ("},
+		"stuck first":   {"message shipped (", "timer ("},
+		"stuck pack":    {"job pack, 3 retries ("},
+		"stuck route":   {"incident CONDITION_ERROR ("},
+		"stuck opened":  {"signal opened ("},
+		"stuck empty":   {"incident EXTRACT_VALUE_ERROR ("},
+		"child decide":  {"job decide, 3 retries ("},
+	} {
+		whys[node] = []enginetest.Why{{Parts: parts}}
+	}
+	return whys
 }
 
 // TestZeebe plays a process on a real engine, and compares after each step what the
@@ -291,7 +298,7 @@ func TestZeebe(t *testing.T) {
 	e.Do("deploy child.bpmn stuck.bpmn")
 	e.export(api, ten)
 	_, end := w.adapter(api, state)
-	page := enginetest.Follow(t, "../../docs/attach/camunda8.md", watched.url, "http://127.0.0.1:8080", ten.URL,
+	page := enginetest.Follow(t, "../../docs/attach/camunda8.md", "", watched.url, "http://127.0.0.1:8080", ten.URL,
 		"--state camunda8.state", "--state camunda8.state --interval 500ms")
 	for _, w := range []*watch{w, watched} {
 		w.until(func(v *collector.View) string {
@@ -303,7 +310,7 @@ func TestZeebe(t *testing.T) {
 	}
 	faces := func() {
 		t.Helper()
-		watched.until(func(*collector.View) string { return page.Faces(ten.active(), shown) })
+		watched.until(func(*collector.View) string { return page.Faces(ten.active(), shown()) })
 	}
 	instance := e.Do("start stuck order-1")[0]
 	e.Do("fail charge 0")

@@ -62,7 +62,7 @@ func TestAirflow2(t *testing.T) {
 		t.Skip("starts PostgreSQL and Airflow")
 	}
 	s := newPostgres(t)
-	airflow(t, newAirflow(t, "airflow2", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow2")
+	airflow(t, newAirflow(t, "airflow2", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow2", s)
 }
 
 func TestAirflow3(t *testing.T) {
@@ -70,32 +70,28 @@ func TestAirflow3(t *testing.T) {
 		t.Skip("starts Airflow")
 	}
 	file := filepath.Join(t.TempDir(), "airflow.db")
-	airflow(t, newAirflow(t, "airflow3", "sqlite:///"+file), "sqlite:"+file, "airflow3")
+	airflow(t, newAirflow(t, "airflow3", "sqlite:///"+file), "sqlite:"+file, "airflow3", nil)
 }
 
-func airflow(t *testing.T, e *engine, address, mapping string) {
-	m, err := Load(mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
+// airflow compares the adapter with the engine, and, with a server, what all faces show
+// if one follows the document.
+func airflow(t *testing.T, e *engine, address, mapping string, s *server) {
 	config := func(show Show) Config {
-		d, err := Open(address, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { d.Close() })
-		return Config{Database: d, Mapping: m, Show: show}
+		cfg := newConfig(t, address, mapping)
+		cfg.Show = show
+		return cfg
 	}
-	w := newWatch(t)
+	w, watched := newWatch(t), newWatch(t) // watched sees the adapter of the page
+	var page *enginetest.Page
+	if s != nil {
+		page = enginetest.Follow(t, document, "Airflow", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/airflow", s.reader(),
+			"--state", "--interval 1s --timeout 10s --state")
+		watched.shows("stuck")
+	}
 	cfg := config(Show{})
 	cfg.State = filepath.Join(t.TempDir(), "state")
 	end := w.run(cfg)
-	w.until(func() string {
-		if w.net("stuck") == nil {
-			return "no net"
-		}
-		return ""
-	})
+	w.shows("stuck")
 	e.Do("run stuck r1")
 	e.states("stuck", "backoff=up_for_retry", "deferred=deferred", "flaky=up_for_retry", "full=scheduled", "holds=running", "load=None", "mapped=queued", "mapped=queued",
 		"queued=queued", "sensor=up_for_reschedule")
@@ -120,9 +116,18 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 
 	// What ends while the adapter does not run is counted after its restart, once. A retry
 	// is no departure.
+	again := func() {}
+	if page != nil {
+		watched.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+		again = page.Kill()
+	}
 	end()
 	e.Do("run quick q1")
 	e.states("quick")
+	if again(); page != nil {
+		watched.agrees(e)
+		watched.outage(e, page, s, r)
+	}
 	cfg.Database, cfg.Show = config(Show{}).Database, Show{Detail: true}
 	w.run(cfg)
 	w.agrees(e)
@@ -146,6 +151,40 @@ func airflow(t *testing.T, e *engine, address, mapping string) {
 	})
 	w.waitsFor("paused", "p1", map[string]string{"begin begin enabled": "the DAG is paused: owner airflow"})
 	e.Do("release")
+}
+
+// outage kills the database. Meanwhile the adapter of the page says so, and every face
+// shows the tokens that there were, which grow older.
+func (w *watch) outage(e *engine, page *enginetest.Page, s *server, r report) {
+	w.t.Helper()
+	s.kill()
+	w.until(func() string { return page.Disconnected("pnagent_sql_connected") })
+	w.until(page.Stale)
+	w.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+	if page.Stale() != "" || page.Disconnected("pnagent_sql_connected") != "" {
+		w.t.Error("the faces were not read during the outage")
+	}
+	s.start()
+	e.Do("step")
+	w.agrees(e)
+	w.until(func() string { return page.Faces(r.shown(), airflowShown(r)) })
+	page.End()
+}
+
+// airflowShown is what SNMP and the page say of the tokens.
+func airflowShown(r report) map[string][]enginetest.Why {
+	const queued = "in queue idle, no worker has taken it"
+	return map[string][]enginetest.Why{
+		"stuck backoff":  {why("backoff", "failed, try 1 of 4, time of the next try not known", stats.ReasonUnknown)},
+		"stuck deferred": {why("deferred", "deferred to a triggerer", stats.ReasonManual)},
+		"stuck flaky":    {delayed("flaky", "failed, try 1 of 3", r.due["flaky"])},
+		"stuck full":     {why("full", "pool one is full, 1 of 1 slots", stats.ReasonEnabled)},
+		"stuck holds":    {why("holds", "running", stats.ReasonRunning)},
+		"stuck load":     {{SNMP: "load: 8 tokens short in load", Page: "waits for 8 tokens in load"}},
+		"stuck mapped":   {why("mapped", queued+", map index 0", stats.ReasonEnabled), why("mapped", queued+", map index 1", stats.ReasonEnabled)},
+		"stuck queued":   {why("queued", queued, stats.ReasonEnabled)},
+		"stuck sensor":   {delayed("sensor", "sensor, waits for its next poke", r.due["sensor"])},
+	}
 }
 
 // agrees waits until the adapter shows all that the engine reports. Every task has a

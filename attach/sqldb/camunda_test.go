@@ -3,486 +3,325 @@
 package sqldb
 
 import (
-	"context"
-	"errors"
+	"encoding/xml"
 	"fmt"
-	"log/slog"
+	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
-	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-func TestMain(m *testing.M) { natstest.Main(m) }
+// document is the page of this adapter.
+const document = "../../docs/attach/sql.md"
 
-// watch holds the newest snapshot of each net that a source publishes, and the
-// totals of the epochs before.
-type watch struct {
-	t        *testing.T
-	url      string // of the NATS server
-	nc       *nats.Conn
-	subjects telemetry.Subjects
+// kind is an engine that plays the processes of testdata, and what differs of it.
+type kind struct {
+	mapping  string
+	settings []string // of its pom.xml
+	failed   string   // what the service task waits for that fails
+	detail   string   // the same with what may be about persons
 
-	mu   sync.Mutex
-	last map[string]*telemetry.Snapshot
-	base map[string]map[string]count // of former epochs, by net and node
-	defs map[string]*petri.Net       // by digest
+	suspended string // what an external task waits for that a worker has, if it is suspended
 }
 
-// count is the flow of one node.
-type count struct{ Started, Ended, Fired uint64 }
-
-func newWatch(t *testing.T) *watch {
-	t.Helper()
-	options := natstest.Options()
-	options.DontListen, options.Host, options.Port = false, "127.0.0.1", -1
-	server := natstest.Start(t, options)
-	subjects, err := telemetry.NewSubjects("petrinet.v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &watch{t: t, url: server.ClientURL(), nc: natstest.Connect(t, server), subjects: subjects, last: map[string]*telemetry.Snapshot{}, base: map[string]map[string]count{}, defs: map[string]*petri.Net{}}
-	for _, subject := range []string{subjects.Snapshots(), subjects.Byes()} {
-		_, err = w.nc.Subscribe(subject, func(m *nats.Msg) {
-			var d telemetry.Decoder
-			s := &telemetry.Snapshot{}
-			if err := d.Decode(m.Data, s); err != nil {
-				t.Error(err)
-				return
-			}
-			w.take(s)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return w
-}
-
-func (w *watch) take(s *telemetry.Snapshot) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	old := w.last[s.Net]
-	if old != nil && old.Epoch != s.Epoch {
-		w.base[s.Net] = w.counts(s.Net)
-	}
-	if s.Full {
-		w.last[s.Net] = s
-	} else if old != nil && old.Epoch == s.Epoch {
-		for i, at := range s.PlaceIndex {
-			old.Rows.Places[at] = s.Rows.Places[i]
-		}
-		for i, at := range s.TransitionIndex {
-			old.Rows.Transitions[at] = s.Rows.Transitions[i]
-		}
-	}
-}
-
-// run runs the adapter, and returns what ends it.
-func (w *watch) run(cfg Config) (end func()) {
-	w.t.Helper()
-	cfg.Conn, cfg.Subjects, cfg.Source = w.nc, w.subjects, "adapter"
-	cfg.Interval, cfg.Timeout, cfg.Overlap = 200*time.Millisecond, 10*time.Second, time.Minute
-	cfg.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil))
-	a, err := New(cfg)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- a.Run(ctx) }()
-	var once sync.Once
-	end = func() {
-		once.Do(func() {
-			cancel()
-			if err := <-done; err != nil {
-				w.t.Error(err)
-			}
-		})
-	}
-	w.t.Cleanup(end)
-	return end
-}
-
-// until waits until check returns "", which otherwise says what is missing. It calls
-// check with mu held.
-func (w *watch) until(check func() string) {
-	w.t.Helper()
-	until(w.t, func() string {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return check()
-	})
-}
-
-// net returns the definition of a net, or nil. Callers hold mu.
-func (w *watch) net(net string) *petri.Net {
-	s := w.last[net]
-	if s == nil {
-		return nil
-	}
-	if n := w.defs[s.Digest]; n != nil {
-		return n
-	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Second)
-	defer cancel()
-	d, err := telemetry.RequestDefinition(ctx, w.nc, w.subjects, net, s.Digest)
-	if err != nil {
-		return nil
-	}
-	f, err := pnml.Read(strings.NewReader(string(d.PNML)), "", pnml.DefaultLimits())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.defs[s.Digest] = f.Nets[0]
-	return f.Nets[0]
-}
-
-// counts returns the flow of the nodes of a net that had any.
-func (w *watch) counts(net string) map[string]count {
-	out := map[string]count{}
-	n, s := w.net(net), w.last[net]
-	for id, c := range w.base[net] {
-		out[id] = c
-	}
-	if n == nil || len(s.Rows.Places) != len(n.Places) || len(s.Rows.Transitions) != len(n.Transitions) {
-		return out
-	}
-	add := func(id string, c count) {
-		if c != (count{}) {
-			was := out[id]
-			out[id] = count{was.Started + c.Started, was.Ended + c.Ended, was.Fired + c.Fired}
-		}
-	}
-	add("instances", count{s.Rows.Net.Created, s.Rows.Net.Finished, s.Rows.Net.Failed})
-	for i, p := range n.Places {
-		add(strings.TrimSuffix(p.ID, "/in"), count{Started: s.Rows.Places[i].Arrivals, Ended: s.Rows.Places[i].Departures})
-	}
-	for i, t := range n.Transitions {
-		add(t.ID, count{Fired: s.Rows.Transitions[i].Firings})
-	}
-	return out
-}
-
-// held is a token in a place, as the engine or the adapter report it.
-type held struct {
-	net, instance, node string
-	since               int64 // milliseconds
-}
-
-func (w *watch) held() []held {
-	var out []held
-	for net, s := range w.last {
-		n := w.net(net)
-		if n == nil || len(n.Places) != len(s.Rows.Places) {
-			continue
-		}
-		for i := range s.Rows.Places {
-			for _, t := range s.Rows.Places[i].Stuck {
-				out = append(out, held{net, t.Instance, strings.TrimSuffix(n.Places[i].ID, "/in"), t.Injected / 1000})
-			}
-		}
-	}
-	return out
-}
-
-// agree compares the tokens of both, ages to the second, and returns the difference.
-func agree(want, got []held) string {
-	if len(want) == 0 {
-		return "the engine has no token"
-	}
-	order := func(a, b held) int {
-		return strings.Compare(fmt.Sprint(a.net, " ", a.instance, " ", a.node), fmt.Sprint(b.net, " ", b.instance, " ", b.node))
-	}
-	slices.SortStableFunc(want, order)
-	slices.SortStableFunc(got, order)
-	for i := range min(len(want), len(got)) {
-		if d := want[i].since - got[i].since; order(want[i], got[i]) == 0 && d < 1000 && d > -1000 {
-			got[i].since = want[i].since
-		}
-	}
-	return cmp.Diff(want, got, cmp.AllowUnexported(held{}))
-}
-
-// report is what the engine's own API says.
-type report struct {
-	held      []held
-	due       map[string]int64 // by node, milliseconds
-	incidents []string         // nodes
-	counts    map[string]map[string]count
-}
-
-func (e *engine) report() report {
-	e.T.Helper()
-	r := report{due: map[string]int64{}, counts: map[string]map[string]count{}}
-	number := func(s string) int64 {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			e.T.Fatal(err)
-		}
-		return n
-	}
-	for _, line := range e.Do("report") {
-		switch f := strings.Fields(line); f[0] {
-		case "at":
-			r.held = append(r.held, held{f[1], f[2], f[3], number(f[4])})
-		case "job":
-			r.due[f[3]] = number(f[5])
-		case "incident":
-			r.incidents = append(r.incidents, f[3])
-		case "count":
-			if r.counts[f[1]] == nil {
-				r.counts[f[1]] = map[string]count{}
-			}
-			r.counts[f[1]][f[2]] = count{uint64(number(f[3])), uint64(number(f[4])), uint64(number(f[5]))}
-		}
-	}
-	return r
-}
-
-// shown are the tokens as faces show them.
-func (r report) shown() (out []enginetest.Held) {
-	for _, h := range r.held {
-		out = append(out, enginetest.Held{Net: h.net, Instance: h.instance, Node: h.node, Since: h.since})
-	}
-	return out
-}
-
-// same waits until the adapter shows what the engine's API reports.
-func (w *watch) same(e *engine) report {
-	w.t.Helper()
-	r := e.report()
-	w.until(func() string {
-		if d := agree(slices.Clone(r.held), w.held()); d != "" {
-			return "tokens, - engine, + adapter:\n" + d
-		}
-		for net, counts := range r.counts {
-			if d := cmp.Diff(w.expected(net, counts), w.counts(net)); d != "" {
-				return "counts of " + net + ", - engine, + adapter:\n" + d
-			}
-		}
-		return ""
-	})
-	return r
-}
-
-// expected returns the counts of the engine that the adapter can have: what has no place
-// of its own has no arrivals and departures, nor has a sub-process, whose tokens are at the
-// nodes inside. An event gateway does not fire, but the event that comes first. Callers
-// hold mu.
-func (w *watch) expected(net string, counts map[string]count) map[string]count {
-	out, n := map[string]count{}, w.net(net)
-	for id, c := range counts {
-		if id == "sub" || id != "instances" && n != nil && !slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.ID == id+"/in" }) {
-			c.Started, c.Ended = 0, 0
-		}
-		if id == "first" {
-			c.Fired = 0
-		}
-		if c != (count{}) {
-			out[id] = c
-		}
-	}
-	return out
-}
-
-// waitsFor waits until an instance waits for what is wanted.
-func (w *watch) waitsFor(net, instance string, want map[string]string) {
-	w.t.Helper()
-	w.until(func() string {
-		if diff := cmp.Diff(want, w.waits(net, instance)); diff != "" {
-			return "what " + instance + " waits for, - want, + adapter:\n" + diff
-		}
-		return ""
-	})
-}
-
-// waits returns what an instance waits for, by "node transition reason"; nil if there is
-// no such instance.
-func (w *watch) waits(net, instance string) map[string]string {
-	w.t.Helper()
-	found, err := telemetry.AskInstance(w.t.Context(), w.nc, w.subjects, net, "adapter", instance)
-	if errors.Is(err, telemetry.ErrNoInstance) {
-		return nil
-	} else if err != nil {
-		w.t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, h := range found.Tokens {
-		for _, x := range h.Waits {
-			text := x.What
-			if x.Count > 0 {
-				text = strconv.Itoa(int(x.Count))
-			}
-			out[strings.TrimSuffix(h.Place, "/in")+" "+x.Transition+" "+x.Reason] = text
-		}
-	}
-	return out
-}
+// The engines of testdata.
+var (
+	camunda7 = kind{mapping: "camunda7", failed: "incident failedJob; job, out of retries",
+		detail: "incident failedJob: Unknown property used in expression: ${missing}", suspended: "running: external task ship, worker packer-7; suspended"}
+	flowable7 = kind{mapping: "flowable", failed: "job in the dead-letter table",
+		detail: "job in the dead-letter table: Unknown property used in expression: ${missing}", suspended: "manual: job, suspended; suspended"}
+	flowable6 = kind{mapping: "flowable", failed: flowable7.failed, detail: flowable7.detail, suspended: flowable7.suspended, settings: []string{"flowable.version=6.8.0"}}
+)
 
 // TestCamunda7 holds the adapter against the engine's own API.
 func TestCamunda7(t *testing.T) {
-	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": newPostgres, "MariaDB": newMariaDB} {
-		t.Run(name, func(t *testing.T) {
-			if testing.Short() {
-				t.Skip("starts a database and Java")
-			}
-			s := start(t)
-			e := newEngine(t, "camunda7", s.driver, "audit")
-			equal(t, e, s, "camunda7", "incident failedJob: Unknown property used in expression: ${missing}")
-		})
-	}
+	t.Run("PostgreSQL", func(t *testing.T) { equal(t, camunda7, newPostgres, true) })
+	t.Run("MariaDB", func(t *testing.T) { equal(t, camunda7, newMariaDB, true) })
 }
 
-// TestFlowable does the same with Flowable 7.
+// TestFlowable does the same with Flowable 6 and 7.
 func TestFlowable(t *testing.T) {
-	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": newPostgres, "MariaDB": newMariaDB} {
-		t.Run(name, func(t *testing.T) {
-			if testing.Short() {
-				t.Skip("starts a database and Java")
-			}
-			s := start(t)
-			equal(t, newEngine(t, "flowable", s.driver, ""), s, "flowable", "job in the dead-letter table: Unknown property used in expression: ${missing}")
-		})
-	}
+	t.Run("7 on PostgreSQL", func(t *testing.T) { equal(t, flowable7, newPostgres, true) })
+	t.Run("7 on MariaDB", func(t *testing.T) { equal(t, flowable7, newMariaDB, false) })
+	t.Run("6 on PostgreSQL", func(t *testing.T) { equal(t, flowable6, newPostgres, false) })
+}
+
+// play is a process that an engine plays, and what adapters show of it.
+type play struct {
+	t        *testing.T
+	kind     kind
+	s        *server
+	e        *engine
+	w        *watch
+	cfg      Config
+	end      func() // ends the adapter of w
+	instance string // of the process stuck
+
+	page    *enginetest.Page // nil without
+	watched *watch           // sees the adapter of the page
+	replica *watch           // sees an adapter that reads a replica; nil without
 }
 
 // equal plays a process on an engine, and compares after each step what the adapter
-// shows with the engine's own API. failed is what the service task waits for that
-// fails.
-func equal(t *testing.T, e *engine, s *server, mapping, failed string) {
-	d, err := Open(s.address, 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
+// shows with the engine's own API; with pages, also what SNMP, Prometheus and the page show
+// if one follows the document.
+func equal(t *testing.T, k kind, start func(*testing.T) *server, pages bool) {
+	if testing.Short() {
+		t.Skip("starts a database and Java")
 	}
-	defer d.Close()
+	s := start(t)
+	p := &play{t: t, kind: k, s: s, w: newWatch(t), e: newEngine(t, k.mapping, s.driver, "audit", k.settings...)}
+	p.cfg = newConfig(t, s.address, k.mapping)
+	p.cfg.State, p.cfg.Show.Detail = filepath.Join(t.TempDir(), "state"), true
+	p.e.Do("deploy child.bpmn stuck.bpmn")
+	p.end = p.w.run(p.cfg)
+	p.w.shows("stuck", "child")
+	p.drawn()
+	if pages {
+		p.follow()
+	}
+	if k.mapping == "camunda7" && s.replicate != nil {
+		p.replicate()
+	}
+	p.begins()
+	p.restarts()
+	p.migrates()
+	p.ends()
+}
+
+// newConfig returns the configuration of an adapter that reads a database.
+func newConfig(t *testing.T, address, mapping string) Config {
+	t.Helper()
 	m, err := Load(mapping)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWatch(t)
-	cfg := Config{Database: d, Mapping: m, State: filepath.Join(t.TempDir(), "state"), Show: Show{Detail: true}}
-	e.Do("deploy child.bpmn stuck.bpmn")
-	end := w.run(cfg)
+	d, err := Open(address, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return Config{Database: d, Mapping: m}
+}
+
+// shows waits until these nets are published.
+func (w *watch) shows(nets ...string) {
+	w.t.Helper()
 	w.until(func() string {
-		if w.net("stuck") == nil || w.net("child") == nil {
-			return "no net is published"
+		for _, n := range nets {
+			if w.net(n) == nil {
+				return "no net " + n
+			}
 		}
 		return ""
 	})
-	var page *enginetest.Page // follows the page with an adapter of its own, which watched sees
-	watched := newWatch(t)
-	if mapping == "camunda7" && strings.HasPrefix(s.address, "postgres") {
-		page = enginetest.Follow(t, "../../docs/attach/sql.md", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/camunda", s.address)
-		watched.until(func() string {
-			if watched.net("stuck") == nil || watched.net("child") == nil {
-				return "the commands of the page publish no net"
-			}
-			return ""
-		})
+}
+
+// drawn compares where the nodes are drawn with the diagram that the author deployed.
+func (p *play) drawn() {
+	p.t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", p.kind.mapping, "stuck.bpmn"))
+	if err != nil {
+		p.t.Fatal(err)
 	}
-	instance := e.Do("start stuck order-1")[0]
-	w.until(func() string {
-		if len(e.report().incidents) == 0 {
+	var file struct {
+		Diagram struct {
+			Shapes []struct {
+				Node   string `xml:"bpmnElement,attr"`
+				Bounds struct {
+					X      float64 `xml:"x,attr"`
+					Y      float64 `xml:"y,attr"`
+					Width  float64 `xml:"width,attr"`
+					Height float64 `xml:"height,attr"`
+				}
+			} `xml:"BPMNPlane>BPMNShape"`
+		} `xml:"BPMNDiagram"`
+	}
+	if err := xml.Unmarshal(text, &file); err != nil || len(file.Diagram.Shapes) == 0 {
+		p.t.Fatal(err, file)
+	}
+	want, got := map[string]petri.Point{}, map[string]petri.Point{}
+	for _, s := range file.Diagram.Shapes {
+		want[s.Node] = petri.Point{X: s.Bounds.X + s.Bounds.Width/2, Y: s.Bounds.Y + s.Bounds.Height/2}
+	}
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	for _, tr := range p.w.net("stuck").Transitions {
+		if tr.At != nil {
+			got[tr.ID] = *tr.At
+		}
+	}
+	delete(want, "first") // an event gateway has no transition
+	if d := cmp.Diff(want, got); d != "" {
+		p.t.Errorf("where nodes are, - drawn, + published:\n%s", d)
+	}
+}
+
+// follow follows the document, as the user of the database that it makes.
+func (p *play) follow() {
+	p.t.Helper()
+	p.watched = newWatch(p.t)
+	replace := []string{"postgres://pnagent:secret@127.0.0.1:5432/camunda", p.s.reader()}
+	if p.kind.mapping != "camunda7" || p.s.replicate == nil { // otherwise word for word
+		replace = append(replace, "--mapping camunda7", "--mapping "+p.kind.mapping, "--state", "--interval 1s --state")
+	}
+	p.page = enginetest.Follow(p.t, document, "", p.watched.url, replace...)
+	p.watched.shows("stuck", "child")
+	if out, want := p.page.Check(), "The database has what the mapping "+p.kind.mapping+" needs; version of its tables: "; !strings.HasPrefix(out, want) {
+		p.t.Errorf("--check prints %q; expected %q", out, want)
+	}
+}
+
+// replicate runs an adapter that reads a replica of the database.
+func (p *play) replicate() {
+	p.t.Helper()
+	p.replica = newWatch(p.t)
+	p.replica.run(newConfig(p.t, p.s.replicate(), p.kind.mapping))
+	p.replica.shows("stuck", "child")
+}
+
+// same waits until all adapters show what the engine's API reports.
+func (p *play) same() report {
+	p.t.Helper()
+	r := p.w.same(p.e)
+	if p.replica != nil {
+		p.replica.same(p.e)
+	}
+	return r
+}
+
+// begins starts the process, and compares what all faces show.
+func (p *play) begins() {
+	p.t.Helper()
+	p.instance = p.e.Do("start stuck order-1")[0]
+	p.w.until(func() string {
+		if len(p.e.report().incidents) == 0 {
 			return "no incident"
 		}
 		return ""
 	})
-	r := w.same(e)
-	w.until(func() string { return w.reasons(r, instance, failed) })
+	r := p.same()
+	p.w.until(func() string { return p.w.reasons(r, p.instance, p.kind.detail) })
+	if p.page == nil {
+		return
+	}
+	p.w.until(func() string { return p.page.Faces(r.shown(), p.kind.shown(r)) })
+	if p.kind.mapping == "camunda7" {
+		p.w.until(func() string { return p.page.Printed(p.instance) })
+	}
+	p.watched.same(p.e)
+}
+
+// restarts restarts the adapter while the engine works, and that of the page after a kill;
+// then it kills the database.
+func (p *play) restarts() {
+	p.t.Helper()
 	again := func() {}
-	if page != nil {
-		w.until(func() string { return page.Faces(r.shown(), shown) })
-		w.until(func() string { return page.Printed(instance) })
-		watched.same(e)
-		again = page.Kill()
+	if p.page != nil {
+		again = p.page.Kill()
 	}
-
-	// The adapter restarts while the engine works, and that of the page was killed; then
-	// the database is killed.
-	end()
-	e.Do("complete pack")
-	e.Do("complete approve")
-	w.run(cfg)
-	w.same(e)
-	if again(); page != nil {
-		watched.same(e)
-		page.End()
+	p.end()
+	p.e.Do("complete pack")
+	p.e.Do("complete approve")
+	p.w.run(p.cfg)
+	p.same()
+	if again(); p.page != nil {
+		p.watched.same(p.e)
+		p.page.End()
 	}
-	s.kill()
-	s.start()
-	e.Do("message paid order-1")
-	e.Do("complete review")
-	w.same(e)
+	p.s.kill()
+	p.s.start()
+	p.e.Do("message paid order-1")
+	p.e.Do("complete review")
+	p.same()
+}
 
-	// A version migrated is neither an arrival nor a departure. By version, the tokens
-	// move to the net of the other version.
-	versions := newWatch(t)
+// migrates migrates a version, which is neither an arrival nor a departure. By version,
+// the tokens move to the net of the other version.
+func (p *play) migrates() {
+	p.t.Helper()
+	versions := newWatch(p.t)
+	cfg := p.cfg
 	cfg.ByVersion, cfg.State = true, ""
 	versions.run(cfg)
 	versions.until(func() string { return versions.at("child:1", "decide") })
-	before := w.same(e).counts["child"]
-	e.Do("deploy child2.bpmn")
-	e.Do("migrate child")
-	if diff := cmp.Diff(before, w.same(e).counts["child"]); diff != "" {
-		t.Errorf("a migration changes counts: %s", diff)
+	before := p.same().counts["child"]
+	p.e.Do("deploy child2.bpmn")
+	p.e.Do("migrate child")
+	if diff := cmp.Diff(before, p.same().counts["child"]); diff != "" {
+		p.t.Errorf("a migration changes counts: %s", diff)
 	}
 	versions.until(func() string { return versions.at("child:2", "decide") })
-	e.Do("complete decide")
-	w.same(e)
+	p.e.Do("complete decide")
+	p.same()
+}
 
-	e.Do("suspend stuck")
-	w.until(func() string {
-		if text := w.waits("stuck", instance)["ship ship manual"]; !strings.Contains(text, "suspended") {
-			return fmt.Sprintf("a suspended activity waits for %q", text)
-		}
-		return ""
-	})
-	w.same(e)
-	e.Do("cancel stuck")
-	w.until(func() string {
-		if left := w.held(); len(left) > 0 {
+// ends gives the external task to a worker, suspends the process, and cancels it.
+func (p *play) ends() {
+	p.t.Helper()
+	ship := func(want string) {
+		p.t.Helper()
+		p.w.until(func() string {
+			var got []string
+			for key, text := range p.w.waits("stuck", p.instance) {
+				if reason, is := strings.CutPrefix(key, "ship ship "); is {
+					got = append(got, reason+": "+text)
+				}
+			}
+			return cmp.Diff([]string{want}, got)
+		})
+	}
+	p.e.Do("lock ship packer-7")
+	if d := cmp.Diff([]string{"ship packer-7"}, p.e.report().workers); d != "" {
+		p.t.Fatal("external tasks that a worker has, by the engine:", d)
+	}
+	ship("running: external task ship, worker packer-7")
+	p.e.Do("suspend stuck")
+	ship(p.kind.suspended)
+	p.same()
+	p.e.Do("cancel stuck")
+	p.w.until(func() string {
+		if left := p.w.held(); len(left) > 0 {
 			return fmt.Sprint("tokens after a cancel: ", left)
 		}
 		return ""
 	})
-	after := e.report()
-	w.until(func() string {
+	after := p.e.report()
+	p.w.until(func() string {
 		// The activities that were canceled did not fire.
-		if c := w.counts("stuck")["ship"]; c != (count{1, 1, 0}) || after.counts["stuck"]["ship"] != c {
+		if c := p.w.counts("stuck")["ship"]; c != (count{1, 1, 0}) || after.counts["stuck"]["ship"] != c {
 			return fmt.Sprintf("a canceled activity has %+v; the engine has %+v", c, after.counts["stuck"]["ship"])
 		}
 		return ""
 	})
 }
 
-// shown is what SNMP and the page say of the tokens of an instance of stuck, by
-// node; reasons has more, with the data of persons.
-var shown = map[string][]string{
-	"approve": {"user task (", "timer ("},
-	"wait":    {"timer ("},
-	"payment": {"message paid ("},
-	"charge":  {"incident failedJob; job, out of retries ("},
-	"review":  {"user task ("},
-	"call":    {"in called process child "},
-	"ship":    {"external task ship, no worker ("},
-	"first":   {"timer (", "message shipped ("},
-	"pack":    {"user task ("},
-	"join":    {"2 tokens"},
+// shown is what SNMP and the page say of the tokens, without what may be about persons.
+func (k kind) shown(r report) map[string][]enginetest.Why {
+	timer := func(name, node string) enginetest.Why { return delayed(name, "timer", r.due[node]) }
+	task := func(name string) enginetest.Why { return why(name, "user task", stats.ReasonManual) }
+	return map[string][]enginetest.Why{
+		"stuck approve": both(timer("remind", "remind"), task("Approve the order")),
+		"stuck wait":    {timer("One hour", "wait")},
+		"stuck payment": {why("Payment", "message paid", stats.ReasonManual)},
+		"stuck charge":  {why("Charge", k.failed, stats.ReasonIncident)},
+		"stuck review":  {task("Review")},
+		"stuck call":    {why("Call", "in called process child "+r.instance("child"), stats.ReasonRunning)},
+		"stuck ship":    {why("Ship", "external task ship, no worker", stats.ReasonEnabled)},
+		"stuck first":   both(timer("late", "late"), why("arrived", "message shipped", stats.ReasonManual)),
+		"stuck pack":    {task("Pack")},
+		"stuck join":    {{SNMP: "join: 2 tokens short in join", Page: "waits for 2 tokens in join"}},
+		"child decide":  {task("Decide")},
+	}
 }
 
 // at reports what differs from one token of child, which is at a node of a net.
@@ -505,20 +344,13 @@ func TestCamunda7WithoutHistory(t *testing.T) {
 	}
 	s := newPostgres(t)
 	e := newEngine(t, "camunda7", s.driver, "none")
-	d, err := Open(s.address, 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	m, err := Load("camunda7")
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := newWatch(t)
 	e.Do("deploy child.bpmn stuck.bpmn")
 	begin := time.Now().UnixMilli()
 	instance := e.Do("start stuck order-1")[0]
-	w.run(Config{Database: d, Mapping: m, Show: Show{Detail: true}})
+	cfg := newConfig(t, s.address, "camunda7")
+	cfg.Show.Detail = true
+	w.run(cfg)
 	var r report
 	w.until(func() string {
 		r = e.report()
@@ -535,7 +367,7 @@ func TestCamunda7WithoutHistory(t *testing.T) {
 		return agree(r.held, got)
 	})
 	w.until(func() string {
-		return w.reasons(r, instance, "incident failedJob: Unknown property used in expression: ${missing}")
+		return w.reasons(r, instance, camunda7.detail)
 	})
 	// Blocks are on the wire if a token is old enough.
 	if c, want := w.last["stuck"].Rows.Columns|stats.ColBlocks, ledger.Presence; c != want {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // newPrefect starts Prefect's server on a database.
@@ -39,7 +40,7 @@ func TestPrefectOnSQLite(t *testing.T) {
 	}
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "prefect.db")
-	prefect(t, newPrefect(t, "sqlite+aiosqlite:///"+file), "sqlite:"+file)
+	prefect(t, newPrefect(t, "sqlite+aiosqlite:///"+file), "sqlite:"+file, nil)
 }
 
 func TestPrefectOnPostgreSQL(t *testing.T) {
@@ -49,54 +50,29 @@ func TestPrefectOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	s := newPostgres(t)
 	database, _, _ := strings.Cut("postgresql+asyncpg"+strings.TrimPrefix(s.address, "postgres"), "?")
-	prefect(t, newPrefect(t, database), s.address)
+	prefect(t, newPrefect(t, database), s.address, s.reader)
 }
 
-func prefect(t *testing.T, e *engine, address string) {
-	m, err := Load("prefect3")
-	if err != nil {
-		t.Fatal(err)
-	}
+// prefect compares the adapter with the engine, and, if reader makes the user of the
+// document, what all faces show if one follows it.
+func prefect(t *testing.T, e *engine, address string, reader func() string) {
 	config := func(show Show) Config {
-		d, err := Open(address, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { d.Close() })
-		return Config{Database: d, Mapping: m, Show: show}
+		cfg := newConfig(t, address, "prefect3")
+		cfg.Show = show
+		return cfg
 	}
 	e.Do("late")
-	w, watched := newWatch(t), newWatch(t) // watched sees the adapter that the page starts
-	page := strings.HasPrefix(address, "postgres")
-	if page {
-		enginetest.Type(t, "../../docs/attach/sql.md", "Prefect", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/prefect", address)
-		watched.until(func() string {
-			if watched.net("nightly") == nil {
-				return "the commands of the page publish no net"
-			}
-			return ""
-		})
-	}
+	w, faces := newWatch(t), prefectFaces(t, reader)
 	cfg := config(Show{})
 	cfg.State = filepath.Join(t.TempDir(), "state")
 	end := w.run(cfg)
-	w.until(func() string {
-		if w.net("nightly") == nil {
-			return "no net"
-		}
-		return ""
-	})
+	w.shows("nightly")
 	e.Do("run stuck")
 	w.awaits(e, "stuck flow-run=Running", "stuck holds=Running", "stuck full=Pending", "stuck flaky=AwaitingRetry", "stuck load=Pending", "stuck after=NotReady",
 		"stuck child=Paused", "child flow-run=Paused", "nightly flow-run=Late", "nightly flow-run=Scheduled")
 	r := w.agrees(e)
-	if page {
-		watched.agrees(e)
-	}
-	instance := map[string]string{}
-	for _, h := range r.held {
-		instance[h.net] = h.instance
-	}
+	instance := map[string]string{"stuck": r.instance("stuck"), "child": r.instance("child"), "nightly": r.instance("nightly")}
+	faces(e, r)
 	w.waitsFor("stuck", instance["stuck"], map[string]string{
 		"flow-run flow-run running": "running",
 		"holds holds running":       "running",
@@ -145,6 +121,40 @@ func prefect(t *testing.T, e *engine, address string) {
 	e.Do("cancel stuck")
 	e.Do("cancel child")
 	w.agrees(e)
+}
+
+// prefectFaces follows the document as the user that reader makes, and returns what compares
+// all faces with the engine; nothing if reader is nil.
+func prefectFaces(t *testing.T, reader func() string) func(*engine, report) {
+	t.Helper()
+	if reader == nil {
+		return func(*engine, report) {}
+	}
+	watched := newWatch(t)
+	page := enginetest.Follow(t, document, "Prefect", watched.url, "postgres://pnagent:secret@127.0.0.1:5432/prefect", reader())
+	watched.shows("nightly")
+	return func(e *engine, r report) {
+		t.Helper()
+		watched.agrees(e)
+		watched.until(func() string { return page.Faces(r.shown(), prefectShown(r)) })
+		page.End()
+	}
+}
+
+// prefectShown is what SNMP and the page say of the tokens.
+func prefectShown(r report) map[string][]enginetest.Why {
+	until := time.UnixMilli(r.due["flow-run"]).UTC().Format(time.RFC3339)
+	return map[string][]enginetest.Why{
+		"stuck flow-run":   {why("flow run", "running", stats.ReasonRunning)},
+		"stuck holds":      {why("holds", "running", stats.ReasonRunning)},
+		"stuck full":       {why("full", "limit tag:one is full, 1 of 1 slots", stats.ReasonEnabled)},
+		"stuck flaky":      {delayed("flaky", "failed, try 1 of 3", r.due["flaky"])},
+		"stuck load":       {{SNMP: "load: 2 tokens short in load", Page: "waits for 2 tokens in load"}},
+		"stuck after":      {why("after", "a task before it failed", stats.ReasonIncident)},
+		"stuck child":      {why("child", "in called flow child "+r.instance("child"), stats.ReasonRunning)},
+		"child flow-run":   {why("flow run", "paused, waits for input, until "+until, stats.ReasonManual)},
+		"nightly flow-run": {why("flow run", "late, in queue default of pool idle, no worker has polled it", stats.ReasonEnabled)},
+	}
 }
 
 // awaits waits until the runs that have not ended have these states.

@@ -3,6 +3,7 @@
 package sqldb
 
 import (
+	"database/sql"
 	"os"
 	"os/exec"
 	"os/user"
@@ -36,6 +37,9 @@ type server struct {
 	as              *syscall.SysProcAttr // who runs it: it refuses root
 	address, driver string               // for pnagent, and for Java
 	start, kill     func()
+
+	reader    func() string // makes the user of the document, and returns its address
+	replicate func() string // starts a replica, and returns its address for that user; nil if there is none
 }
 
 // newServer makes the directory, or skips the test. Root runs the server as
@@ -67,20 +71,65 @@ func newServer(t *testing.T, owner string) *server {
 // newPostgres starts PostgreSQL, or skips the test.
 func newPostgres(t *testing.T) *server {
 	t.Helper()
-	initdb, ctl := enginetest.Program(t, "initdb"), enginetest.Program(t, "pg_ctl")
+	initdb := enginetest.Program(t, "initdb")
+	backup := filepath.Join(filepath.Dir(initdb), "pg_basebackup")
 	s := newServer(t, "postgres")
 	data := s.dir + "/data"
 	s.run(initdb, "-D", data, "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
-	s.start = func() {
-		s.run(ctl, "-D", data, "-w", "-l", s.dir+"/log", "start", "-o",
-			"-p "+s.port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+s.dir+" -c fsync=off -c shared_buffers=32MB")
-	}
-	s.kill = func() { s.run(ctl, "-D", data, "-w", "-m", "immediate", "stop") }
+	s.withPassword(data, "pnagent")
+	s.start, s.kill = s.postgres(data, s.port)
 	s.address = "postgres://pn@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
 	s.driver = "jdbc:postgresql://127.0.0.1:" + s.port + "/postgres"
 	s.start()
 	t.Cleanup(s.kill)
+	s.reader = func() string {
+		change(t, s.open("pgx", s.address), enginetest.Block(t, document, "sql", "CREATE ROLE"))
+		return "postgres://pnagent:secret@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
+	}
+	s.replicate = func() string {
+		port, standby := enginetest.FreePort(t), s.dir+"/standby"
+		s.run(backup, "-h", "127.0.0.1", "-p", s.port, "-U", "pn", "-D", standby, "-R", "-X", "stream", "-c", "fast", "--no-sync")
+		start, kill := s.postgres(standby, port)
+		start()
+		t.Cleanup(kill)
+		return "postgres://pnagent:secret@127.0.0.1:" + port + "/postgres?sslmode=disable"
+	}
 	return s
+}
+
+// open opens the database with a driver.
+func (s *server) open(driver, address string) *sql.DB {
+	s.t.Helper()
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// withPassword makes PostgreSQL ask a user for the password, which is not asked otherwise.
+func (s *server) withPassword(data, user string) {
+	s.t.Helper()
+	file := data + "/pg_hba.conf"
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append([]byte("host all "+user+" 127.0.0.1/32 scram-sha-256\n"), text...), 0o600)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// postgres returns what starts and what kills a PostgreSQL.
+func (s *server) postgres(data, port string) (start, kill func()) {
+	ctl := enginetest.Program(s.t, "pg_ctl")
+	return func() {
+			s.run(ctl, "-D", data, "-w", "-l", data+".log", "start", "-o",
+				"-p "+port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+s.dir+" -c fsync=off -c shared_buffers=32MB")
+		}, func() {
+			s.run(ctl, "-D", data, "-w", "-m", "immediate", "stop")
+		}
 }
 
 // newMariaDB starts MariaDB, or skips the test.
@@ -116,6 +165,10 @@ func newMariaDB(t *testing.T) *server {
 	s.run(client, "--no-defaults", socket, "-u", "root", "-e", "CREATE DATABASE camunda CHARACTER SET utf8mb4; CREATE USER pn@'127.0.0.1'; GRANT ALL ON camunda.* TO pn@'127.0.0.1'")
 	s.address = "mysql://pn@127.0.0.1:" + s.port + "/camunda"
 	s.driver = "jdbc:mariadb://127.0.0.1:" + s.port + "/camunda"
+	s.reader = func() string {
+		s.run(client, "--no-defaults", socket, "-u", "root", "-e", "CREATE USER pnagent@'127.0.0.1' IDENTIFIED BY 'secret'; GRANT SELECT ON camunda.* TO pnagent@'127.0.0.1'")
+		return "mysql://pnagent:secret@127.0.0.1:" + s.port + "/camunda"
+	}
 	return s
 }
 
@@ -132,10 +185,10 @@ func (s *server) run(name string, args ...string) {
 type engine struct{ *enginetest.Engine }
 
 // newEngine starts an engine of a directory of testdata, or skips the test.
-func newEngine(t *testing.T, kind, driver, history string) *engine {
+func newEngine(t *testing.T, kind, driver, history string, settings ...string) *engine {
 	t.Helper()
 	java, dir := enginetest.Program(t, "java"), filepath.Join("testdata", kind)
-	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"))
+	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
 	cmd := exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
 	return &engine{enginetest.Start(t, cmd)}
 }

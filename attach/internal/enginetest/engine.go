@@ -71,7 +71,7 @@ func Jars(t *testing.T, pom string, settings ...string) string {
 	}
 	return cached(t, "jars-", append(text, strings.Join(settings, " ")...), func(lib string) error {
 		if out, err := exec.CommandContext(t.Context(), mvn, append(args, "-DoutputDirectory="+lib)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("Maven cannot fetch the engine: %w: %.300s", err, out)
+			return fmt.Errorf("fetching the engine with Maven: %w: %.300s", err, out)
 		}
 		return nil
 	})

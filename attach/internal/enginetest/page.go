@@ -3,22 +3,16 @@
 package enginetest
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	diff "github.com/google/go-cmp/cmp"
 )
@@ -34,19 +28,20 @@ type Page struct {
 	web     string // address of the sidecar
 	own     string // address of the adapter's own metrics
 
-	adapter    string
-	endSidecar func(syscall.Signal)
-	endAdapter func(syscall.Signal)
+	setup, adapter string // commands before the one that starts the adapter, and that one
+	endSidecar     func(syscall.Signal)
+	endAdapter     func(syscall.Signal)
 
 	// End ends what was started. The end of the test does, too.
 	End func()
 }
 
-// Follow types the commands of the first block of a document, which end with the
-// sidecar and the adapter; both publish to a NATS server. replace are pairs of what the
-// document has and the test has instead of it. It skips the test if a program is
-// not there.
-func Follow(t *testing.T, document, nats string, replace ...string) *Page {
+// Follow types the commands of a document: the first block of a section, which ends with
+// the adapter, and before it the sidecar of the document's first block. The section ""
+// is the document. Both publish to a NATS server. replace are pairs of what the
+// document has and the test has instead of it. It skips the test if a program is not
+// there.
+func Follow(t *testing.T, document, section, nats string, replace ...string) *Page {
 	t.Helper()
 	for _, name := range []string{"bash", "curl", "jq", "snmpbulkwalk"} {
 		Program(t, name)
@@ -59,13 +54,13 @@ func Follow(t *testing.T, document, nats string, replace ...string) *Page {
 	p.build()
 	p.replace = strings.NewReplacer(append(replace, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
 		"127.0.0.1:1161", p.snmp, "127.0.0.1:9797", p.web, "127.0.0.1:9798", p.own,
-		"pnagent serve", "pnagent serve --web.listen-address "+p.web)...)
-	commands, adapter, found := strings.Cut(p.blocks("sh")[0], "pnagent attach")
-	if !found {
-		t.Fatalf("the first commands of %s do not start an adapter", document)
+		"pnagent serve", "exec pnagent serve --web.listen-address "+p.web)...)
+	sidecar := p.commands("")
+	p.setup, p.adapter = p.commands(section)["setup"], p.commands(section)["adapter"]
+	if !strings.Contains(p.adapter, "--web.listen-address") {
+		p.adapter += " --web.listen-address " + p.own
 	}
-	p.adapter = "exec pnagent attach" + strings.TrimSuffix(strings.TrimRight(adapter, " \n"), "&")
-	p.endSidecar, p.endAdapter = p.begin(commands+"wait"), p.begin(p.adapter)
+	p.endSidecar, p.endAdapter = p.begin(sidecar["sidecar"]), p.begin(p.setup+"exec "+p.adapter)
 	p.End = sync.OnceFunc(func() {
 		p.endAdapter(syscall.SIGTERM)
 		p.endSidecar(syscall.SIGTERM)
@@ -74,25 +69,25 @@ func Follow(t *testing.T, document, nats string, replace ...string) *Page {
 	return p
 }
 
-// Type types the first block of commands of a section of a document, which ends with an
-// adapter that publishes to a NATS server. The adapter ends with the test. replace is
-// as for Follow.
-func Type(t *testing.T, document, section, nats string, replace ...string) {
-	t.Helper()
-	Program(t, "bash")
-	text, err := os.ReadFile(document)
-	if err != nil {
-		t.Fatal(err)
+var commandsOf = regexp.MustCompile(`(?s)^(.*?)(pnagent serve [^\n]*\n)?(pnagent attach .*)$`)
+
+// commands returns the parts of the first block of commands of a section: setup, sidecar
+// and adapter. The last two run in the foreground.
+func (p *Page) commands(section string) map[string]string {
+	p.t.Helper()
+	text := p.text
+	if section != "" {
+		_, text, _ = strings.Cut(text, "\n## "+section+"\n")
 	}
-	_, part, found := strings.Cut(string(text), "\n## "+section+"\n")
-	p := &Page{t: t, dir: t.TempDir(), text: part, replace: strings.NewReplacer(append(replace, "nats://127.0.0.1:4222", nats)...)}
-	blocks := p.blocks("sh")
-	if !found || len(blocks) == 0 {
-		t.Fatalf("%s has no section %s with commands", document, section)
+	found := []string(nil)
+	if all := blocks(text, "sh"); len(all) > 0 {
+		found = commandsOf.FindStringSubmatch(all[0])
 	}
-	p.build()
-	end := p.begin(blocks[0])
-	t.Cleanup(func() { end(syscall.SIGTERM) })
+	if found == nil {
+		p.t.Fatalf("section %q has no commands that start an adapter", section)
+	}
+	foreground := func(command string) string { return strings.TrimRight(command, " &\n") }
+	return map[string]string{"setup": found[1], "sidecar": foreground(found[2]), "adapter": foreground(found[3])}
 }
 
 // build builds pnagent, which the commands of the document run.
@@ -104,11 +99,21 @@ func (p *Page) build() {
 	}
 }
 
+// Check returns what the command of the adapter prints with --check.
+func (p *Page) Check() string {
+	p.t.Helper()
+	out, err := p.shell(p.adapter + " --check").CombinedOutput()
+	if err != nil {
+		p.t.Errorf("--check: %v: %s", err, out)
+	}
+	return string(out)
+}
+
 // Kill kills the adapter, and returns what starts it again.
 func (p *Page) Kill() (again func()) {
 	p.endAdapter(syscall.SIGKILL)
 	p.endAdapter = func(syscall.Signal) {}
-	return func() { p.endAdapter = p.begin(p.adapter) }
+	return func() { p.endAdapter = p.begin("exec " + p.adapter) }
 }
 
 // shell returns commands of the document as the test types them.
@@ -136,12 +141,28 @@ func (p *Page) begin(commands string) (end func(syscall.Signal)) {
 }
 
 // blocks returns the blocks of code of a kind.
-func (p *Page) blocks(kind string) (all []string) {
-	for _, b := range strings.Split(p.text, "\n```"+kind+"\n")[1:] {
+func blocks(page, kind string) (all []string) {
+	for _, b := range strings.Split(page, "\n```"+kind+"\n")[1:] {
 		text, _, _ := strings.Cut(b, "\n```")
 		all = append(all, text)
 	}
 	return all
+}
+
+// Block returns the block of code of a kind in a document that begins in a way.
+func Block(t *testing.T, document, kind, begin string) string {
+	t.Helper()
+	text, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range blocks(string(text), kind) {
+		if strings.HasPrefix(b, begin) {
+			return b
+		}
+	}
+	t.Fatalf("%s has no block of %s that begins with %q", document, kind, begin)
+	return ""
 }
 
 var (
@@ -152,7 +173,7 @@ var (
 // Printed returns how what a command of the document prints differs from the document,
 // but for numbers. The document asks for an instance.
 func (p *Page) Printed(instance string) string {
-	for _, block := range p.blocks("console") {
+	for _, block := range blocks(p.text, "console") {
 		for _, part := range strings.Split("\n"+block, "\n$ ")[1:] {
 			command, want, _ := strings.Cut(part, "\n")
 			out, err := p.shell(instanceOf.ReplaceAllString(command, "instance="+instance+"'")).CombinedOutput()
@@ -176,142 +197,4 @@ func (p *Page) run(name string, args ...string) string {
 		return ""
 	}
 	return string(out)
-}
-
-// seen is a token as a face shows it.
-type seen struct {
-	Held
-	why string
-}
-
-// walk returns what SNMP shows: the table of stuck tokens. Its index is net, place
-// and rank.
-func (p *Page) walk() (out []seen) {
-	const root = "1.3.6.1.4.1.8072.9999.9999.1.1."
-	column := func(oid string) map[string]string {
-		all := map[string]string{}
-		for _, line := range strings.Split(p.run("snmpbulkwalk", "-v2c", "-c", "public", "-Onq", p.snmp, root+oid), "\n") {
-			if name, value, ok := strings.Cut(line, " "); ok {
-				all[strings.TrimPrefix(name, "."+root+oid+".")] = strings.Trim(value, `"`)
-			}
-		}
-		return all
-	}
-	nets, places, instances, ages, whys := column("2.1.2"), column("3.1.2"), column("6.1.2"), column("6.1.3"), column("6.1.6")
-	now := time.Now()
-	for index, instance := range instances {
-		parts := strings.Split(index, ".")
-		if len(parts) != 3 {
-			continue
-		}
-		out = append(out, seen{Held{nets[parts[0]], instance, strings.TrimSuffix(places[parts[0]+"."+parts[1]], "/in"), now.UnixMilli() - 1000*number(ages[index])}, whys[index]})
-	}
-	return out
-}
-
-// fetch returns what the page shows of the places before nodes, by its API.
-func (p *Page) fetch(nodes [][2]string) (out []seen) {
-	for _, n := range nodes {
-		net, node := n[0], n[1]
-		var place struct {
-			Stuck []struct {
-				Instance string
-				Injected time.Time
-				Waits    []struct{ Text string }
-			}
-		}
-		query := url.Values{"net": {net}, "place": {node + "/in"}}
-		if json.Unmarshal([]byte(p.run("curl", "-s", "http://"+p.web+"/api/v1/place?"+query.Encode())), &place) != nil {
-			continue
-		}
-		for _, s := range place.Stuck {
-			one := seen{Held: Held{net, s.Instance, node, s.Injected.UnixMilli()}}
-			for _, w := range s.Waits {
-				one.why += w.Text + "; "
-			}
-			out = append(out, one)
-		}
-	}
-	return out
-}
-
-var oldestLine = regexp.MustCompile(`(?m)^petrinet_place_oldest_token_age_seconds\{net="([^"]*)",place="([^"]*)/in"\} (\S+)$`)
-
-// oldest returns the ages of the oldest tokens in Prometheus' format, by net and node,
-// as times.
-func (p *Page) oldest() map[[2]string]int64 {
-	out := map[[2]string]int64{}
-	now := time.Now()
-	for _, m := range oldestLine.FindAllStringSubmatch(p.run("curl", "-s", "http://"+p.web+"/metrics"), -1) {
-		if age, err := strconv.ParseFloat(m[3], 64); err == nil && age > 0 {
-			out[[2]string{m[1], m[2]}] = now.UnixMilli() - int64(age*1000)
-		}
-	}
-	return out
-}
-
-// Faces returns how what SNMP, Prometheus and the page show differs from what the
-// engine's API reports: where each instance is, since when to the second, and why.
-// whys are parts of what tokens of the net stuck wait for, by node. A second more is
-// for the asking.
-func (p *Page) Faces(want []Held, whys map[string][]string) string {
-	var nodes [][2]string
-	first := map[[2]string]int64{}
-	for _, h := range want {
-		key := [2]string{h.Net, h.Node}
-		at, seen := first[key]
-		if !seen {
-			nodes = append(nodes, key)
-		}
-		if !seen || h.Since < at {
-			first[key] = h.Since
-		}
-	}
-	for face, got := range map[string][]seen{"SNMP": p.walk(), "the page": p.fetch(nodes)} {
-		if d := compare(slices.Clone(want), got, whys); d != "" {
-			return face + ": " + d
-		}
-	}
-	got := p.oldest()
-	for key, at := range first {
-		if !near(got[key], at) {
-			return fmt.Sprintf("Prometheus: %v at %d; expected %d", key, got[key], at)
-		}
-	}
-	return ""
-}
-
-// Disconnected returns "" if the adapter's own metric of that name is 0.
-func (p *Page) Disconnected(metric string) string {
-	for line := range strings.Lines(p.run("curl", "-s", "http://"+p.own+"/metrics")) {
-		if line == metric+" 0\n" {
-			return ""
-		}
-	}
-	return metric + " is not 0"
-}
-
-func near(a, b int64) bool { return -2000 <= a-b && a-b <= 2000 }
-
-func compare(want []Held, got []seen, whys map[string][]string) string {
-	order := func(a, b Held) int {
-		return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Instance, b.Instance), cmp.Compare(a.Since, b.Since))
-	}
-	slices.SortFunc(want, order)
-	slices.SortFunc(got, func(a, b seen) int { return order(a.Held, b.Held) })
-	if len(want) != len(got) {
-		return fmt.Sprintf("%d tokens; expected %d: %v", len(got), len(want), got)
-	}
-	for i, w := range want {
-		g := got[i]
-		if w.Net != g.Net || w.Node != g.Node || w.Instance != g.Instance || !near(g.Since, w.Since) {
-			return fmt.Sprintf("%v; expected %v", g.Held, w)
-		}
-		for _, why := range whys[g.Node] {
-			if g.Net == "stuck" && !strings.Contains(g.why, why) {
-				return fmt.Sprintf("%s waits for %q; expected %q", g.Node, g.why, why)
-			}
-		}
-	}
-	return ""
 }

@@ -12,6 +12,7 @@ import java.util.TreeMap;
 import org.camunda.bpm.engine.ProcessEngine;
 import org.camunda.bpm.engine.ProcessEngineConfiguration;
 import org.camunda.bpm.engine.ProcessEnginePersistenceException;
+import org.camunda.bpm.engine.externaltask.ExternalTask;
 import org.camunda.bpm.engine.history.HistoricActivityInstance;
 import org.camunda.bpm.engine.history.HistoricProcessInstance;
 import org.camunda.bpm.engine.repository.DeploymentBuilder;
@@ -85,6 +86,9 @@ public class Engine {
       case "message": // NAME BUSINESS-KEY
         engine.getRuntimeService().createMessageCorrelation(c[1]).processInstanceBusinessKey(c[2]).correlate();
         break;
+      case "lock": // TOPIC WORKER
+        engine.getExternalTaskService().fetchAndLock(1, c[2]).topic(c[1], 3_600_000).execute();
+        break;
       case "suspend": // KEY
         engine.getRuntimeService().updateProcessInstanceSuspensionState().byProcessDefinitionKey(c[1]).suspend();
         break;
@@ -132,6 +136,9 @@ public class Engine {
         String activity = engine.getManagementService().createJobDefinitionQuery().jobDefinitionId(j.getJobDefinitionId()).singleResult().getActivityId();
         Date due = j.getDuedate();
         System.out.printf("job %s %s %s %d %d%n", key, p.getId(), activity, j.getRetries(), due == null ? 0 : due.getTime());
+      }
+      for (ExternalTask x : engine.getExternalTaskService().createExternalTaskQuery().processInstanceId(p.getId()).locked().list()) {
+        System.out.printf("worker %s %s %s %s%n", key, p.getId(), x.getActivityId(), x.getWorkerId());
       }
       for (Incident i : engine.getRuntimeService().createIncidentQuery().processInstanceId(p.getId()).list()) {
         System.out.printf("incident %s %s %s %s%n", key, p.getId(), i.getActivityId(), i.getIncidentType());

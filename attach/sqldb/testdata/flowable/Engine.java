@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.HashSet;
@@ -26,6 +27,7 @@ import org.flowable.engine.repository.DeploymentBuilder;
 import org.flowable.engine.runtime.ActivityInstance;
 import org.flowable.engine.runtime.Execution;
 import org.flowable.engine.runtime.ProcessInstance;
+import org.flowable.job.api.ExternalWorkerJob;
 import org.flowable.job.api.Job;
 import org.flowable.task.api.Task;
 
@@ -96,6 +98,9 @@ public class Engine {
           engine.getRuntimeService().messageEventReceived(c[1], e.getId());
         }
         break;
+      case "lock": // TOPIC WORKER
+        engine.getManagementService().createExternalWorkerJobAcquireBuilder().topic(c[1], Duration.ofHours(1)).acquireAndLock(1, c[2]);
+        break;
       case "suspend": // KEY
         for (ProcessInstance p : engine.getRuntimeService().createProcessInstanceQuery().processDefinitionKey(c[1]).list()) {
           engine.getRuntimeService().suspendProcessInstanceById(p.getId());
@@ -164,6 +169,9 @@ public class Engine {
     for (Job j : jobs) {
       Date due = j.getDuedate();
       System.out.printf("job %s %s %s %d %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getRetries(), due == null ? 0 : due.getTime());
+    }
+    for (ExternalWorkerJob j : engine.getManagementService().createExternalWorkerJobQuery().locked().list()) {
+      System.out.printf("worker %s %s %s %s%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getLockOwner());
     }
     for (Job j : engine.getManagementService().createDeadLetterJobQuery().list()) {
       System.out.printf("at %s %s %s %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getCreateTime().getTime());

@@ -109,6 +109,8 @@ class Engine:
             print("at", flow, instance, node, millis(run["start_time"] or run["expected_start_time"]))
         if run["state_name"] == "AwaitingRetry":
             print("job", flow, instance, node, "retry", millis(run["state"]["state_details"]["scheduled_time"]))
+        if run["state_name"] == "Paused" and node == "flow-run":
+            print("job", flow, instance, node, "pause", millis(run["state"]["state_details"]["pause_timeout"]))
 
     def count(self, counts, flow, key, run, active):
         n = counts.setdefault((flow, key), [0, 0, 0])

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
 // tasksMapping is a mapping whose model is a query for tasks: a, then b and c, then d.
@@ -82,6 +83,27 @@ func TestATaskWaitsForThoseBeforeIt(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"a/in > a", "b/in > b", "c/in > c", "d/in > d", "a > b/in", "a > c/in", "b > d/in", "c > d/in"}, arcs); diff != "" || n.Places[0].Name != "Begin" {
 		t.Error(diff, n.Places[0])
+	}
+}
+
+// TestTheTasksOfTheDocument runs the query for tasks that the document shows.
+func TestTheTasksOfTheDocument(t *testing.T) {
+	db, address := ownDatabase(t)
+	change(t, db, "CREATE TABLE step (id INTEGER, name TEXT, title TEXT, workflow TEXT, after INTEGER)",
+		"INSERT INTO step VALUES (1, 'desk', 'The desk', 'd', NULL), (2, 'shelf', NULL, 'd', 1), (3, 'other', NULL, 'e', NULL)")
+	begin, rest, _ := strings.Cut(ownMapping, "-- query: model\n")
+	_, rest, _ = strings.Cut(rest, "\n\n")
+	cfg := ownConfig(t, address)
+	var err error
+	if cfg.Mapping, err = ReadMapping(strings.NewReader(begin+enginetest.Block(t, document, "sql", "-- query: tasks")+"\n\n"+rest), "own.sql"); err != nil {
+		t.Fatal(err)
+	}
+	w := newWatch(t)
+	w.run(cfg)
+	w.shows("p")
+	w.until(func() string { return w.arcs("p", "desk shelf") })
+	if n := w.net("p"); len(n.Transitions) != 2 || n.Transitions[0].Name != "The desk" {
+		t.Errorf("%+v; expected desk and shelf", n.Transitions)
 	}
 }
 

@@ -96,6 +96,9 @@ func equal(t *testing.T, k kind, start func(*testing.T) *server, pages bool) {
 	p.restarts()
 	p.migrates()
 	p.ends()
+	if k.mapping == "camunda7" {
+		costs(t, s, p.e, 20, 100_000, 200_000)
+	}
 }
 
 // newConfig returns the configuration of an adapter that reads a database.

@@ -36,7 +36,7 @@ type kind struct {
 // The engines of testdata.
 var (
 	camunda7 = kind{mapping: "camunda7", failed: "incident failedJob; job, out of retries",
-		detail: "incident failedJob: Unknown property used in expression: ${missing}", suspended: "running: external task ship, worker packer-7; suspended"}
+		detail: "incident failedJob: Unknown property used in expression: ${missing}", suspended: "running: external task ship, locked by a worker: worker packer-7; suspended"}
 	flowable7 = kind{mapping: "flowable", failed: "job in the dead-letter table",
 		detail: "job in the dead-letter table: Unknown property used in expression: ${missing}", suspended: "manual: job, suspended; suspended"}
 	flowable6 = kind{mapping: "flowable", failed: flowable7.failed, detail: flowable7.detail, suspended: flowable7.suspended, settings: []string{"flowable.version=6.8.0"}}
@@ -287,7 +287,7 @@ func (p *play) ends() {
 	if d := cmp.Diff([]string{"ship packer-7"}, p.e.report().workers); d != "" {
 		p.t.Fatal("external tasks that a worker has, by the engine:", d)
 	}
-	ship("running: external task ship, worker packer-7")
+	ship("running: external task ship, locked by a worker: worker packer-7")
 	p.e.Do("suspend stuck")
 	ship(p.kind.suspended)
 	p.same()

@@ -141,7 +141,9 @@ func (h *history) measure() map[string]cost {
 			out[name] = h.read(plan)
 		}
 		c := out[name]
-		err := h.cfg.Database.each(h.t.Context(), h.cfg.Mapping, name, with, func([]any) error { c.rows++; return nil })
+		err := h.cfg.Database.read(h.t.Context(), func(tx *transaction) error {
+			return tx.each(h.t.Context(), h.cfg.Mapping, name, with, func([]any) error { c.rows++; return nil })
+		})
 		if err != nil {
 			h.t.Fatalf("%s: %v", name, err)
 		}

@@ -61,6 +61,10 @@ type Pos struct{ Line, Column int }
 // Point is the position of a node, in the units of the source (points in PNML).
 type Point struct{ X, Y float64 }
 
+// Urgent is the priority of a transition before which no other fires: one that catches an
+// event, for example. Every priority from math.MaxInt16 counts as Urgent.
+const Urgent = 1 << 30
+
 // Place is one place of a net.
 type Place struct {
 	ID      string

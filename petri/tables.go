@@ -236,6 +236,9 @@ func (t *Tables) Final(place int) bool { return t.final[place] }
 // Priority returns a transition's priority; higher fires first.
 func (t *Tables) Priority(transition int) int32 { return t.prio[transition] }
 
+// Urgent reports whether a transition has the priority Urgent.
+func (t *Tables) Urgent(transition int) bool { return t.prio[transition] == math.MaxInt16 }
+
 // Source reports whether a transition has no inputs. It is always enabled, and fires only
 // from outside or by its timer.
 func (t *Tables) Source(transition int) bool { return t.source[transition] }

@@ -64,7 +64,7 @@ func (b *builder) holds(c *catcher, watched, thrown, place string) {
 		suffix, name = suffix+" "+place, c.x.label()+" (holds at "+place+")"
 	}
 	t := b.extra(c.at, c.x, suffix, name)
-	t.Guard, t.Priority = c.x.condition(), caughtFirst
+	t.Guard, t.Priority = c.x.condition(), petri.Urgent
 	id := t.ID
 	b.take(watched, id, c.x.pos)
 	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Pos: c.x.pos}

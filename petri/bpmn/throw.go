@@ -322,16 +322,12 @@ func (b *builder) uncaught(l *level, n *node) {
 	b.take(from, t, n.pos)
 	b.put(t, place, n.pos)
 	ends := b.step(l, n, "ends")
-	ends.Preempts, ends.Priority = true, caughtFirst
+	ends.Preempts, ends.Priority = true, petri.Urgent
 	id := ends.ID
 	b.take(place, id, n.pos)
 	b.clear(b.root, id, n.pos)
 	b.put(id, b.end(l, n), n.pos)
 }
-
-// caughtFirst is the priority of the transitions of caught events: nothing else happens
-// between the throwing and the catching.
-const caughtFirst = 1 << 30
 
 // throwTo builds a throwing event that puts a token where a catching event waits for it,
 // and returns its transition.
@@ -363,7 +359,7 @@ func (b *builder) caught(c *catcher) string {
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
 	}
 	t := b.step(c.at, c.x, "caught")
-	t.Preempts, t.Priority = c.x.interrupts, caughtFirst
+	t.Preempts, t.Priority = c.x.interrupts, petri.Urgent
 	catch := t.ID
 	b.take(id, catch, c.x.pos)
 	switch {

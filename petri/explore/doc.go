@@ -7,7 +7,9 @@
 // also returns a shortest path to a dead marking that is not a proper end.
 //
 // Visit follows every enabled transition, including source transitions, for any
-// priority or timing: a dead marking is dead for every scheduler. A net with a source
+// priority or timing: a dead marking is dead for every scheduler. Only while a transition of
+// petri.Urgent is enabled that fires for any data, it follows urgent transitions alone, see
+// [Precedence]. A net with a source
 // transition and an unbounded net have infinitely many markings; the result is then
 // not complete. A firing that would overflow a place is not followed and makes the
 // result incomplete, too.

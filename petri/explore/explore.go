@@ -76,6 +76,7 @@ type space struct {
 	from    list[uint32] // by number of a marking: that of the marking before it
 	reduce  *stubborn    // nil for all transitions
 	scopes  *scopes      // nil if the net has none
+	first   Precedence
 	stopped Reason
 	closed  bool // no more markings are recorded
 
@@ -94,7 +95,7 @@ func Explore(t *petri.Tables, o Options) Result {
 		b.left = o.Memory
 	}
 	s := &space{tables: t, limit: max(min(o.Markings, math.MaxInt32), 1), choices: splits(t),
-		store: newStore(oneBit(t.Places()), b), next: make([]uint32, t.Places())}
+		store: newStore(oneBit(t.Places()), b), next: make([]uint32, t.Places()), first: NewPrecedence(t)}
 	if o.Reduce && Reducible(t) {
 		s.reduce = newStubborn(t)
 	}
@@ -156,8 +157,8 @@ func properEnd(marking []uint32, final []bool) bool {
 	return true
 }
 
-// leave fires every enabled transition in the marking, or those of a stubborn set, and
-// reports whether one is enabled.
+// leave fires every transition that can fire in the marking, or those of a stubborn set,
+// and reports whether there is one.
 func (s *space) leave() (alive bool) {
 	if s.reduce != nil {
 		enabled := s.reduce.set(s.marking)
@@ -166,8 +167,9 @@ func (s *space) leave() (alive bool) {
 		}
 		return len(enabled) > 0
 	}
+	only := s.first.Only(s.marking)
 	for tr := range s.tables.Transitions() {
-		if Enabled(s.tables, tr, s.marking) {
+		if s.first.Fires(tr, s.marking, only) {
 			alive = true
 			s.follow(tr)
 		}
@@ -235,8 +237,9 @@ func (s *space) path(at uint32) (path []int, branches [][]int32) {
 // step returns the first firing that leads from the marking to another one: its
 // transition, and the branches of an inclusive split.
 func (s *space) step(to []uint32) (tr int, set uint64) {
+	only := s.first.Only(s.marking)
 	for tr := range s.tables.Transitions() {
-		if !Enabled(s.tables, tr, s.marking) {
+		if !s.first.Fires(tr, s.marking, only) {
 			continue
 		}
 		sets := []uint64{0}

@@ -164,8 +164,9 @@ func TestReducedVisitOfConcurrentNets(t *testing.T) {
 	}
 }
 
-// Tokens in any place can make an inclusive join wait, so that the full visit is needed.
-func TestInclusiveGatewaysAreNotReduced(t *testing.T) {
+// Tokens in any place can make an inclusive join wait, and an urgent transition holds back
+// all others, so that the full visit is needed.
+func TestInclusiveGatewaysAndUrgentTransitionsAreNotReduced(t *testing.T) {
 	n := &petri.Net{Places: []petri.Place{{ID: "p"}, {ID: "q"}}, Transitions: []petri.Transition{{ID: "t"}}}
 	n.Arcs = []petri.Arc{{Source: "p", Target: "t", Kind: petri.Join, Weight: 1}}
 	if Reducible(petritest.Compile(t, n)) {
@@ -174,6 +175,10 @@ func TestInclusiveGatewaysAreNotReduced(t *testing.T) {
 	n.Arcs = []petri.Arc{{Source: "p", Target: "t", Weight: 1}, {Source: "t", Target: "q", Kind: petri.Branch, Weight: 1}}
 	if Reducible(petritest.Compile(t, n)) {
 		t.Error("an inclusive split is reduced")
+	}
+	n.Arcs, n.Transitions[0].Priority = []petri.Arc{{Source: "p", Target: "t", Weight: 1}}, petri.Urgent
+	if Reducible(petritest.Compile(t, n)) {
+		t.Error("an urgent transition is reduced")
 	}
 	if !Reducible(petritest.Compile(t, philosophers(2))) {
 		t.Error("a plain net is not reduced")

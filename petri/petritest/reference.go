@@ -8,6 +8,7 @@ package petritest
 import (
 	"maps"
 	"math"
+	"math/rand/v2"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -79,6 +80,47 @@ func (r *Reference) Enabled(transition string) bool {
 		}
 	}
 	return len(r.Awaits(transition)) == 0
+}
+
+// HeldBack reports whether a transition has to wait because an urgent one is enabled that
+// fires for any data.
+func (r *Reference) HeldBack(transition string) bool {
+	urgent, own := false, false
+	for _, t := range r.Net.Transitions {
+		if t.Priority < petri.Urgent {
+			continue
+		}
+		own = own || t.ID == transition
+		branches, free := 0, 0
+		for _, a := range r.Net.Arcs {
+			if a.Source == t.ID && a.Kind == petri.Branch {
+				branches++
+				if a.Guard == "" {
+					free++
+				}
+			}
+		}
+		sure := t.Guard == "" && t.Trigger.Kind == petri.TriggerNone && (branches == 0 || free > 0)
+		urgent = urgent || sure && !r.Source(t.ID) && r.Enabled(t.ID)
+	}
+	return urgent && !own
+}
+
+// Urgently makes some transitions of a net urgent, and gives some of these a guard or a
+// trigger.
+func Urgently(r *rand.Rand, n *petri.Net) *petri.Net {
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; r.IntN(3) == 0 {
+			t.Priority = petri.Urgent
+			switch r.IntN(6) {
+			case 0:
+				t.Guard = "ok"
+			case 1:
+				t.Trigger.Kind = petri.TriggerEvent
+			}
+		}
+	}
+	return n
 }
 
 // Source reports whether a transition has no inputs.

@@ -3,6 +3,7 @@
 package query
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
@@ -203,7 +204,7 @@ func (c *compiler) comparison(e *element) formula {
 	return func(m []uint32, _ bool) bool { return holds(a(m), b(m)) }
 }
 
-// fireable compiles <is-fireable>: one of its transitions is enabled.
+// fireable compiles <is-fireable>: one of its transitions can fire.
 func (c *compiler) fireable(e *element) formula {
 	var transitions []int
 	for _, child := range c.named(e, "transition") {
@@ -213,13 +214,10 @@ func (c *compiler) fireable(e *element) formula {
 		}
 		transitions = append(transitions, tr)
 	}
+	first := explore.NewPrecedence(c.tables)
 	return func(m []uint32, _ bool) bool {
-		for _, tr := range transitions {
-			if explore.Enabled(c.tables, tr, m) {
-				return true
-			}
-		}
-		return false
+		only := first.Only(m)
+		return slices.ContainsFunc(transitions, func(tr int) bool { return first.Fires(tr, m, only) })
 	}
 }
 

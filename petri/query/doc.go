@@ -12,6 +12,7 @@
 // equivalence and exclusive-disjunction. Read refuses every other element, at its
 // position, among them those of CTL and LTL.
 //
-// Places and transitions are named by their ids. Guards, priorities and times do not
-// count, as in package explore.
+// Places and transitions are named by their ids. Guards, times and all
+// priorities except petri.Urgent do not count, as in package explore: <is-fireable> is false
+// while an urgent transition must fire first.
 package query

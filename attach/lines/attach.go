@@ -190,21 +190,21 @@ func (a *Attachment) Counters() Counters {
 
 // NetCounts are the counts of the replay of one net.
 type NetCounts struct {
-	Net       string  `json:"net"`
-	Events    uint64  `json:"events"`
-	Unfit     uint64  `json:"unfit"`
-	Fitness   float64 `json:"fitness"`
-	Produced  uint64  `json:"produced"`
-	Consumed  uint64  `json:"consumed"`
-	Missing   uint64  `json:"missing"`
-	Remaining uint64  `json:"remaining"`
-	Silent    uint64  `json:"silent"`
-	Late      uint64  `json:"late"`
-	Open      int     `json:"open"` // instances
-	Greedy    uint64  `json:"greedy,omitempty"`
-	Refused   uint64  `json:"-"`
-	Evicted   uint64  `json:"-"`
-	Blurred   uint64  `json:"-"`
+	Net       string   `json:"net"`
+	Events    uint64   `json:"events"`
+	Unfit     uint64   `json:"unfit"`
+	Fitness   *float64 `json:"fitness,omitempty"` // nil if no event was replayed
+	Produced  uint64   `json:"produced"`
+	Consumed  uint64   `json:"consumed"`
+	Missing   uint64   `json:"missing"`
+	Remaining uint64   `json:"remaining"`
+	Silent    uint64   `json:"silent"`
+	Late      uint64   `json:"late"`
+	Open      int      `json:"open"` // instances
+	Greedy    uint64   `json:"greedy,omitempty"`
+	Refused   uint64   `json:"-"`
+	Evicted   uint64   `json:"-"`
+	Blurred   uint64   `json:"-"`
 }
 
 // Nets returns the counts of every net.
@@ -214,7 +214,12 @@ func (a *Attachment) Nets() []NetCounts {
 	var out []NetCounts
 	for k, n := range a.nets {
 		c := &n.Counts
-		out = append(out, NetCounts{Net: a.defs[k].ID, Events: c.Events, Unfit: c.Unfit, Fitness: c.Fitness(), Produced: c.Produced,
+		var fitness *float64
+		if c.Events > 0 {
+			f := c.Fitness()
+			fitness = &f
+		}
+		out = append(out, NetCounts{Net: a.defs[k].ID, Events: c.Events, Unfit: c.Unfit, Fitness: fitness, Produced: c.Produced,
 			Consumed: c.Consumed, Missing: c.Missing, Remaining: c.Remaining, Silent: c.Silent, Late: c.Late, Open: n.Open(),
 			Refused: c.Refused, Evicted: c.Evicted, Blurred: c.Blurred, Greedy: c.Greedy})
 	}

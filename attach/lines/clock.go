@@ -3,6 +3,8 @@
 package lines
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,14 +32,34 @@ func (t *Times) read(text []byte, textual bool) (micros int64, ok bool) {
 	case !textual || numeric(text):
 		micros, ok = t.number(text)
 	default:
-		var at time.Time
-		if err := at.UnmarshalText(text); err != nil {
-			micros, ok = t.zoned(zoneless, text)
-		} else {
-			micros, ok = at.UnixMicro(), true
-		}
+		micros, ok = t.dateTime(text)
 	}
 	return micros, ok && micros > 0 && micros <= telemetry.MaxTime
+}
+
+// dateTime reads an xs:dateTime of XML Schema. 24:00:00 is the first instant of the next day.
+func (t *Times) dateTime(text []byte) (micros int64, ok bool) {
+	zone := t.Zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	day, rest, midnight := bytes.Cut(text, []byte("T24:00:00"))
+	if midnight {
+		text = slices.Concat(day, []byte("T00:00:00"), rest)
+	}
+	var at time.Time
+	if err := at.UnmarshalText(text); err != nil {
+		if at, err = time.ParseInLocation(zoneless, string(text), zone); err != nil {
+			return 0, false
+		}
+	}
+	if midnight {
+		if at.Nanosecond() != 0 {
+			return 0, false
+		}
+		at = at.AddDate(0, 0, 1)
+	}
+	return at.UnixMicro(), true
 }
 
 // zoneless is the layout of an xs:dateTime of XML Schema without a zone. A fraction

@@ -53,7 +53,7 @@ var families = []selfmetrics.Family[*status]{
 	{Name: "pnagent_lines_snapshot_errors_total", Help: "Times that a net's snapshot could not be made or published.",
 		Read: ofPublisher(func(p *telemetry.PublisherStats) uint64 { return p.Errors })},
 	{Name: "pnagent_replay_fitness", Help: "Fitness of the token replay since its start: 1 if every event fits.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) float64 { return n.Fitness })},
+		Read: perNet(fitness)},
 	{Name: "pnagent_replay_events_total", Help: "Events replayed: firings, and tokens put or taken. Ends of instances do not count.", Labels: []string{"net"},
 		Read: perNet(func(n *NetCounts) uint64 { return n.Events })},
 	{Name: "pnagent_replay_unfit_events_total", Help: "Events that the marking did not allow, repaired.", Labels: []string{"net"},
@@ -110,4 +110,12 @@ func Metrics(a *Attachment, p *telemetry.Publisher, lost map[string]func() uint6
 		}
 		return s, true
 	})
+}
+
+// fitness returns the fitness of a net, which is 1 before the first event.
+func fitness(n *NetCounts) float64 {
+	if n.Fitness == nil {
+		return 1
+	}
+	return *n.Fitness
 }

@@ -11,8 +11,9 @@ import (
 )
 
 func TestEachMetricShowsItsCounter(t *testing.T) {
+	half := 0.5
 	s := &status{counters: Counters{Lines: 1, Bytes: 2, Future: 3, Undated: 4, Hurried: 5, Held: 6, Rotated: 7, SaveFailures: 8, Unwritten: 9},
-		nets: []NetCounts{{Net: "n", Fitness: 0.5, Open: 10, Events: 11, Unfit: 12, Silent: 13, Late: 14, Refused: 15,
+		nets: []NetCounts{{Net: "n", Fitness: &half, Open: 10, Events: 11, Unfit: 12, Silent: 13, Late: 14, Refused: 15,
 			Produced: 16, Consumed: 17, Missing: 18, Remaining: 19, Evicted: 20, Blurred: 21, Greedy: 26}},
 		published: &telemetry.PublisherStats{Messages: 22, Missed: 23, Errors: 24},
 		lost:      map[string]func() uint64{"nats": func() uint64 { return 25 }}}

@@ -154,6 +154,12 @@ func TestTimes(t *testing.T) {
 		{"no zone, which is another", "2020-09-13T14:26:40", Times{Zone: berlin}, someTime},
 		{"no zone, in winter", "2021-01-13T13:26:40", Times{Zone: berlin}, 1_610_540_800_000_000},
 		{"a zone that is not asked for", "2020-09-13T12:26:40Z", Times{Zone: berlin}, someTime},
+		{"midnight at the end of a day", "2020-12-31T24:00:00Z", Times{}, 1_609_459_200_000_000},
+		{"the same with a fraction", "2020-12-31T24:00:00.000+01:00", Times{}, 1_609_455_600_000_000},
+		{"the same without a zone, of a day of 25 hours", "2020-10-25T24:00:00", Times{Zone: berlin}, 1_603_666_800_000_000},
+		{"after the end of a day", "2020-12-31T24:00:00.001Z", Times{}, 0},
+		{"24:00 of no day", "2020-02-30T24:00:00Z", Times{}, 0},
+		{"a minute after the end of a day", "2020-12-31T24:01:00Z", Times{}, 0},
 		{"a day", "2020-09-13T", Times{}, 0},
 		{"a layout, in a zone", "13/Sep/2020:14:26:40", Times{Layout: "02/Jan/2006:15:04:05", Zone: berlin}, someTime},
 		{"1970 itself", "0", Times{}, 0},
@@ -221,7 +227,7 @@ func TestSeveralTransitionsHaveOneName(t *testing.T) {
 		if err := a.TakeXES(t.Context(), logFile(t, log)); err != nil {
 			t.Fatal(err)
 		}
-		if got, n := firings(seen(t, a, someTime)), a.Nets()[0]; got != "1 1 1 1" || n.Fitness != 1 {
+		if got, n := firings(seen(t, a, someTime)), a.Nets()[0]; got != "1 1 1 1" || fitness(&n) != 1 {
 			t.Errorf("speed %v: firings %s; %+v", speed, got, n)
 		}
 	}
@@ -344,7 +350,7 @@ func TestInstancesThatEndAreForgotten(t *testing.T) {
 {"instance":"%d","transition":"t2"}
 {"instance":"%d","transition":"t3"}`, k, k, k))
 	}
-	if n := a.Nets()[0]; n.Open != 0 || n.Fitness != 1 {
+	if n := a.Nets()[0]; n.Open != 0 || fitness(&n) != 1 {
 		t.Errorf("%+v", n)
 	}
 	rows := seen(t, a, a.clock())

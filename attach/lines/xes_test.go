@@ -355,11 +355,11 @@ func compareLog(t *testing.T, def []byte, text string) {
 		t.Errorf("produced, consumed, missing, remaining, unfit: %v, want %v", got, want)
 	}
 	share := func(a, b uint64) float64 { return float64(a) / float64(b) }
-	if want := 0.5*(1-share(o.missing, o.consumed)) + 0.5*(1-share(o.remaining, o.produced)); n.Fitness != want {
-		t.Errorf("fitness %v, want %v", n.Fitness, want)
+	if want := 0.5*(1-share(o.missing, o.consumed)) + 0.5*(1-share(o.remaining, o.produced)); fitness(&n) != want {
+		t.Errorf("fitness %v, want %v", fitness(&n), want)
 	}
 	compareRows(t, o, seen(t, a, someTime))
-	t.Logf("fitness %.4f, %d traces, %d unfit", n.Fitness, len(log.Traces), n.Unfit)
+	t.Logf("fitness %.4f, %d traces, %d unfit", fitness(&n), len(log.Traces), n.Unfit)
 }
 
 func compareRows(t *testing.T, o *obvious, rows *stats.Rows) {

@@ -36,17 +36,18 @@ func TestALogOfWhichEverythingIsDroppedIsAnError(t *testing.T) {
 	for rule, c := range map[string]struct {
 		lines, want string
 		code        int
+		fitness     bool
 	}{
 		"other transitions": {`{"instance":"a","transition":"x"}` + "\n" + `{"instance":"a","transition":"y"}`,
-			"nothing was replayed: every line or event was dropped: 2 × has a transition that the net does not have (unknown_transition)", exitFailed},
+			"nothing was replayed: every line or event was dropped: 2 × has a transition that the net does not have (unknown_transition)", exitFailed, false},
 		"two reasons": {"x\n" + `{"time":"never","instance":"a","place":"inbox"}`,
-			"1 × is not one JSON object (not_json), 1 × has a malformed time (bad_time)", exitFailed},
-		"one of them is an event": {"x\n" + `{"instance":"a","place":"inbox"}`, "", exitDone},
-		"nothing at all":          {"", "", exitDone},
+			"1 × is not one JSON object (not_json), 1 × has a malformed time (bad_time)", exitFailed, false},
+		"one of them is an event": {"x\n" + `{"instance":"a","place":"inbox"}`, "", exitDone, true},
+		"nothing at all":          {"", "", exitDone, false},
 	} {
 		var out, log bytes.Buffer
 		code := run(t.Context(), []string{"attach", "lines", "--exit-at-end", ordersNet}, streams{strings.NewReader(c.lines), &out, &log})
-		if code != c.code || !strings.Contains(log.String(), c.want) || !strings.HasPrefix(out.String(), `{"lines":`) {
+		if code != c.code || !strings.Contains(log.String(), c.want) || !strings.HasPrefix(out.String(), `{"lines":`) || strings.Contains(out.String(), "fitness") != c.fitness {
 			t.Errorf("%s: %d, %s%s; want %d and %q", rule, code, out.String(), log.String(), c.code, c.want)
 		}
 	}

@@ -67,7 +67,7 @@ func TestLogs(t *testing.T) {
 		if err := a.TakeXES(t.Context(), log); err != nil {
 			t.Fatal(err)
 		}
-		got, least := a.Nets()[0].Fitness, want
+		got, least := *a.Nets()[0].Fitness, want
 		if want < 1 && slices.ContainsFunc(tables.Net.Transitions, func(t petri.Transition) bool { return t.Silent }) {
 			least -= shortSight
 		}

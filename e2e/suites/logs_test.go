@@ -27,6 +27,7 @@ func pm4pyLogs(dir string) map[string]string {
 		filepath.Join(dir, "running-example.xes"):      filepath.Join(dir, "running-example.pnml"),
 		filepath.Join(dir, "roadtraffic50traces.xes"):  filepath.Join(dir, "roadtraffic.pnml"),
 		filepath.Join(dir, "roadtraffic100traces.xes"): filepath.Join(dir, "roadtraffic.pnml"),
+		receiptLog(dir): receiptNet(dir),
 	}
 	found, _ := filepath.Glob(filepath.Join(dir, "synthetic_logs", "*", "*.xes.gz"))
 	for _, log := range found {

@@ -5,6 +5,7 @@ package snmp
 import (
 	"bytes"
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -68,7 +69,7 @@ func (s *secureSink) expected(now time.Time) int32 {
 	if s.synced.IsZero() {
 		return 0
 	}
-	return s.time + int32(now.Sub(s.synced)/time.Second)
+	return int32(min(int64(s.time)+int64(now.Sub(s.synced)/time.Second), math.MaxInt32))
 }
 
 // forget makes the next inform ask for the sink's engine, which may be another one.
@@ -88,9 +89,10 @@ func (s *secureSink) learn(engineID []byte) bool {
 }
 
 // synchronize takes the time from an authenticated message. It returns false for a
-// message of the past (RFC 3414 section 3.2 step 7b).
+// message of the past, and of an engine whose boots are exhausted (RFC 3414 section 3.2
+// step 7b).
 func (s *secureSink) synchronize(e *envelope, now time.Time) bool {
-	if e.boots < s.boots || e.boots == s.boots && e.time < s.expected(now)-timeWindow {
+	if e.boots == math.MaxInt32 || e.boots < s.boots || e.boots == s.boots && e.time < s.expected(now)-timeWindow {
 		return false
 	}
 	if e.boots > s.boots || e.time > s.time {

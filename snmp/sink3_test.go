@@ -3,6 +3,7 @@
 package snmp
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -89,6 +90,23 @@ func TestAnInformHasTheTimeOfTheSink(t *testing.T) {
 	}
 }
 
+// The time of an engine that reaches its largest value stays there until the engine
+// starts again.
+func TestTheTimeOfASinkDoesNotOverflow(t *testing.T) {
+	s, p := synchronized(t)
+	if _, err := s.decode(p.answer(s, reportOf(notInTimeWindows), flagAuth, func(e *envelope) { e.time = math.MaxInt32 - 10 }), start); err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]int32{0: math.MaxInt32 - 10, 10 * time.Second: math.MaxInt32, time.Minute: math.MaxInt32, 1 << 62: math.MaxInt32} {
+		if got := s.expected(start.Add(after)); got != want {
+			t.Errorf("after %v: got %d s; want %d", after, got, want)
+		}
+	}
+	if _, err := s.decode(p.answer(s, responseTo(5, noError), flagAuth|flagPriv, func(e *envelope) { e.time = 5 }), start.Add(time.Minute)); err == nil {
+		t.Error("a time that is far behind is accepted; want it ignored")
+	}
+}
+
 func TestAnswersOfASink(t *testing.T) {
 	const secret = flagAuth | flagPriv
 	response := responseTo(5, noError)
@@ -108,6 +126,7 @@ func TestAnswersOfASink(t *testing.T) {
 		"up to 150 s behind":                    {response, secret, func(e *envelope) { e.time -= timeWindow }, ack{id: 5}},
 		"ignored: more than 150 s behind":       {response, secret, func(e *envelope) { e.time -= timeWindow + 1 }, ack{}},
 		"ignored: before the sink's last start": {response, secret, func(e *envelope) { e.boots-- }, ack{}},
+		"ignored: exhausted boots":              {response, secret, func(e *envelope) { e.boots = math.MaxInt32 }, ack{}},
 		"ignored: a response in clear":          {response, flagAuth, nil, ack{}},
 		"ignored: an unauthenticated response":  {response, 0, nil, ack{}},
 		"ignored: an unauthenticated time":      {reportOf(notInTimeWindows), 0, nil, ack{}},

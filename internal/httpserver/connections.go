@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 const (
@@ -17,6 +19,9 @@ const (
 	requests = 512
 	// requestsPerAddress is that of one address.
 	requestsPerAddress = 128
+	// blockedAfter is how long a write waits for the client before the connection
+	// may be closed for a new one.
+	blockedAfter = time.Second
 )
 
 // descriptors returns how many files and connections the process may have open.
@@ -56,9 +61,12 @@ func Peer(remote string) netip.Prefix {
 
 // gate limits connections, in all and for each address. At a limit, it closes the
 // connection that has waited longest for a request. If none waits, it closes the
-// new one.
+// one whose client has not read for longest, and at least for blockedAfter. If there
+// is none either, it closes the new one.
 type gate struct {
 	all, each int
+
+	clock func() int64 // nanoseconds, more than 0
 
 	mu       sync.Mutex
 	conns    map[*conn]struct{}
@@ -70,12 +78,15 @@ type gate struct {
 // closed counts connections that the gate closed, by reason.
 type closed struct {
 	waiting uint64 // for a request, when another connection was opened
+	blocked uint64 // because the client did not read, when another one was opened
 	address uint64 // opened at the limit of its address
 	all     uint64 // opened at the limit of all
 }
 
 func newGate(all, each int) *gate {
-	return &gate{all: all, each: each, conns: map[*conn]struct{}{}, peers: map[netip.Prefix]int{}}
+	start := time.Now()
+	return &gate{all: all, each: each, clock: func() int64 { return int64(time.Since(start)) + 1 },
+		conns: map[*conn]struct{}{}, peers: map[netip.Prefix]int{}}
 }
 
 // conn is one connection.
@@ -84,6 +95,16 @@ type conn struct {
 	gate  *gate
 	peer  netip.Prefix
 	since uint64 // the event by which it waits for a request; 0 while it serves one
+
+	writing atomic.Int64 // when the write under way began, see gate.clock; 0 without one
+}
+
+// Write implements net.Conn. Only one goroutine at a time writes, as in net/http and
+// crypto/tls.
+func (c *conn) Write(b []byte) (int, error) {
+	c.writing.Store(c.gate.clock())
+	defer c.writing.Store(0)
+	return c.Conn.Write(b)
 }
 
 // Close implements net.Conn.
@@ -145,22 +166,39 @@ func (g *gate) admit(c net.Conn) *conn {
 	return admitted
 }
 
-// evict closes the connection that has waited longest of those that are of a
-// kind. It reports whether there was one.
+// evict closes the connection that has waited longest of those that are of a kind,
+// or else the one that has been blocked longest. It reports whether there was one.
 func (g *gate) evict(kind func(*conn) bool) bool {
-	var longest *conn
+	var waiting, blocked *conn
+	since := g.clock() - int64(blockedAfter)
 	for c := range g.conns {
-		if c.since != 0 && kind(c) && (longest == nil || c.since < longest.since) {
-			longest = c
+		if !kind(c) {
+			continue
+		}
+		if c.since != 0 && (waiting == nil || c.since < waiting.since) {
+			waiting = c
+		}
+		if began := c.writing.Load(); began != 0 && began <= since {
+			blocked, since = c, began
 		}
 	}
-	if longest == nil {
+	switch {
+	case waiting != nil:
+		g.counters.waiting++
+		g.close(waiting)
+	case blocked != nil:
+		g.counters.blocked++
+		g.close(blocked)
+	default:
 		return false
 	}
-	g.counters.waiting++
-	g.leave(longest)
-	_ = longest.Conn.Close() // its server finds it closed
 	return true
+}
+
+// close closes a connection. Its server finds it closed.
+func (g *gate) close(c *conn) {
+	g.leave(c)
+	_ = c.Conn.Close() // nothing is left to send
 }
 
 // leave removes a connection, if it was not removed before.

@@ -5,6 +5,7 @@ package httpserver
 import (
 	"net"
 	"net/http"
+	"runtime"
 	"testing"
 )
 
@@ -13,10 +14,19 @@ type far struct {
 	net.Conn
 	addr   string
 	closed bool
+	full   chan struct{}
 }
 
 func (f *far) RemoteAddr() net.Addr { return address(f.addr) }
 func (f *far) Close() error         { f.closed = true; return nil }
+
+// Write blocks until full is closed, as at a client that does not read.
+func (f *far) Write(b []byte) (int, error) {
+	if f.full != nil {
+		<-f.full
+	}
+	return len(b), nil
+}
 
 type address string
 
@@ -89,4 +99,44 @@ func TestAtALimitTheConnectionThatWaitsLongestIsClosed(t *testing.T) {
 		t.Error("a connection that waits keeps its place; want it closed for a new one")
 	}
 	state(closed{waiting: 2, address: 1, all: 1}, 3)
+}
+
+// Connections whose client does not read make room once they have been blocked for a
+// second, longest first, if none waits for a request.
+func TestAtALimitTheConnectionThatIsBlockedLongestIsClosed(t *testing.T) {
+	g, now := newGate(2, 2), int64(1)
+	g.clock = func() int64 { return now }
+	full, done := make(chan struct{}), make(chan struct{}, 2)
+	blocked := func() *far {
+		f := &far{addr: "192.0.2.1:1", full: full}
+		c := g.admit(f)
+		g.changed(c, http.StateActive)
+		go func() { _, _ = c.Write(nil); done <- struct{}{} }()
+		for c.writing.Load() == 0 {
+			runtime.Gosched()
+		}
+		now++
+		return f
+	}
+	first, second := blocked(), blocked()
+	now = int64(blockedAfter)
+	if g.admit(&far{addr: "192.0.2.1:3"}) != nil || first.closed || second.closed {
+		t.Errorf("before a second: closed %v and %v; want the new one closed", first.closed, second.closed)
+	}
+	now++
+	third := g.admit(&far{addr: "192.0.2.1:3"})
+	if third == nil || !first.closed || second.closed {
+		t.Errorf("closed %v and %v; want the first", first.closed, second.closed)
+	}
+	g.changed(third, http.StateActive)
+	close(full)
+	<-done
+	<-done
+	now += int64(blockedAfter)
+	if g.admit(&far{addr: "192.0.2.1:4"}) != nil || second.closed {
+		t.Error("a connection whose client reads is closed; want it kept")
+	}
+	if want := (closed{blocked: 1, address: 2}); g.counters != want {
+		t.Errorf("got %+v; want %+v", g.counters, want)
+	}
 }

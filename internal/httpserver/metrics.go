@@ -23,9 +23,10 @@ var families = []selfmetrics.Family[counters]{
 		Read: selfmetrics.Number(func(c counters) int { return c.connections })},
 	{Name: "pnagent_http_connections_limit", Help: "HTTP connections that may be open. A quarter of the limit of open files remains for the rest of the process.",
 		Read: selfmetrics.Number(func(c counters) int { return c.limit })},
-	{Name: "pnagent_http_connections_closed_total", Help: "HTTP connections that were closed because too many were open, by reason: waiting for a request when another one was opened, or new at the limit of its address or of all.", Labels: []string{"reason"},
+	{Name: "pnagent_http_connections_closed_total", Help: "HTTP connections that were closed because too many were open, by reason: waiting for a request when another one was opened, blocked by a client that did not read then, or new at the limit of its address or of all.", Labels: []string{"reason"},
 		Read: func(c counters, emit selfmetrics.Emit) {
 			emit(float64(c.closed.waiting), "waiting")
+			emit(float64(c.closed.blocked), "blocked")
 			emit(float64(c.closed.address), "address")
 			emit(float64(c.closed.all), "all")
 		}},

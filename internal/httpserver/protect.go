@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 )
@@ -25,6 +26,7 @@ type refused struct{ host, origin atomic.Uint64 }
 // loopback address.
 func (s *Server) protected(h http.Handler, onlyLocal bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		runtime.Gosched() // a connection with many requests in a row leaves the processor to others
 		secure(w.Header())
 		switch {
 		case !s.known(r.Host) && (onlyLocal || len(s.cfg.Hosts) > 0 || changes(r) && fromBrowser(r)):

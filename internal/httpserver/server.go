@@ -16,8 +16,13 @@ import (
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
-// closing is how long running requests may take when the server stops.
-const closing = 5 * time.Second
+const (
+	// closing is how long running requests may take when the server stops.
+	closing = 5 * time.Second
+	// writeWithin is how long an answer may take from its request on. A handler of
+	// longer answers, such as a stream, sets its own deadline.
+	writeWithin = 30 * time.Second
+)
 
 // Config is the configuration of a Server.
 type Config struct {
@@ -44,6 +49,7 @@ type Server struct {
 	cfg   Config
 	hosts map[string]bool // in lower case, without port
 	gate  *gate
+	write time.Duration // writeWithin, which tests shorten
 
 	refused refused
 }
@@ -54,7 +60,7 @@ func New(cfg Config) *Server {
 	if all < cfg.Streams {
 		cfg.Log.Warn("fewer HTTP connections than viewers, because of the limit of open files (RLIMIT_NOFILE)", "connections", all, "viewers", cfg.Streams)
 	}
-	return &Server{cfg: cfg, hosts: names(append(slices.Clone(cfg.Hosts), cfg.Address)), gate: newGate(all, each)}
+	return &Server{cfg: cfg, hosts: names(append(slices.Clone(cfg.Hosts), cfg.Address)), gate: newGate(all, each), write: writeWithin}
 }
 
 // ListenAndServe serves handler at a TCP address, as Serve does.
@@ -75,7 +81,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, handler http.Handler
 		Handler:           handler,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      s.write,
 		IdleTimeout:       2 * time.Minute,
+		HTTP2:             &http.HTTP2Config{WriteByteTimeout: s.write},
 		MaxHeaderBytes:    64 << 10,
 		ConnState:         s.gate.changed,
 		ErrorLog:          slog.NewLogLogger(s.cfg.Log.Handler(), slog.LevelWarn),

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -194,4 +195,46 @@ func writeCertificate(t *testing.T, dir string) *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certPEM)
 	return pool
+}
+
+// A client that sends requests and reads nothing loses its connection, whatever the path.
+func TestAConnectionWhoseClientDoesNotReadIsClosed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	s := New(Config{Log: quiet()})
+	s.write = 200 * time.Millisecond
+	ended, served := make(chan error, 1), make(chan error, 1)
+	go func() {
+		served <- s.Serve(ctx, l, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			var err error
+			for err == nil {
+				_, err = w.Write(make([]byte, 1<<20))
+			}
+			ended <- err
+		}))
+	}()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("got %v; want a deadline", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the answer is still under way; want the connection closed")
+		_ = conn.Close()
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 }

@@ -13,8 +13,11 @@ const (
 	growthPeriod = int64(time.Hour / time.Microsecond)
 	// heldFor is how long a definition is not requested again.
 	heldFor = int64(10 * time.Second / time.Microsecond)
-	// establishedAfter is how long a source sends messages before it counts for a majority.
-	establishedAfter = int64(10 * time.Minute / time.Microsecond)
+	// A source counts for a majority once it has sent establishedMessages or more, for
+	// establishedAfter, and was not silent for longer than its patience and steadySilence.
+	establishedAfter    = int64(10 * time.Minute / time.Microsecond)
+	establishedMessages = 10
+	steadySilence       = int64(time.Minute / time.Microsecond)
 	// maxNames bounds the definitions of a net that are kept for their names.
 	maxNames = 8
 )
@@ -75,9 +78,9 @@ func (n *net) accepts(digest string, def *petri.Net, from origin, now int64) (na
 	return names, nil
 }
 
-// agreed reports whether more than half of the established sources report a digest,
-// and returns how many sources are shown. An established source is shown, and has sent
-// messages for establishedAfter. If no source is established, all shown ones count.
+// agreed reports whether more than half of the established sources that are shown
+// report a digest, and returns how many sources are shown. While none is established,
+// all of them have to report it, so that the first definition stays.
 func (n *net) agreed(digest string) (agreed bool, voters int) {
 	yes, established, establishedYes := 0, 0, 0
 	for _, s := range n.order {
@@ -85,13 +88,12 @@ func (n *net) agreed(digest string) (agreed bool, voters int) {
 			continue
 		}
 		voters++
-		is := s.messageAt-s.first >= establishedAfter
-		if is {
+		if s.established() {
 			established++
 		}
 		if s.reported == digest {
 			yes++
-			if is {
+			if s.established() {
 				establishedYes++
 			}
 		}
@@ -99,7 +101,27 @@ func (n *net) agreed(digest string) (agreed bool, voters int) {
 	if established > 0 {
 		return 2*establishedYes > established, voters
 	}
-	return 2*yes > voters, voters
+	return voters > 0 && yes == voters, voters
+}
+
+// tenure counts the messages of a source since it was last silent for too long.
+type tenure struct {
+	since int64 // the time of the first
+	n     int   // at most establishedMessages
+}
+
+// add counts a message. It is called before the message is noted.
+func (r *tenure) add(s *source, now int64) {
+	if r.n == 0 || now-s.messageAt-s.outage > max(s.patience, steadySilence) {
+		*r = tenure{since: now}
+	}
+	r.n = min(r.n+1, establishedMessages)
+}
+
+// established reports whether the source has sent messages for so long that it counts
+// for a majority.
+func (s *source) established() bool {
+	return s.tenure.n >= establishedMessages && s.messageAt-s.tenure.since >= establishedAfter
 }
 
 // adoptNames takes the names of a definition once most sources report it.

@@ -190,12 +190,56 @@ func TestOnlyEstablishedSourcesRenameANet(t *testing.T) {
 	if got := name(); got != "Claims" {
 		t.Errorf("got the name %q of ten new sources; want that of the established one", got)
 	}
-	for i := range 10 {
-		s.report(fmt.Sprint("stranger-", i), "d2", 20*time.Minute, 20*time.Minute, time.Second, "")
+	all := func(from, to, every time.Duration) {
+		for at := from; at <= to; at += every {
+			for i := range 10 {
+				s.report(fmt.Sprint("stranger-", i), "d2", at, at, time.Second, "")
+			}
+			s.report("good", "d1", at, at, time.Second, "")
+		}
 	}
-	s.report("good", "d1", 20*time.Minute, 20*time.Minute, time.Second, "")
+	s.report("good", "d1", 10*time.Minute+10*time.Second, 20*time.Minute-10*time.Second, 10*time.Second, "")
+	all(20*time.Minute, 20*time.Minute, time.Second)
+	if got := name(); got != "Claims" {
+		t.Errorf("got the name %q of sources that sent two messages; want that of the established one", got)
+	}
+	all(20*time.Minute+30*time.Second, 29*time.Minute+30*time.Second, 30*time.Second)
+	if got := name(); got != "Claims" {
+		t.Errorf("got the name %q of sources that have sent messages for less than 10 minutes; want that of before", got)
+	}
+	all(30*time.Minute, 30*time.Minute, time.Second)
 	if got := name(); got != "POISONED" {
 		t.Errorf("got %q; want the name that most established sources report", got)
+	}
+}
+
+// While no source of a net is established, invented ones neither rename it nor add more
+// rows than the bound, and all sources together do.
+func TestInventedSourcesDoNotRenameOrFloodAYoungNet(t *testing.T) {
+	s := rowsStory(t)
+	s.defs["d1"].Name, s.defs["d2"].Name = "Claims", "POISONED"
+	flood := lineNet("n", 3000, 1)
+	flood.Name = "POISONED"
+	s.defs["flood"] = flood
+	shown := func() string {
+		view, _ := s.m.Tick(s.now)
+		return fmt.Sprint(view.Nets[0].Def.Name, " ", len(view.Nets[0].Def.Places))
+	}
+	s.report("good", "d1", 0, 3*time.Second, time.Second, "")
+	for _, digest := range []string{"d2", "flood"} {
+		for i := range 3 {
+			s.report(fmt.Sprint("stranger-", i), digest, 4*time.Second, 6*time.Second, time.Second, "")
+		}
+	}
+	if got := shown(); got != "Claims 3" {
+		t.Errorf("got %s; want the first name, and one place more", got)
+	}
+	for i := range 3 {
+		s.report(fmt.Sprint("stranger-", i), "d2", 7*time.Second, 7*time.Second, time.Second, "")
+	}
+	s.report("good", "d2", 8*time.Second, 8*time.Second, time.Second, "")
+	if got := shown(); got != "POISONED 3" {
+		t.Errorf("got %s; want the name that all sources report", got)
 	}
 }
 

@@ -204,6 +204,7 @@ func (s *source) resume(h *restoredSource, c *columns) {
 	s.epoch, s.seq, s.messageAt, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.messageAt, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
 	s.first = s.messageAt - establishedAfter // the previous process showed it
+	s.tenure = tenure{since: s.first, n: establishedMessages}
 	if h.marks&markStale != 0 {
 		s.state = Stale
 	}

@@ -75,7 +75,8 @@ type source struct {
 	known    bool       // rows of it were shown before they were forgotten
 
 	first     int64 // time of the first message
-	neverRead bool  // see Source.Unread
+	tenure    tenure
+	neverRead bool // see Source.Unread
 
 	// counted is the latest epoch of processes that may have been counted and are
 	// not remembered. If rows of such a process arrive, the sums may already contain
@@ -113,6 +114,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, now)
 	}
+	s.tenure.add(s, now)
 	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
 	if s.messages < steadyAfter {
 		s.messages++

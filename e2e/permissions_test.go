@@ -124,28 +124,3 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 		t.Errorf("sources after the attacks: got %+v; want the two, up", got)
 	}
 }
-
-// Engines that keep their journals in JetStream take over from each other.
-func TestThePermissionsAllowJournalsInJetStream(t *testing.T) {
-	t.Parallel()
-	p := permit(t, []string{"--jetstream", "--store_dir", t.TempDir()}, "--source", "shop-1,shop-2", "--net", shopNet, "--jetstream")
-	side := serve(t, p.url("sidecar"))
-	first := runEngine(t, p.url("shop-1"), "shop-1", "--journal", "jetstream", "--instances", "1", theNet(t))
-	owned := func(by string) func() error {
-		return func() error {
-			r := pnagent(t, "regions", "--nats", p.url("observer"), "--json", shopNet)
-			if r.code != 0 || !strings.Contains(r.out, `"owner":"`+by+`"`) {
-				return fmt.Errorf("%d %s%s", r.code, r.out, r.err)
-			}
-			return nil
-		}
-	}
-	until(t, "shop-1 plays", owned("shop-1"))
-	second := runEngine(t, p.url("shop-2"), "shop-2", "--journal", "jetstream", "--instances", "1", theNet(t))
-	until(t, "the sidecar shows it", func() error { return side.shows(t, shopNet) })
-	first.kill(t)
-	until(t, "shop-2 plays", owned("shop-2"))
-	if said := second.err.String(); strings.Contains(said, "iolation") {
-		t.Errorf("the server refused something of shop-2:\n%s", said)
-	}
-}

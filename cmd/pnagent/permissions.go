@@ -16,7 +16,7 @@ type permissionsCmd struct {
 	Sources   []string `name:"source" placeholder:"NAME" help:"Names of the sources, comma-separated; each gets a user that may publish under this name only. Default: one user for any name."`
 	Nets      []string `name:"net" placeholder:"NET" help:"Ids of the nets, comma-separated. Default: any."`
 	Events    []string `name:"event" placeholder:"NAME" help:"Names of the messages and signals that engines take and throw, comma-separated. Default: any."`
-	JetStream bool     `name:"jetstream" help:"The engines keep their journal in JetStream (--journal jetstream) and take over from each other, so each may publish as any source of its nets."`
+	JetStream bool     `name:"jetstream" help:"The engines keep their journal in JetStream (--journal jetstream) and take over from each other, so each may publish as any source of its nets. They get an account of their own, because JetStream publishes at any subject of the account for them."`
 	Prefix    string   `name:"nats.prefix" default:"petrinet.v1" help:"Subject space of the engines."`
 	Format    string   `default:"server" enum:"server,nsc" help:"How to print: server (configuration of nats-server) or nsc (commands)."`
 }
@@ -49,7 +49,7 @@ func (c *permissionsCmd) Run(s streams) error {
 		seen[users[i].Password()] = true
 	}
 	if c.Format == "nsc" {
-		return permissions.WriteNSC(s.out, users)
+		return d.WriteNSC(s.out, users)
 	}
-	return permissions.WriteServer(s.out, users)
+	return d.WriteServer(s.out, users)
 }

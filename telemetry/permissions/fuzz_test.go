@@ -25,7 +25,7 @@ func FuzzWrite(f *testing.F) {
 		users := d.Users(Engine)
 		t.Setenv(users[0].Password(), "secret")
 		var b strings.Builder
-		if err := WriteServer(&b, users); err != nil {
+		if err := d.WriteServer(&b, users); err != nil {
 			t.Fatal(err)
 		}
 		tree, err := conf.Parse(b.String())
@@ -36,8 +36,21 @@ func FuzzWrite(f *testing.F) {
 		if len(read) != 1 || read[0].(map[string]any)["user"] != name || read[0].(map[string]any)["password"] != "secret" {
 			t.Fatalf("%q: nats-server reads %v of:\n%s", name, read, b.String())
 		}
+		d.JetStream = true
 		b.Reset()
-		if err := WriteNSC(&b, users); err != nil {
+		if err := d.WriteServer(&b, d.Users(Engine)); err != nil {
+			t.Fatal(err)
+		}
+		if tree, err = conf.Parse(b.String()); err != nil {
+			t.Fatalf("%q: %v:\n%s", name, err, b.String())
+		}
+		accounts := tree["accounts"].(map[string]any)
+		if read := accounts[Engines].(map[string]any)["users"].([]any); len(accounts) != 2 || len(read) != 1 || read[0].(map[string]any)["user"] != name {
+			t.Fatalf("%q: nats-server reads %v of:\n%s", name, accounts, b.String())
+		}
+		d.JetStream = false
+		b.Reset()
+		if err := d.WriteNSC(&b, users); err != nil {
 			t.Fatal(err)
 		}
 		rest, ok := strings.CutPrefix(b.String(), "nsc add user --name '"+strings.ReplaceAll(name, "'", `'\''`)+"' \\\n  --allow-pub 'petrinet.v1.")

@@ -7,13 +7,12 @@
 // change, end or rename what another source shows. Only an operator may publish
 // requests that change an instance. Only sidecars may publish where sidecars
 // decide which of them notifies.
+//
+// Engines with journals in JetStream have an account of their own: see [Crossing].
 package permissions
 
 import (
-	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/pnagent/pnagent/telemetry"
@@ -53,6 +52,7 @@ type Deployment struct {
 	Events   []string // names of messages and signals that engines take and throw; empty for any
 	// JetStream says that engines keep their journals there. They take over from each
 	// other and publish as NAME/PART, so each may publish as any source of its nets.
+	// They are in the account Engines, and all others in the account Monitor.
 	JetStream bool
 }
 
@@ -60,6 +60,7 @@ type Deployment struct {
 type User struct {
 	Name      string
 	Role      Role
+	Account   string   // Engines or Monitor; "" if all users are in one account
 	Publish   []string // subjects
 	Subscribe []string
 	Answers   bool // may answer each request that it receives, once
@@ -67,6 +68,9 @@ type User struct {
 
 // inbox is where answers arrive.
 const inbox = "_INBOX.>"
+
+// service is where programs that look for services ask.
+const service = "$SRV.>"
 
 // Users returns the users of a role: one for each source, or one for the role.
 func (d *Deployment) Users(role Role) []User {
@@ -82,7 +86,7 @@ func (d *Deployment) Users(role Role) []User {
 
 // user returns what a program may do. source is a token of a subject.
 func (d *Deployment) user(role Role, name, source string) User {
-	u := User{Name: name, Role: role}
+	u := User{Name: name, Role: role, Account: d.account(role)}
 	nets, events := tokens(d.Nets), tokens(d.Events)
 	at := func(kind string, tokens ...string) string {
 		return strings.Join(append([]string{d.Subjects.Prefix(), kind}, tokens...), ".")
@@ -99,7 +103,7 @@ func (d *Deployment) user(role Role, name, source string) User {
 	subscribes := func(subjects ...string) { u.Subscribe = append(u.Subscribe, subjects...) }
 	if role == Engine && d.JetStream {
 		source = "*"
-		publishes("$JS.API.>", "$JS.FC.>", "$JS.ACK.>", "$O.>", "pnagent.log.>")
+		publishes(journals...)
 		for _, net := range nets {
 			publishes(at("parts", net))
 			subscribes(at("parts", net))
@@ -108,7 +112,7 @@ func (d *Deployment) user(role Role, name, source string) User {
 	if role == Engine || role == Adapter || role == Leaf {
 		u.Answers = true
 		of(&u.Publish, source, "snapshot", "bye")
-		subscribes(at("hello"), "$SRV.>", inbox)
+		subscribes(at("hello"), service, inbox)
 		of(&u.Subscribe, source, "full", "notice", "instances")
 		of(&u.Subscribe, "*", "net")
 	}
@@ -138,7 +142,7 @@ func (d *Deployment) user(role Role, name, source string) User {
 			publishes(at("signal", event))
 		}
 	case Observer:
-		publishes(at("hello"), at("net", "*", "*"), at("instances", "*", "*"), "$SRV.>")
+		publishes(at("hello"), at("net", "*", "*"), at("instances", "*", "*"), service)
 		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("notice", "*", "*"), at("parts", "*"), inbox)
 	}
 	return u
@@ -169,68 +173,4 @@ func (u *User) Password() string {
 		}
 		return '_'
 	}, u.Name)
-}
-
-// WriteServer writes users as a configuration of nats-server, which takes each password
-// from its environment.
-func WriteServer(w io.Writer, users []User) error {
-	var b strings.Builder
-	b.WriteString("# Passwords come from the environment of nats-server.\nauthorization {\n  users = [\n")
-	for i := range users {
-		u := &users[i]
-		fmt.Fprintf(&b, "    # %s\n    {\n      user: %s, password: $%s\n      permissions {\n", u.Role, quoted(u.Name), u.Password())
-		list(&b, "publish", u.Publish)
-		list(&b, "subscribe", u.Subscribe)
-		if u.Answers {
-			b.WriteString("        allow_responses: { max: 1, expires: \"1m\" }\n")
-		}
-		b.WriteString("      }\n    }\n")
-	}
-	b.WriteString("  ]\n}\n")
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-// quoted returns a text as a string of nats-server's configuration, which has escapes
-// of bytes, and none of code points as %q writes them.
-func quoted(text string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for _, r := range text {
-		switch {
-		case r == '"' || r == '\\':
-			b.WriteString("\\" + string(r))
-		case !strconv.IsPrint(r):
-			for _, c := range []byte(string(r)) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		default:
-			b.WriteRune(r)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
-
-func list(b *strings.Builder, name string, subjects []string) {
-	fmt.Fprintf(b, "        %s: { allow: [\n", name)
-	for _, s := range subjects {
-		fmt.Fprintf(b, "          %q\n", s)
-	}
-	b.WriteString("        ] }\n")
-}
-
-// WriteNSC writes users as commands of nsc, which add them to its current account.
-func WriteNSC(w io.Writer, users []User) error {
-	var b strings.Builder
-	for i := range users {
-		u := &users[i]
-		fmt.Fprintf(&b, "nsc add user --name '%s' \\\n  --allow-pub '%s' \\\n  --allow-sub '%s'", strings.ReplaceAll(u.Name, "'", `'\''`), strings.Join(u.Publish, ","), strings.Join(u.Subscribe, ","))
-		if u.Answers {
-			b.WriteString(" \\\n  --allow-pub-response=1 --response-ttl 1m")
-		}
-		b.WriteString("\n")
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }

@@ -78,7 +78,7 @@ func TestWhoMayPublishWhat(t *testing.T) {
 func TestNSC(t *testing.T) {
 	var out strings.Builder
 	d := Deployment{Sources: []string{"it's"}, Nets: []string{"n"}}
-	if err := WriteNSC(&out, d.Users(Adapter)); err != nil {
+	if err := d.WriteNSC(&out, d.Users(Adapter)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `nsc add user --name 'it'\''s' \
@@ -88,5 +88,61 @@ func TestNSC(t *testing.T) {
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
+	}
+}
+
+// With JetStream, engines have an account of their own. What they publish leaves it for
+// their nets only, and no other user has JetStream.
+func TestEnginesWithJetStreamHaveAnAccount(t *testing.T) {
+	d := Deployment{Sources: []string{"shop-1"}, Nets: []string{"orders"}, Events: []string{"paid"}, JetStream: true}
+	got := map[bool][]string{}
+	for _, c := range d.Crossings() {
+		got[c.Requests] = append(got[c.Requests], c.Subject)
+	}
+	want := map[bool][]string{
+		false: {"petrinet.v1.snapshot.orders.*", "petrinet.v1.bye.orders.*", "petrinet.v1.parts.orders"},
+		true: {"petrinet.v1.full.orders.*", "petrinet.v1.notice.orders.*", "petrinet.v1.net.orders.*", "petrinet.v1.instances.orders.*",
+			"petrinet.v1.inject.orders.*", "petrinet.v1.fire.orders.*", "petrinet.v1.message.paid.*", "petrinet.v1.signal.paid", "petrinet.v1.hello", "$SRV.>"},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for _, r := range Roles {
+		u := d.Users(r.Role)[0]
+		want := Monitor
+		if r.Role == Engine {
+			want = Engines
+		}
+		if u.Account != want {
+			t.Errorf("%s: got the account %q; want %q", r.Role, u.Account, want)
+		}
+		for _, s := range u.Publish {
+			journal := strings.HasPrefix(s, "$JS.") || strings.HasPrefix(s, "$O.") || strings.HasPrefix(s, "pnagent.log.")
+			if s == ">" || s == "$JS.API.>" || journal && r.Role != Engine || strings.Contains(s, "DELETE") && !strings.Contains(s, "CONSUMER") || strings.Contains(s, "UPDATE") {
+				t.Errorf("%s: may publish at %s", r.Role, s)
+			}
+		}
+	}
+	if d.JetStream = false; d.Crossings() != nil || d.Users(Engine)[0].Account != "" {
+		t.Error("got accounts without JetStream; want none")
+	}
+}
+
+func TestNSCWithJetStream(t *testing.T) {
+	var out strings.Builder
+	d := Deployment{Sources: []string{"s"}, Nets: []string{"n"}, Events: []string{"e"}, JetStream: true}
+	if err := d.WriteNSC(&out, d.Users(Observer)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"nsc add account --name engines\nnsc edit account --name engines --js-disk-storage -1 --js-mem-storage -1\nnsc add account --name monitor\n",
+		"nsc add export --account engines --name 'petrinet.v1.snapshot.n.*' --subject 'petrinet.v1.snapshot.n.*'\n",
+		"nsc add import --account monitor --name 'petrinet.v1.snapshot.n.*' --src-account \"$engines\" --remote-subject 'petrinet.v1.snapshot.n.*'\n",
+		"nsc add export --account engines --name '$SRV.>' --subject '$SRV.>' --service --response-type Stream\n",
+		"nsc add user --account monitor --name 'observer' ",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got\n%s\nwant %s", out.String(), want)
+		}
 	}
 }

@@ -50,7 +50,12 @@ var parsers = []reader{
 
 	// SNMP and AgentX.
 	{"requests over UDP", "snmp", "answer", "FuzzAnswer"},
+	{"messages of SNMPv3", "snmp", "decode", "FuzzAnswer3"},
+	{"requests of SNMPv3", "snmp", "answer3", "FuzzAnswer3"},
+	{"what messages of SNMPv3 decrypt to", "snmp", "decrypt", "FuzzDecrypted"},
+	{"scoped PDUs of SNMPv3", "snmp", "open", "FuzzDecrypted"},
 	{"acknowledgements of informs", "snmp", "decodeAck", "FuzzAck"},
+	{"answers to informs of SNMPv3", "snmp", "reported", "FuzzInformAnswer3"},
 	{"AgentX PDUs", "agentx/pdu", "Decode", "FuzzDecode"},
 	{"AgentX sessions", "agentx", "Run", "FuzzSession"},
 	{"object identifiers as text", "mib/smi", "ParseOID", "FuzzParseOID"},
@@ -91,12 +96,14 @@ var parsers = []reader{
 	{"rules of alarms", "collector/alarm", "ReadRules", "FuzzReadRules"},
 	{"patterns of rules", "collector/alarm", "Match", "FuzzMatch"},
 	{"keys of sidecars", "collector/standby", "parseKeys", "FuzzParseKeys"},
+	{"users of SNMPv3", "snmp", "parseUsers", "FuzzParseUsers"},
 	{"mappings of metrics", "attach/scrape", "ReadMapping", "FuzzReadMapping"},
 	{"mappings of databases", "attach/sqldb", "ReadMapping", "FuzzReadMapping"},
 	{"names in permissions", "telemetry/permissions", "WriteServer", "FuzzWrite"},
 
 	// Files of state, of which a crash may leave a part.
 	{"oids.lock", "mib", "ParseLock", "FuzzParseLock"},
+	{"the engine of SNMPv3", "snmp", "parseEngine", "FuzzParseEngine"},
 	{"alarms", "collector/alarm", "ParseSaved", "FuzzParseSaved"},
 	{"counters", "collector/counts", "parse", "FuzzParse"},
 	{"silent sources", "collector", "restore", "FuzzState"},

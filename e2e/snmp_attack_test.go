@@ -46,6 +46,33 @@ func TestPublicOffTheLoopbackIsRefused(t *testing.T) {
 	}
 }
 
+// The environment does not permit public, and others can read no file with a community.
+func TestACommunityThatOthersKnowIsRefused(t *testing.T) {
+	t.Parallel()
+	nats := startNATS(t)
+	flags := []string{"serve", "--nats", nats, "--mib-dir", "", "--web.listen-address", "127.0.0.1:0", "--snmp", "0.0.0.0:0"}
+	wantFailure(t, runIn(t, "", append(cleanEnv(), "PNAGENT_SNMP_COMMUNITY=public"), built.pnagent, flags...), 2, "the community is public; expected --snmp.users-file")
+	file := write(t, "community", "CHANGE-ME\n")
+	serve(t, nats, "--mib-dir", "", "--snmp", "0.0.0.0:0", "--snmp.community-file", file)
+	if err := os.Chmod(file, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wantFailure(t, pnagent(t, append(flags, "--snmp.community-file", file)...), 2, regexp.QuoteMeta(file)+" has the mode 0644; expected 0600")
+	wantFailure(t, pnagent(t, append(flags, "--snmp.community-file", write(t, "empty", "\n"))...), 2, "empty is empty; expected a community")
+}
+
+// With users of SNMPv3 no notification is SNMPv2c with public, unless that is said.
+func TestTrapsWithUsersNeedAUserOrACommunity(t *testing.T) {
+	t.Parallel()
+	nats, users := startNATS(t), write(t, "users", "noc SHA-256 authenticate-me AES-128 encrypt-me-too\n")
+	flags := []string{"--mib-dir", "", "--snmp.users-file", users, "--snmp.trap-sink", "127.0.0.1:9"}
+	wantFailure(t, pnagent(t, append([]string{"serve", "--nats", nats, "--web.listen-address", "127.0.0.1:0"}, flags...)...), 2,
+		"--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: .* expected --snmp.trap-user, or a community for them by --snmp.community-file")
+	for _, more := range [][]string{{"--snmp.trap-user", "noc"}, {"--snmp.allow-public"}, {"--snmp.community-file", write(t, "community", "CHANGE-ME\n")}} {
+		serve(t, nats, append(flags, more...)...)
+	}
+}
+
 // An attacker sends the largest request with the address of its victim, who does
 // not continue the walk.
 func TestAnUnprovenAddressIsSentFiveTimesWhatItSent(t *testing.T) {

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,7 @@ import (
 type alarmFlags struct {
 	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file the thresholds may be here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
 	State  string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
-	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user."`
+	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user, which --snmp.users-file needs unless a community is set."`
 	User   string    `name:"snmp.trap-user" placeholder:"NAME" help:"User of --snmp.users-file for notifications to the trap sinks, which are SNMPv3 then instead of SNMPv2c. See docs/snmpv3.md."`
 	Inform bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
 }
@@ -52,7 +51,10 @@ func (s *sidecar) openTraps() (err error) {
 	if err != nil || len(s.cfg.alarms.Sinks) == 0 {
 		return err
 	}
-	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: cmp.Or(s.cfg.community, defaultCommunity), User: user, Engine: s.engine,
+	if user == nil && s.cfg.community == "" {
+		return usageError{errors.New("--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file")}
+	}
+	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, User: user, Engine: s.engine,
 		Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }

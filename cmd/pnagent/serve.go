@@ -58,7 +58,7 @@ type sidecarFlags struct {
 	WebConfig         string        `name:"web.config.file" type:"path" placeholder:"FILE" help:"exporter-toolkit web configuration: TLS and basic authentication."`
 	Users             string        `name:"snmp.users-file" type:"path" placeholder:"FILE" help:"File with users of SNMPv3, one a line: NAME SHA-256 PASSPHRASE AES-128 PASSPHRASE. With it, SNMPv2c is answered only if a community is set. See docs/snmpv3.md."`
 	AllowPublic       bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
-	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community. Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
+	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community, which others must not be able to read (mode 0600 or 0640). Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -19,22 +20,39 @@ import (
 const defaultCommunity = "public"
 
 // community returns the community of SNMPv2c, or "" where only users of SNMPv3 are
-// answered, and whether that was set.
+// answered, and whether it may be used off the loopback.
 func (f *sidecarFlags) community() (community string, set bool, err error) {
 	if f.Community != "" {
-		text, err := os.ReadFile(f.Community)
-		if err != nil {
-			return "", false, fmt.Errorf("reading the SNMP community: %w", err)
-		}
-		return strings.TrimSpace(string(text)), true, nil
+		community, err = readCommunity(f.Community)
+		return community, true, err
 	}
 	if c := os.Getenv("PNAGENT_SNMP_COMMUNITY"); c != "" {
-		return c, true, nil
+		return c, c != defaultCommunity || f.AllowPublic, nil
 	}
 	if f.Users != "" && !f.AllowPublic {
 		return "", true, nil // SNMPv3 alone
 	}
 	return defaultCommunity, f.AllowPublic, nil
+}
+
+// readCommunity reads a file with a community, which others must not be able to read.
+func readCommunity(name string) (string, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return "", fmt.Errorf("reading the SNMP community: %w", err)
+	}
+	if mode := info.Mode().Perm(); mode&0o027 != 0 && runtime.GOOS != "windows" {
+		return "", usageError{fmt.Errorf("--snmp.community-file: %s has the mode %#o; expected 0600, or 0640 for a group that may read it", name, mode)}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", fmt.Errorf("reading the SNMP community: %w", err)
+	}
+	community := strings.TrimSpace(string(text))
+	if community == "" {
+		return "", usageError{fmt.Errorf("--snmp.community-file: %s is empty; expected a community", name)}
+	}
+	return community, nil
 }
 
 // networks reads the networks of --snmp.allow-from.

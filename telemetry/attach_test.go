@@ -5,7 +5,6 @@ package telemetry
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -27,7 +26,7 @@ import (
 // bareSource returns a Source without a connection and without goroutines.
 func bareSource(places, transitions int) *Source {
 	n := &petri.Net{ID: "n", Places: make([]petri.Place, places), Transitions: make([]petri.Transition, transitions)}
-	return &Source{net: n, a: Attachment{Log: slog.New(slog.NewTextHandler(io.Discard, nil))}, present: present{places: make([][]bucket, places)}}
+	return &Source{net: n, a: Attachment{Log: slog.New(slog.DiscardHandler)}, present: present{places: make([][]bucket, places)}}
 }
 
 func rowsOf(t *testing.T, s *Source, now int64) *stats.Rows {
@@ -330,7 +329,7 @@ const attachNet = `<pnml><net id="orders" type="ptnet"><page id="g"><place id="i
 
 func attach(t *testing.T, a Attachment) *Source {
 	t.Helper()
-	a.PNML, a.Source, a.Interval, a.Log = []byte(attachNet), "host-1", 10*time.Millisecond, slog.New(slog.NewTextHandler(io.Discard, nil))
+	a.PNML, a.Source, a.Interval, a.Log = []byte(attachNet), "host-1", 10*time.Millisecond, slog.New(slog.DiscardHandler)
 	s, err := Attach(a)
 	if err != nil {
 		t.Fatal(err)

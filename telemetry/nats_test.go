@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -388,7 +387,7 @@ func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
 
 	retry := []nats.Option{nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(5 * time.Millisecond)}
 	cfg := testConfig("a")
-	cfg.Conn, cfg.Interval, cfg.Log = connect(t, url, retry...), 5*time.Millisecond, slog.New(slog.NewTextHandler(io.Discard, nil))
+	cfg.Conn, cfg.Interval, cfg.Log = connect(t, url, retry...), 5*time.Millisecond, slog.New(slog.DiscardHandler)
 	p := start(t, cfg)
 	for p.Stats().Missed < 3 {
 		<-time.After(time.Millisecond)

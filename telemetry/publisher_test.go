@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -91,7 +90,7 @@ func (l *fakeLink) take() string {
 }
 
 func testConfig(nets ...string) Config {
-	cfg := Config{Source: "host-1", Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	cfg := Config{Source: "host-1", Log: slog.New(slog.DiscardHandler),
 		Rows: func(_ int, now int64, into *stats.Rows) error {
 			into.Columns = stats.AllColumns
 			into.Places[0].Tokens, into.Transitions[0].Firings = 1, uint64(now)

@@ -114,7 +114,7 @@ func quiet() *slog.Logger {
 	if os.Getenv("ETCDTEST_LOG") != "" {
 		return slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
-	return slog.New(slog.NewTextHandler(io.Discard, nil))
+	return slog.New(slog.DiscardHandler)
 }
 
 // adapter is a running dipen.Run.

@@ -16,6 +16,14 @@ import (
 // theKey is a key of a pair, in its file.
 const theKey = "# of the pair\n5f0c2b6d7a9e4c31b8d0e2f4a6c8091b\n"
 
+// forgedOf returns a heartbeat and a page of alarms for a group of sidecars.
+func forgedOf(group string) []nats.Msg {
+	return []nats.Msg{
+		{Subject: group, Data: []byte(`{"version":1,"id":"0","name":"forged","up":true,"ready":true,"on_duty":true,"digest":"0-0-0"}`)},
+		{Subject: group + "-alarms", Data: []byte(`{"version":1,"id":"0"}` + "\nforged")},
+	}
+}
+
 // forge publishes messages of a sidecar of the first priority, two a second, to every
 // group of sidecars that it finds, until stop.
 func forge(t *testing.T, natsURL string) (stop func()) {
@@ -38,8 +46,9 @@ func forge(t *testing.T, natsURL string) (stop func()) {
 			case <-tick.C:
 				for subject, is := range groups {
 					if is {
-						_ = nc.Publish(subject, []byte(`{"version":1,"id":"0","name":"forged","up":true,"ready":true,"on_duty":true,"digest":"0-0-0"}`)) // of a bus that ends
-						_ = nc.Publish(subject+"-alarms", []byte(`{"version":1,"id":"0"}`+"\nforged"))
+						for _, m := range forgedOf(subject) {
+							_ = nc.PublishMsg(&m) // of a bus that ends
+						}
 					}
 				}
 			case <-ended:
@@ -65,6 +74,7 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 	})
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	side.says(t, "the sidecar on duty has not announced alarms that this one sees")
+	side.alarmed(t, "PnagentAlarmsUnannounced", "pnagent_alarms_unannounced")
 	s := side.scrape(t)
 	sent, _ := s.value("pnagent_notifications_sent_total", "sink", "snmp")
 	if n, _ := s.value("pnagent_alarms_unannounced"); n != 1 || sent != 0 {

@@ -78,6 +78,7 @@ func TestUnknownDigestsDoNotShutOutANet(t *testing.T) {
 	})
 	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
 	until(t, "a net that was not known is shown", func() error { return a.side.shows(t, shopNet) })
+	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	a.stillWorks(t)
 }
 
@@ -172,6 +173,7 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 		}
 		return fmt.Errorf("alarms %+v, sources %+v", a.side.alarms(t), a.side.view(t).Sources)
 	})
+	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	if n := a.rejected(t)["definition_held"]; n == 0 {
 		t.Error("no message is counted as definition_held")
 	}
@@ -280,6 +282,7 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 	if err := <-flooded; err != nil {
 		t.Error(err)
 	}
+	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	if v := a.side.view(t); v.source("claims", "good") != "up" || v.Traffic.Rejected["overrun"] != 0 {
 		t.Errorf("got source %q and %d messages of shown sources dropped; want up, and none", v.source("claims", "good"), v.Traffic.Rejected["overrun"])
 	}

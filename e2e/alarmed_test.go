@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/dashboards"
+)
+
+// alarmed checks that Prometheus fires a rule for what a sidecar shows now: the rule of
+// this name reads the family, and a series of the family is above 0.
+func (w web) alarmed(t *testing.T, rule, family string) {
+	t.Helper()
+	rules := dashboards.Alerts("pnagent")
+	i := slices.IndexFunc(rules, func(a dashboards.Alert) bool { return a.Name == rule })
+	if i < 0 || !strings.Contains(rules[i].Signal, family) || rules[i].Condition != "> 0" {
+		t.Fatalf("no rule %s that fires if %s is above 0", rule, family)
+	}
+	if !slices.ContainsFunc(w.scrape(t).all(family), func(s series) bool { return s.value > 0 }) {
+		t.Errorf("got no series of %s above 0; want one, for which %s fires", family, rule)
+	}
+}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/csv"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,6 +53,26 @@ func TestHostileNamesReachNoFaceAsTheyAre(t *testing.T) {
 			t.Errorf("%q: got %U in\n%s%s", args, found, r.out, r.err)
 		}
 		t.Logf("%q: %d, %d bytes, %.150s", args, r.code, len(r.out), r.err)
+	}
+	// The initial places are the edge of the first line: one of them begins with "=".
+	r := pnagent(t, "engine", "--trace", "--firings", "10", file)
+	cells, err := csv.NewReader(strings.NewReader(r.out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := 0
+	for _, line := range cells {
+		for _, cell := range line {
+			if strings.HasPrefix(cell, "'=") {
+				quoted++
+			}
+			if cell != "-" && strings.ContainsAny(cell[:min(len(cell), 1)], "=+-@\t\r") {
+				t.Errorf("the trace: got the cell %q; want one that no spreadsheet takes for a formula", cell)
+			}
+		}
+	}
+	if quoted == 0 {
+		t.Errorf("the trace: got no cell that begins with an apostrophe; want that of the place:\n%s", r.out)
 	}
 	view := string(side.page(t, "/api/v1/view"))
 	if found := hostile(view); len(found) > 0 || !strings.Contains(view, `claims\u202egnp`) {

@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -21,15 +22,27 @@ type permitted struct{ at string }
 // user is its name, in lower case.
 func permit(t *testing.T, flags []string, printed ...string) permitted {
 	t.Helper()
-	r := pnagent(t, append([]string{"permissions", "--role", "engine,sidecar,operator,observer"}, printed...)...)
+	return permitWith(t, flags, permissions(t, printed...))
+}
+
+// permissions returns what pnagent prints.
+func permissions(t *testing.T, args ...string) string {
+	t.Helper()
+	r := pnagent(t, append([]string{"permissions"}, args...)...)
 	if r.code != 0 {
 		t.Fatalf("permissions: got %d, %s; want 0", r.code, r.err)
 	}
+	return r.out
+}
+
+// permitWith runs a nats-server with a configuration of users.
+func permitWith(t *testing.T, flags []string, users string) permitted {
+	t.Helper()
 	var conf strings.Builder
-	for _, user := range []string{"shop-1", "shop-2", "sidecar", "operator", "observer"} {
-		fmt.Fprintf(&conf, "PNAGENT_%s: %q\n", strings.ToUpper(strings.ReplaceAll(user, "-", "_")), user)
+	for _, m := range regexp.MustCompile(`\$PNAGENT_([A-Z0-9_]+)`).FindAllStringSubmatch(users, -1) {
+		fmt.Fprintf(&conf, "PNAGENT_%s: %q\n", m[1], strings.ToLower(strings.ReplaceAll(m[1], "_", "-")))
 	}
-	conf.WriteString(r.out)
+	conf.WriteString(users)
 	url := startNATS(t, append(flags, "--config", write(t, "nats.conf", conf.String()))...)
 	return permitted{strings.TrimPrefix(url, "nats://")}
 }

@@ -17,6 +17,7 @@ type permissionsCmd struct {
 	Nets      []string `name:"net" placeholder:"NET" help:"Ids of the nets, comma-separated. Default: any."`
 	Events    []string `name:"event" placeholder:"NAME" help:"Names of the messages and signals that engines take and throw, comma-separated. Default: any."`
 	JetStream bool     `name:"jetstream" help:"The engines keep their journal in JetStream (--journal jetstream) and take over from each other, so each may publish as any source of its nets. They get an account of their own, because JetStream publishes at any subject of the account for them."`
+	Up        string   `name:"up" placeholder:"PREFIX" help:"The sidecar publishes to the one above at this subject space by the same connection (serve --up without --up.nats)."`
 	Prefix    string   `name:"nats.prefix" default:"petrinet.v1" help:"Subject space of the engines."`
 	Format    string   `default:"server" enum:"server,nsc" help:"How to print: server (configuration of nats-server) or nsc (commands)."`
 }
@@ -28,6 +29,13 @@ func (c *permissionsCmd) Run(s streams) error {
 		return usageError{fmt.Errorf("--nats.prefix: %w", err)}
 	}
 	d := permissions.Deployment{Subjects: subjects, Sources: c.Sources, Nets: c.Nets, Events: c.Events, JetStream: c.JetStream}
+	if c.Up != "" {
+		above, err := telemetry.NewSubjects(c.Up)
+		if err != nil {
+			return usageError{fmt.Errorf("--up: %w", err)}
+		}
+		d.Up = &above
+	}
 	for _, name := range slices.Concat(c.Sources, c.Nets, c.Events) {
 		if err := telemetry.CheckName(name); err != nil {
 			return usageError{err}

@@ -50,6 +50,8 @@ type Deployment struct {
 	Sources  []string // names of engines and adapters; empty for any
 	Nets     []string // ids of their nets; empty for any
 	Events   []string // names of messages and signals that engines take and throw; empty for any
+	// Up, if not nil, is where sidecars publish to the one above by their own connection.
+	Up *telemetry.Subjects
 	// JetStream says that engines keep their journals there. They take over from each
 	// other and publish as NAME/PART, so each may publish as any source of its nets.
 	// They are in the account Engines, and all others in the account Monitor.
@@ -121,11 +123,14 @@ func (d *Deployment) user(role Role, name, source string) User {
 		of(&u.Subscribe, source, "inject", "fire")
 		for _, event := range events {
 			publishes(at("signal", event))
-			subscribes(at("message", event, source), at("signal", event))
 		}
+		subscribes(at("message", "*", source), at("signal", "*")) // an engine asks for all events at once
 	case Sidecar:
 		publishes(at("hello"), at("full", "*", "*"), at("notice", "*", "*"), at("net", "*", "*"), at("instances", "*", "*"), at("sidecars", ">"))
 		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("sidecars", ">"), inbox)
+		if d.Up != nil {
+			u.add(d.leaf())
+		}
 	case Operator:
 		subscribes(inbox)
 		sources := tokens(d.Sources)
@@ -146,6 +151,26 @@ func (d *Deployment) user(role Role, name, source string) User {
 		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("notice", "*", "*"), at("parts", "*"), inbox)
 	}
 	return u
+}
+
+// leaf returns what a sidecar may do at the subjects of the one above.
+func (d *Deployment) leaf() User {
+	above := Deployment{Subjects: *d.Up, Nets: d.Nets}
+	return above.user(Leaf, string(Leaf), "*")
+}
+
+// add lets the user do also what another one may do.
+func (u *User) add(other User) {
+	both := func(a, b []string) []string {
+		for _, s := range b {
+			if !slices.Contains(a, s) {
+				a = append(a, s)
+			}
+		}
+		return a
+	}
+	u.Publish, u.Subscribe = both(u.Publish, other.Publish), both(u.Subscribe, other.Subscribe)
+	u.Answers = u.Answers || other.Answers
 }
 
 // tokens returns names as tokens of a subject, sorted; "*" for none.

@@ -29,7 +29,7 @@ func TestASourcePublishesUnderItsOwnNameAndNetsOnly(t *testing.T) {
 			"petrinet.v1.net.a=2Eb.*", "petrinet.v1.net.orders.*",
 			"petrinet.v1.inject.a=2Eb.shop=201", "petrinet.v1.inject.orders.shop=201",
 			"petrinet.v1.fire.a=2Eb.shop=201", "petrinet.v1.fire.orders.shop=201",
-			"petrinet.v1.message.paid.shop=201", "petrinet.v1.signal.paid",
+			"petrinet.v1.message.*.shop=201", "petrinet.v1.signal.*",
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -144,5 +144,24 @@ func TestNSCWithJetStream(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("got\n%s\nwant %s", out.String(), want)
 		}
+	}
+}
+
+// A sidecar of a tree with one connection publishes at the subjects above too, and
+// nothing more at those below.
+func TestASidecarOfATreeWithOneConnection(t *testing.T) {
+	above, err := telemetry.NewSubjects("fleet")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := Deployment{Nets: []string{"orders"}}
+	want := d.Users(Sidecar)[0]
+	d.Up = &above
+	got := d.Users(Sidecar)[0]
+	want.Answers = true
+	want.Publish = append(want.Publish, "fleet.snapshot.orders.*", "fleet.bye.orders.*")
+	want.Subscribe = append(want.Subscribe, "fleet.hello", "$SRV.>", "fleet.full.orders.*", "fleet.notice.orders.*", "fleet.instances.orders.*", "fleet.net.orders.*")
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }

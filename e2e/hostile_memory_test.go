@@ -66,6 +66,7 @@ func TestLargeUnknownDefinitionsStayWithinTheLimitOfMemory(t *testing.T) {
 				}
 				return nil
 			})
+			side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 			runEngine(t, url, "late", "--instances", "1", theNet(t))
 			until(t, "a net that was not known is shown", func() error {
 				if err := side.shows(t, shopNet); err != nil {

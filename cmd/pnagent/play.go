@@ -20,9 +20,11 @@ type playCmd struct {
 func (c *playCmd) Help() string {
 	return `One command a line on standard input, one JSON line on standard output for each, and one before the first:
 
-  fire ID      fire the transition with this id (the rest of the line); of an inclusive split all branches
+  fire ID      fire the transition with this id (the rest of the line); of an inclusive split all branches, and for a list one element
   inject N ID  put N tokens into the place with this id
   state        say where the tokens are
+
+Any enabled transition can fire: priorities, guards and times do not count. A command that would open a second run of a scope at one time is refused, for example at a task with a boundary event that holds a token already: only the engine keeps runs apart.
 
 Answers: {"marking":{"place id":tokens,…},"enabled":["transition id",…]}; a refused command answers {"error":"…"} and changes nothing, and the exit code is 1.`
 }

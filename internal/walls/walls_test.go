@@ -35,7 +35,7 @@ var rooms = map[string]room{
 	"petri/netfile":                        {imports: []string{"petri", "petri/bpmn", "petri/pnml", "petri/trace"}, pure: true},
 	"petri/explore":                        {imports: []string{"petri"}, pure: true},
 	"petri/query":                          {imports: []string{"petri", "petri/explore", "petri/xmlscan"}, pure: true},
-	"petri/play":                           {imports: []string{"petri"}, pure: true},
+	"petri/play":                           {imports: []string{"petri", "petri/explore"}, pure: true},
 	"petri/petritest":                      {imports: []string{"petri"}, pure: true},
 	"petri/split":                          {imports: []string{"petri"}, pure: true},
 	"petri/trace":                          {imports: []string{"internal/plaintext", "petri"}, pure: true},

@@ -92,7 +92,7 @@ func DeadlocksOf(t *petri.Tables, r *Result) *DeadlockReport {
 
 // Sentence returns what was found in words.
 func (r *DeadlockReport) Sentence() string {
-	seen := "all that can be reached: inclusive gateways and scopes need them"
+	seen := "all that can be reached: inclusive gateways, scopes and urgent transitions need them"
 	switch {
 	case !r.Complete:
 		seen = "not all that are needed to find every deadlock"

@@ -47,17 +47,23 @@ func newScopes(t *petri.Tables) *scopes {
 	return s
 }
 
-// add adds what a token put into a place opens: the outermost scope of the place that does
-// not enclose the scope in which the transition acts.
-func (s *scopes) add(t *petri.Tables, tr int, place int32) {
-	acts, scope := t.ActsIn(tr), t.ScopeOf(place)
+// entered returns the scope of which a token opens a run that is put into a place by what acts
+// in another scope: the outermost one around the place that does not enclose that other one.
+func entered(t *petri.Tables, acts, place int32) (scope int32, opens bool) {
+	scope = t.ScopeOf(place)
 	if t.Encloses(scope, acts) {
-		return
+		return 0, false
 	}
 	for !t.Encloses(t.ScopeParent(scope), acts) {
 		scope = t.ScopeParent(scope)
 	}
-	if slices.ContainsFunc(s.opens[tr], func(o opening) bool { return o.scope == scope }) {
+	return scope, true
+}
+
+// add adds the scope of which a transition opens a run by a token in a place.
+func (s *scopes) add(t *petri.Tables, tr int, place int32) {
+	scope, opens := entered(t, t.ActsIn(tr), place)
+	if !opens || slices.ContainsFunc(s.opens[tr], func(o opening) bool { return o.scope == scope }) {
 		return
 	}
 	o := opening{scope: scope}
@@ -93,4 +99,50 @@ func (s *scopes) together() (all []int) {
 		}
 	}
 	return all
+}
+
+// Runs finds what would open a second run of a scope at one time. The zero Runs finds nothing.
+type Runs struct {
+	tables *petri.Tables
+	scopes *scopes // nil if the net has none
+}
+
+// NewRuns returns the Runs of a net.
+func NewRuns(t *petri.Tables) Runs {
+	r := Runs{tables: t}
+	if t.Scoped() {
+		r.scopes = newScopes(t)
+	}
+	return r
+}
+
+// Second returns the id of a scope of which a transition opens a run although there is one in
+// the marking, or "". A firing that opens a run for each element of a list counts as one.
+func (r Runs) Second(tr int, m []uint32) (scope string) {
+	if r.scopes == nil {
+		return ""
+	}
+	for _, o := range r.scopes.opens[tr] {
+		if slices.ContainsFunc(o.rest, func(p int32) bool { return m[p] > 0 }) {
+			return r.tables.Net.Scopes[o.scope-1].ID
+		}
+	}
+	return ""
+}
+
+// SecondIn is Second for tokens that are put into a place from outside.
+func (r Runs) SecondIn(place int, m []uint32) (scope string) {
+	if r.scopes == nil {
+		return ""
+	}
+	opened, opens := entered(r.tables, 0, int32(place))
+	if !opens {
+		return ""
+	}
+	for p, n := range m {
+		if n > 0 && r.tables.Encloses(opened, r.tables.ScopeOf(int32(p))) {
+			return r.tables.Net.Scopes[opened-1].ID
+		}
+	}
+	return ""
 }

@@ -60,3 +60,34 @@ func TestAVisitNamesTheScopesWhoseRunsItTookTogether(t *testing.T) {
 		})
 	}
 }
+
+func TestRunsNamesTheScopeOfASecondRun(t *testing.T) {
+	empties := func(n *petri.Net) {
+		n.Arcs = append(n.Arcs, petri.Arc{Source: "active", Target: "begin", Kind: petri.Reset})
+	}
+	list := func(n *petri.Net) { n.Arcs[1].Data, n.Arcs[1].Each = "items", true }
+	const begin, end, in, active = 0, 1, 0, 1
+	for _, tt := range []struct {
+		rule    string
+		change  func(*petri.Net)
+		marking []uint32
+		act     func(r Runs, m []uint32) string
+		want    string
+	}{
+		{"a first run", nil, []uint32{2, 0, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, ""},
+		{"a second run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, "outer"},
+		{"the end of a run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(end, m) }, ""},
+		{"a run that empties the one before it", empties, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, ""},
+		{"a list counts as one run", list, []uint32{1, 0, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, ""},
+		{"a token from outside in a first run", nil, []uint32{1, 0, 1}, func(r Runs, m []uint32) string { return r.SecondIn(active, m) }, ""},
+		{"a token from outside beside a run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.SecondIn(active, m) }, "outer"},
+		{"a token from outside in no scope", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.SecondIn(in, m) }, ""},
+	} {
+		if got := tt.act(NewRuns(petritest.Compile(t, scoped(2, tt.change))), tt.marking); got != tt.want {
+			t.Errorf("%s: scope %q, want %q", tt.rule, got, tt.want)
+		}
+	}
+	if r := NewRuns(petritest.Compile(t, petritest.Ring(2))); r.Second(0, []uint32{1, 1}) != "" || r.SecondIn(0, []uint32{1, 1}) != "" {
+		t.Error("a net without scopes has runs")
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/explore"
 )
 
 // maxLine bounds one command, in bytes.
@@ -29,13 +30,14 @@ var ErrRefused = errors.New("at least one command was refused")
 type playing struct {
 	tables *petri.Tables
 	state  *petri.State
+	runs   explore.Runs
 }
 
 // Run writes the initial state, then does each command of in and writes its answer, until
 // in or ctx ends. A refused command changes nothing and the next one is done; Run then
 // returns ErrRefused.
 func Run(ctx context.Context, t *petri.Tables, in io.Reader, answers io.Writer) error {
-	p := playing{t, t.NewState()}
+	p := playing{t, t.NewState(), explore.NewRuns(t)}
 	out := json.NewEncoder(answers)
 	out.SetEscapeHTML(false)
 	if err := out.Encode(p.answer()); err != nil {
@@ -90,12 +92,24 @@ func (p *playing) do(line string) error {
 		if !ok {
 			return fmt.Errorf("no place %q in net %q", id, p.tables.Net.ID)
 		}
+		if scope := p.runs.SecondIn(place, p.state.Marking()); scope != "" && n > 0 {
+			return fmt.Errorf("place %q: %w", id, secondRun(scope))
+		}
 		return p.state.Add(place, uint32(n))
 	}
 	return fmt.Errorf("unknown command %q; expected fire ID, inject N ID or state", word)
 }
 
+// secondRun is why a command is refused that opens a run of a scope beside another one: the
+// tokens of both would be mixed.
+func secondRun(scope string) error {
+	return fmt.Errorf("it would open a second run of scope %q, and play keeps no runs apart; expected a net without two runs at one time, or pnagent engine", scope)
+}
+
 func (p *playing) fire(t int) error {
+	if scope := p.runs.Second(t, p.state.Marking()); scope != "" && p.state.Enabled(t) {
+		return fmt.Errorf("transition %q: %w", p.tables.Net.Transitions[t].ID, secondRun(scope))
+	}
 	err := p.state.Fire(t)
 	if !errors.Is(err, petri.ErrNotEnabled) {
 		return err

@@ -227,12 +227,12 @@ func (c *Collector) subscribe(subject string) (*nats.Subscription, error) {
 func (c *Collector) process(ctx context.Context) {
 	var decoder telemetry.Decoder
 	var msg telemetry.Snapshot
-	batch, first := c.inbox.next(nil, false)
+	batch, first := c.inbox.next(nil)
 	for len(batch) > 0 {
 		for _, m := range batch {
 			c.receive(ctx, m, first, &decoder, &msg)
 		}
-		batch, first = c.inbox.next(batch, first)
+		batch, first = c.inbox.next(batch)
 	}
 }
 

@@ -14,23 +14,68 @@ const (
 	// counted as OverrunUnknown.
 	maxUnknown      = 1 << 14
 	maxUnknownBytes = 32 << 20
-	// unknownTurn is how many messages of unknown sources are taken at a time.
-	unknownTurn = 16
+	// Messages of one shown source that wait; more are dropped and counted as Overrun.
+	maxOfSource      = 1 << 10
+	maxOfSourceBytes = 16 << 20
+	// turn is how many messages of a source are taken at a time, or of all unknown ones.
+	turn = 16
 )
 
 // inbox holds the messages that wait to be processed. Messages of sources whose rows
-// are shown come first, so that a flood of others does not delay them. The zero
-// inbox has no such source.
+// are shown come first, so that a flood of others does not delay them. Each of these
+// sources has a queue of its own, and they take turns, so that a flood under one name
+// delays no other source. The zero inbox has no such source.
 type inbox struct {
 	mu      sync.Mutex
 	filled  sync.Cond
 	closed  bool
-	shown   map[string]bool // sources whose rows are shown, by subjectKey
-	arrived []string        // sources to add to shown once no message of them waits in rest
-	first   waiting         // of sources in shown
+	shown   map[string]*queue // of sources whose rows are shown, by subjectKey
+	arrived []string          // sources to add to shown once no message of them waits in rest
+	turns   []*queue          // that have messages, in turn
+	waiting int               // messages in turns
+	bytes   int               // of these
+	dropped uint64            // of shown sources, since the last call of takeDropped
 	rest    waiting
-	came    int64 // messages put into first so far
-	done    int64 // of these, processed
+	came    int64 // messages put into queues so far
+	taken   int64 // the first of these in the batch that is being processed; 0 without one
+}
+
+// queue has the messages of one source that wait.
+type queue struct {
+	msgs  []numbered
+	head  int // of msgs that were taken
+	bytes int
+}
+
+// numbered is a message and its number by arrival, from 1.
+type numbered struct {
+	*nats.Msg
+	n int64
+}
+
+func (q *queue) put(m numbered) {
+	if len(q.msgs) == cap(q.msgs) && q.head > 0 { // use the memory of those that were taken
+		n := copy(q.msgs, q.msgs[q.head:])
+		clear(q.msgs[n:])
+		q.msgs, q.head = q.msgs[:n], 0
+	}
+	q.msgs, q.bytes = append(q.msgs, m), q.bytes+len(m.Data)
+}
+
+func (q *queue) take() *nats.Msg {
+	m := q.msgs[q.head].Msg
+	q.msgs[q.head] = numbered{}
+	q.head, q.bytes = q.head+1, q.bytes-len(m.Data)
+	if q.empty() {
+		q.msgs, q.head = q.msgs[:0], 0
+	}
+	return m
+}
+
+func (q *queue) empty() bool { return q.head == len(q.msgs) }
+
+func (q *queue) full() bool {
+	return len(q.msgs)-q.head >= maxOfSource || q.bytes >= maxOfSourceBytes
 }
 
 // waiting is a bounded queue of messages.
@@ -77,43 +122,79 @@ func subjectKey(subject string) string {
 func (b *inbox) put(m *nats.Msg) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.shown[subjectKey(m.Subject)] {
-		if b.first.put(m, maxWaiting, maxWaitingBytes) {
-			b.came++
-		}
-	} else {
+	q := b.shown[subjectKey(m.Subject)]
+	switch {
+	case q == nil:
 		b.rest.put(m, maxUnknown, maxUnknownBytes)
+	case q.full() || b.waiting >= maxWaiting || b.bytes+len(m.Data) > maxWaitingBytes:
+		b.dropped++
+	default:
+		if q.empty() {
+			b.turns = append(b.turns, q)
+		}
+		b.came++
+		b.waiting, b.bytes = b.waiting+1, b.bytes+len(m.Data)
+		q.put(numbered{m, b.came})
 	}
 	b.filled.Signal()
 }
 
-// next returns the next messages in the memory of batch, the last one it returned:
-// all of the first queue, or a few of the other one. It waits for one, and returns
-// none once the inbox is closed.
-func (b *inbox) next(batch []*nats.Msg, known bool) (msgs []*nats.Msg, first bool) {
+// next returns the next messages in the memory of batch, the last one it returned: a
+// few of each shown source, or else a few of the other ones. first reports which. It
+// waits for one, and returns none once the inbox is closed.
+func (b *inbox) next(batch []*nats.Msg) (msgs []*nats.Msg, first bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if known {
-		b.done += int64(len(batch))
-	}
+	b.taken = 0
 	clear(batch)
-	for len(b.first.msgs) == 0 && len(b.rest.msgs) == 0 && !b.closed {
+	for len(b.turns) == 0 && len(b.rest.msgs) == 0 && !b.closed {
 		b.addArrived()
 		b.filled.Wait()
 	}
 	switch {
 	case b.closed:
 		return nil, false
-	case len(b.first.msgs) > 0:
-		return b.first.take(batch[:0], len(b.first.msgs)), true
+	case len(b.turns) > 0:
+		return b.takeTurns(batch[:0]), true
 	}
-	return b.rest.take(batch[:0], unknownTurn), false
+	return b.rest.take(batch[:0], turn), false
+}
+
+// takeTurns takes a few messages of each queue, in their order.
+func (b *inbox) takeTurns(batch []*nats.Msg) []*nats.Msg {
+	b.taken = b.oldest()
+	left := b.turns[:0]
+	for _, q := range b.turns {
+		for n := 0; n < turn && !q.empty(); n++ {
+			m := q.take()
+			b.waiting, b.bytes = b.waiting-1, b.bytes-len(m.Data)
+			batch = append(batch, m)
+		}
+		if !q.empty() {
+			left = append(left, q)
+		}
+	}
+	clear(b.turns[len(left):])
+	b.turns = left
+	return batch
+}
+
+// oldest returns the number of the first message that waits in a queue, or of the next
+// one.
+func (b *inbox) oldest() int64 {
+	first := b.came + 1
+	for _, q := range b.turns {
+		first = min(first, q.msgs[q.head].n)
+	}
+	return first
 }
 
 // addArrived adds the sources whose rows became visible.
 func (b *inbox) addArrived() {
 	for _, key := range b.arrived {
-		b.shown[key] = true
+		if b.shown[key] == nil {
+			b.shown[key] = &queue{}
+		}
 	}
 	b.arrived = b.arrived[:0]
 }
@@ -134,22 +215,33 @@ func (b *inbox) keep(shown map[string]bool) {
 	if n := len(b.rest.msgs); n > 0 && n < maxUnknown/2 {
 		return
 	}
-	b.shown, b.arrived = shown, b.arrived[:0]
+	queues := make(map[string]*queue, len(shown))
+	for key := range shown {
+		if queues[key] = b.shown[key]; queues[key] == nil {
+			queues[key] = &queue{}
+		}
+	}
+	b.shown, b.arrived = queues, b.arrived[:0]
 }
 
 // takeDropped returns how many messages were dropped since the last call.
 func (b *inbox) takeDropped() (known, unknown uint64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	known, unknown, b.first.dropped, b.rest.dropped = b.first.dropped, b.rest.dropped, 0, 0
+	known, unknown, b.dropped, b.rest.dropped = b.dropped, b.rest.dropped, 0, 0
 	return known, unknown
 }
 
-// progress returns how many messages of shown sources came and were processed.
+// progress returns how many messages of shown sources came, and up to which of these
+// all were processed.
 func (b *inbox) progress() (came, done int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.came, b.done
+	done = b.oldest() - 1
+	if b.taken != 0 {
+		done = min(done, b.taken-1)
+	}
+	return b.came, done
 }
 
 // close ends next.

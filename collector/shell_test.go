@@ -78,14 +78,14 @@ func TestOverrunIsCounted(t *testing.T) {
 		defer c.inbox.mu.Unlock()
 		return c.inbox.rest.dropped
 	}
-	for deadline := time.Now().Add(enough); dropped() < more-maxUnknown-unknownTurn; <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(enough); dropped() < more-maxUnknown-turn; <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d dropped; want %d", dropped(), more-maxUnknown)
 		}
 	}
 	c.mu.Unlock()
 	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= more })
-	if n := view.Traffic.Rejected[string(OverrunUnknown)]; n < more-maxUnknown-unknownTurn || n > more-maxUnknown || view.Traffic.Rejected[string(Overrun)] != 0 {
+	if n := view.Traffic.Rejected[string(OverrunUnknown)]; n < more-maxUnknown-turn || n > more-maxUnknown || view.Traffic.Rejected[string(Overrun)] != 0 {
 		t.Errorf("%d dropped", n)
 	}
 	if n := strings.Count(book.String(), "sources that are not shown"); n != 1 {

@@ -241,11 +241,8 @@ func (a *attacked) tokens(t *testing.T) (n int) {
 	return n
 }
 
-// A flood of messages that are not of any source is dropped and counted, and the
-// messages of a source that is shown are processed meanwhile.
-func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
-	t.Parallel()
-	a := attack(t)
+// flood publishes garbage without pause, until end is called.
+func (a *attacked) flood(subject func(i int) string) (end func() error) {
 	ended, flooded := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 0; ; i++ {
@@ -255,12 +252,21 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 				return
 			default:
 			}
-			if err := a.nc.Publish(telemetry.Subjects{}.Snapshot("garbage", fmt.Sprint(i%1000)), []byte("garbage")); err != nil {
+			if err := a.nc.Publish(subject(i), []byte("garbage")); err != nil {
 				flooded <- err
 				return
 			}
 		}
 	}()
+	return func() error { close(ended); return <-flooded }
+}
+
+// A flood of messages that are not of any source is dropped and counted, and the
+// messages of a source that is shown are processed meanwhile.
+func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
+	t.Parallel()
+	a := attack(t)
+	end := a.flood(func(i int) string { return telemetry.Subjects{}.Snapshot("garbage", fmt.Sprint(i%1000)) })
 	until(t, "messages of unknown sources are dropped", func() error {
 		if a.rejected(t)["overrun_unknown"] == 0 {
 			return errors.New("none is")
@@ -278,8 +284,7 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 			return nil
 		})
 	}
-	close(ended)
-	if err := <-flooded; err != nil {
+	if err := end(); err != nil {
 		t.Error(err)
 	}
 	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
@@ -288,4 +293,67 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 	}
 	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
 	until(t, "a new net is shown after the flood", func() error { return a.side.shows(t, shopNet) })
+}
+
+// A flood of garbage under the name of a source that is shown drops messages of that
+// source, which is refused. Another source is shown as soon as without the flood, or
+// within ten seconds on a loaded machine. It runs alone, because it measures times.
+func TestAFloodUnderTheNameOfASourceDelaysNoOtherOne(t *testing.T) {
+	a := attack(t)
+	runEngine(t, a.nc.ConnectedUrl(), "other", "--instances", "1", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	until(t, "the other engine is shown", func() error {
+		if state := a.side.view(t).source("claims", "other"); state != "up" {
+			return errors.New(state)
+		}
+		return nil
+	})
+	operator := connect(t, a.nc.ConnectedUrl())
+	shown := func() time.Duration {
+		begun, before := time.Now(), a.tokens(t)
+		request(t, operator, "inject", "claims", "other", `{"instance":0,"place":"inbox","tokens":2}`)
+		until(t, "the other engine's tokens are shown", func() error {
+			if n := a.tokens(t); n < before+2 {
+				return fmt.Errorf("%d tokens, %d before", n, before)
+			}
+			return nil
+		})
+		return time.Since(begun)
+	}
+	calm := shown()
+	end := a.flood(func(int) string { return telemetry.Subjects{}.Snapshot("claims", "good") })
+	until(t, "messages of the flooded source are dropped", func() error {
+		if a.rejected(t)["overrun"] == 0 {
+			return errors.New("none is")
+		}
+		return nil
+	})
+	until(t, "the flooded source is refused", func() error {
+		if state := a.side.view(t).source("claims", "good"); state != "refused" {
+			return errors.New(state)
+		}
+		return nil
+	})
+	for range 3 {
+		if took := shown(); took > 10*time.Second+3*calm {
+			t.Errorf("shown after %v during the flood, %v before; want at most 10 s and three times that", took, calm)
+		} else {
+			t.Logf("shown after %v during the flood, %v before", took, calm)
+		}
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	over := time.Now()
+	if state := a.side.view(t).source("claims", "other"); state != "up" {
+		t.Errorf("the other source is %s after the flood; want up", state)
+	}
+	until(t, "the flooded source is up after the flood", func() error {
+		if state := a.side.view(t).source("claims", "good"); state != "up" {
+			return errors.New(state)
+		}
+		return nil
+	})
+	if took := time.Since(over); took > 10*time.Second+3*calm {
+		t.Errorf("up %v after the flood; want at most 10 s, or somewhat more on a loaded machine", took)
+	}
 }

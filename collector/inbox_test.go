@@ -54,11 +54,12 @@ func TestASourceMovesWhenNoneOfItsMessagesWait(t *testing.T) {
 	b := newInbox()
 	put := func() { b.put(&nats.Msg{Subject: "petrinet.v1.snapshot.n.a"}) }
 	put()
-	batch, first := b.next(nil)
+	batch, _ := b.next(nil)
 	b.show("petrinet.v1.snapshot.n.a")
 	put()
 	b.keep(map[string]bool{"n.a": true})
-	if batch, first = b.next(batch); len(batch) != 1 || first {
+	batch, first := b.next(batch)
+	if len(batch) != 1 || first {
 		t.Errorf("got %d messages, first %v; want the one that waited", len(batch), first)
 	}
 	b.keep(map[string]bool{"n.a": true})

@@ -55,3 +55,24 @@ func TestALineThatIsTooLongEndsTheGame(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Two tokens come to a scope. The game does not keep its runs apart, so it refuses the second until
+// the first has ended, and changes nothing.
+func TestASecondRunOfAScopeIsRefused(t *testing.T) {
+	net := petritest.Compile(t, &petri.Net{ID: "n", Scopes: []petri.Scope{{ID: "s"}}, Places: []petri.Place{{ID: "in", Initial: 2}, {ID: "active", Scope: "s"}},
+		Transitions: []petri.Transition{{ID: "begin"}, {ID: "end"}},
+		Arcs:        []petri.Arc{{Source: "in", Target: "begin", Weight: 1}, {Source: "begin", Target: "active", Weight: 1}, {Source: "active", Target: "end", Weight: 1}}})
+	var out strings.Builder
+	err := Run(t.Context(), net, strings.NewReader("fire begin\nfire begin\ninject 1 active\nfire end\nfire begin"), &out)
+	const why = `it would open a second run of scope \"s\", and play keeps no runs apart; expected a net without two runs at one time, or pnagent engine"}`
+	want := `{"marking":{"in":2},"enabled":["begin"]}
+{"marking":{"active":1,"in":1},"enabled":["begin","end"]}
+{"error":"transition \"begin\": ` + why + `
+{"error":"place \"active\": ` + why + `
+{"marking":{"in":1},"enabled":["begin"]}
+{"marking":{"active":1},"enabled":["end"]}
+`
+	if !errors.Is(err, ErrRefused) || out.String() != want {
+		t.Errorf("error %v, answers\n%swant\n%s", err, out.String(), want)
+	}
+}

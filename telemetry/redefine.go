@@ -3,6 +3,7 @@
 package telemetry
 
 import (
+	"bytes"
 	"fmt"
 	"sync"
 )
@@ -10,12 +11,17 @@ import (
 // redefinitions are new definitions of nets, until the goroutine that publishes uses them.
 type redefinitions struct {
 	mu   sync.Mutex
-	nets map[int]SourceNet
+	nets map[int]redefinition
 }
 
-// Redefine gives Nets[net] a larger definition, for an engine that discovers
-// its net while it runs. Existing rows keep their indices, so counters continue
-// in the same epoch. With as many rows as before the definition stays. The next
+type redefinition struct {
+	SourceNet
+	digest string // of its PNML
+}
+
+// Redefine gives Nets[net] another definition with at least as many rows, for an
+// engine that discovers its net while it runs. Existing rows keep their indices, so counters continue
+// in the same epoch. The same bytes change nothing. The next
 // snapshot is full, and Config.Rows then receives zeros of the new size.
 //
 // ID, Region, Fence and Since stay. The error is that of Start for a
@@ -27,7 +33,7 @@ func (p *Publisher) Redefine(net int, places, transitions int, pnml []byte) erro
 	next := was
 	next.PNML, next.Places, next.Transitions = pnml, places, transitions
 	switch {
-	case places == was.Places && transitions == was.Transitions:
+	case places == was.Places && transitions == was.Transitions && bytes.Equal(pnml, was.PNML):
 		return nil
 	case places < was.Places || transitions < was.Transitions:
 		return fmt.Errorf("redefine net %q: %d places and %d transitions, after %d and %d", was.ID, places, transitions, was.Places, was.Transitions)
@@ -43,9 +49,9 @@ func (p *Publisher) Redefine(net int, places, transitions int, pnml []byte) erro
 	p.redefined.mu.Lock()
 	defer p.redefined.mu.Unlock()
 	if p.redefined.nets == nil {
-		p.redefined.nets = map[int]SourceNet{}
+		p.redefined.nets = map[int]redefinition{}
 	}
-	p.redefined.nets[net] = next
+	p.redefined.nets[net] = redefinition{next, Digest(pnml)}
 	return nil
 }
 
@@ -54,7 +60,7 @@ func (p *Publisher) defined(net int) SourceNet {
 	p.redefined.mu.Lock()
 	defer p.redefined.mu.Unlock()
 	if n, ok := p.redefined.nets[net]; ok {
-		return n
+		return n.SourceNet
 	}
 	return p.cfg.Nets[net]
 }
@@ -65,7 +71,7 @@ func (p *Publisher) takeOver(net int) {
 	n, ok := p.redefined.nets[net]
 	p.redefined.mu.Unlock()
 	f := p.feeds[net]
-	if size := [2]int{n.Places, n.Transitions}; ok && size != f.size {
-		f.size, f.head.Digest, f.inStep = size, Digest(n.PNML), false
+	if ok && n.digest != f.head.Digest {
+		f.size, f.head.Digest, f.inStep = [2]int{n.Places, n.Transitions}, n.digest, false
 	}
 }

@@ -68,7 +68,10 @@ func TestANetMayNotShrinkNorOutgrowTheWire(t *testing.T) {
 	if err := p.Redefine(0, 3, 0, nil); err == nil {
 		t.Error("an empty definition is accepted")
 	}
-	if err := p.Redefine(0, 2, 0, []byte("another")); err != nil || p.defined(0).Places != 2 || string(p.defined(0).PNML) != "x" {
-		t.Errorf("%v: a definition with the same number of rows replaced the old one", err)
+	if err := p.Redefine(0, 2, 0, []byte("x")); err != nil || p.redefined.nets != nil {
+		t.Errorf("%v: the same definition is published again", err)
+	}
+	if err := p.Redefine(0, 2, 0, []byte("another")); err != nil || p.defined(0).Places != 2 || string(p.defined(0).PNML) != "another" {
+		t.Errorf("%v: a definition with other arcs did not replace the old one", err)
 	}
 }

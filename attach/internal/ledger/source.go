@@ -77,7 +77,7 @@ type Source struct {
 // publishing is the publisher of a net.
 type publishing struct {
 	*telemetry.Publisher
-	places, transitions int
+	places, transitions, arcs int // of the definition that it has
 }
 
 var errSilent = errors.New("no poll that could be used")
@@ -231,8 +231,8 @@ func (l *Ledger) definition() ([]byte, error) {
 
 // redefine gives a publisher the larger definition of a net that has grown.
 func (s *Source) redefine(l *Ledger) error {
-	p, places, transitions := s.publishers[l], len(l.net.Def.Places), len(l.net.Def.Transitions)
-	if p == nil || p.places == places && p.transitions == transitions {
+	p, places, transitions, arcs := s.publishers[l], len(l.net.Def.Places), len(l.net.Def.Transitions), len(l.net.Def.Arcs)
+	if p == nil || p.places == places && p.transitions == transitions && p.arcs == arcs {
 		return nil
 	}
 	text, err := l.definition()
@@ -242,7 +242,7 @@ func (s *Source) redefine(l *Ledger) error {
 	if err := p.Redefine(0, places, transitions, text); err != nil {
 		return err
 	}
-	p.places, p.transitions = places, transitions
+	p.places, p.transitions, p.arcs = places, transitions, arcs
 	return nil
 }
 
@@ -265,7 +265,7 @@ func (s *Source) define(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	s.publishers[l] = &publishing{started, places, transitions}
+	s.publishers[l] = &publishing{started, places, transitions, len(l.net.Def.Arcs)}
 	s.mu.Lock()
 	s.epoch = max(s.epoch, started.Epoch())
 	s.mu.Unlock()

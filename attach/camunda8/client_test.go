@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
 )
 
 func TestAnAddressIsThatOfTheAPI(t *testing.T) {
@@ -214,6 +216,38 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 	if err := a.poll(t.Context()); err != nil || a.nets["gone"] == nil {
 		t.Errorf("%v; expected the definition to be found", err)
 	}
+}
+
+// TestAJoinLacksWhatTheVersionOfItsTokenSays has a token of each of two versions at a join
+// of two flows, and of three.
+func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
+	e := newEmulation(t, true)
+	for i, branches := range []string{"ab", "abc"} {
+		text, key := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><parallelGateway id="j"/>`, strconv.Itoa(i+1)
+		for _, b := range branches {
+			text += fmt.Sprintf(`<task id="%c"/><sequenceFlow id="f%c" sourceRef="%c" targetRef="j"/>`, b, b, b)
+		}
+		e.xml[key] = []byte(text + "</process></definitions>")
+		e.put(definitionsPath, key, item{"processDefinitionId": "p", "version": i + 1})
+		e.put(elementsPath, key, item{"state": "ACTIVE", "type": "PARALLEL_GATEWAY", "elementId": "j", "processDefinitionId": "p", "processDefinitionKey": key,
+			"processInstanceKey": key, "startDate": date(time.Now().UnixMilli())})
+	}
+	w := newWatch(t)
+	w.adapter(e, "")
+	w.until(func(v *collector.View) string {
+		got := map[string]uint32{}
+		if v.Net("p") == nil {
+			return "no net is published"
+		}
+		for _, p := range v.Net("p").Rows.Places {
+			for _, token := range p.Stuck {
+				for _, wait := range token.Waits {
+					got[token.Instance] += wait.Count
+				}
+			}
+		}
+		return cmp.Diff(map[string]uint32{"1": 1, "2": 2}, got)
+	})
 }
 
 // FuzzAnswers gives the adapter any bytes as every answer.

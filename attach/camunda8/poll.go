@@ -3,6 +3,7 @@
 package camunda8
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -39,6 +40,7 @@ func isOptional(path string, err error) bool {
 const (
 	maxNets        = 10_000 // unwanted ones count, too
 	maxDefinitions = 100_000
+	maxModels      = 100       // in one poll, of nets that know the elements already
 	maxFlow        = 1_000_000 // rows of one poll; the next poll continues
 )
 
@@ -50,15 +52,18 @@ const listEvery = 60_000_000
 // definition is one version of a process.
 type definition struct {
 	processDefinition
-	loaded bool // its model was read
+	model *diagram.Net // of this version alone; nil if it was not read
+	used  int64        // the last poll in which an element instance named it
+	unfit bool         // that its model cannot be used was logged
 }
 
 // poll asks the API once and changes the ledgers. An error leaves what was read
 // before it.
 func (a *Adapter) poll(ctx context.Context) error {
 	defer a.count()
-	a.relisted = false
+	a.relisted, a.models = false, 0
 	host := time.Now().UnixMicro()
+	a.at = host
 	if a.listedAt == 0 || host-a.listedAt >= listEvery {
 		if err := a.list(ctx); err != nil {
 			return err
@@ -105,14 +110,18 @@ func each[T any](ctx context.Context, a *Adapter, name, path string, q query, mo
 	return err
 }
 
-// list reads the list of definitions, and makes a net of each process id.
+// list reads the list of definitions, and makes a net of each process id. It forgets the
+// models that no element instance named since the last list and the last tokens.
 func (a *Adapter) list(ctx context.Context) error {
 	if err := a.readDefinitions(ctx); err != nil {
 		return err
 	}
-	ids := map[string]bool{}
+	ids, since := map[string]bool{}, min(a.listedAt, a.presenceAt)
 	for _, d := range a.definitions {
 		ids[d.ID] = true
+		if d.used < since {
+			d.model = nil
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(ids)) {
 		if _, err := a.netOf(ctx, id); err != nil {
@@ -144,47 +153,49 @@ func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Net, error) {
 	case len(a.nets) >= maxNets || telemetry.CheckName(id) != nil:
 		a.Drop("net")
 	default:
-		var err error
-		if n, err = a.readModel(ctx, a.newest(id)); err != nil {
+		d := a.newest(id)
+		if err := a.readModel(ctx, d); err != nil {
 			return nil, err
 		}
+		n = d.model
 		a.Add(n.Ledger)
 	}
 	a.nets[id] = n
 	return n, nil
 }
 
-// net returns the net of an element instance. It reads the list of definitions if
-// the definition is new, at most once in a poll, and the model of a version that has
-// an element which the net lacks. It returns nil for a definition that is not
-// listed, or not wanted.
-func (a *Adapter) net(ctx context.Context, e *elementInstance) (*diagram.Net, error) {
+// net returns the net of an element instance, and that of its version alone; they are the
+// same if the model of the version was not read yet. It reads the list of definitions if
+// the definition is new, at most once in a poll, and the model when an element instance
+// names the definition first. It returns nil for a definition that is not listed, or not
+// wanted.
+func (a *Adapter) net(ctx context.Context, e *elementInstance) (n, version *diagram.Net, err error) {
 	if len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, e.Process) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if a.definitions[e.Definition] == nil && !a.relisted {
 		a.relisted = true
 		if err := a.readDefinitions(ctx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	d := a.definitions[e.Definition]
 	if d == nil {
 		a.Drop("definition")
-		return nil, nil
+		return nil, nil, nil
 	}
-	n, err := a.netOf(ctx, d.ID)
-	if n == nil || err != nil {
-		return nil, err
+	d.used = a.at
+	if n, err = a.netOf(ctx, d.ID); n == nil || err != nil {
+		return nil, nil, err
 	}
-	if !n.Knows(e.Element) && !d.loaded {
-		version, err := a.readModel(ctx, d)
-		if err != nil {
-			return nil, err
+	if d.model == nil && (!n.Knows(e.Element) || a.models < maxModels) {
+		a.models++
+		if err := a.readModel(ctx, d); err != nil {
+			return nil, nil, err
 		}
-		n.Merge(version)
+		n.Merge(d.model)
 	}
-	return n, nil
+	return n, cmp.Or(d.model, n), nil
 }
 
 // newest returns the newest version of a process.
@@ -200,17 +211,18 @@ func (a *Adapter) newest(id string) *definition {
 
 // readModel reads the model of a definition. A model that cannot be used is logged;
 // its nodes are added as element instances name them.
-func (a *Adapter) readModel(ctx context.Context, d *definition) (*diagram.Net, error) {
+func (a *Adapter) readModel(ctx context.Context, d *definition) error {
 	model, err := a.client.do(ctx, http.MethodGet, definitionsPath+"/"+url.PathEscape(d.Key)+"/xml", nil, maxModel)
 	if err != nil && !errors.Is(err, errAbsent) {
-		return nil, err
+		return err
 	}
-	d.loaded = true
 	n, unusable := diagram.New(d.ID, d.Name, model)
-	if err := errors.Join(err, unusable); err != nil {
+	d.model = n
+	if err := errors.Join(err, unusable); err != nil && !d.unfit {
+		d.unfit = true
 		a.cfg.Log.Warn("the model cannot be used; places are added as element instances name them", "net", d.ID, "definition", d.Key, "err", err)
 	}
-	return n, nil
+	return nil
 }
 
 // readPresence reads where instances are and what they wait for.
@@ -235,7 +247,7 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 	}
 	for i := range open {
 		e := &open[i]
-		n, err := a.net(ctx, e)
+		n, version, err := a.net(ctx, e)
 		if err != nil {
 			return err
 		}
@@ -247,7 +259,7 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 			since = now
 		}
 		t := ledger.Token{ID: e.Key, Instance: e.Instance, Since: since}
-		if !n.Add(n, e.Element, t, whys.of(n, e)) {
+		if !n.Add(version, e.Element, t, whys.of(n, e)) {
 			a.Drop("place")
 		}
 	}
@@ -270,7 +282,7 @@ func (a *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 	filter[field] = since(c.From(overlap))
 	q := query{Filter: filter, Sort: by(field, "elementInstanceKey")}
 	_, err := search(ctx, a.client, elementsPath, q, maxFlow, func(e *elementInstance) error {
-		n, err := a.net(ctx, e)
+		n, _, err := a.net(ctx, e)
 		if n == nil || err != nil || !e.hasFlow() {
 			return err
 		}

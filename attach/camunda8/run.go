@@ -49,6 +49,8 @@ type Adapter struct {
 	nets   map[string]*diagram.Net // by process id; nil for one that is not wanted
 
 	definitions  map[string]*definition // by key
+	at           int64                  // when this poll began
+	models       int                    // read in this poll, of definitions that an element instance names
 	listedAt     int64                  // when these were read
 	relisted     bool                   // they were read again in this poll, for one that was unknown
 	absent       map[string]bool        // searches that the API lacks, since listedAt

@@ -72,7 +72,7 @@ func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, erro
 	if cfg.Source, err = sourceName("source", c.Source, "-dipen"); err != nil {
 		return cfg, err
 	}
-	if cfg.Net, err = c.net(s); err != nil {
+	if cfg.Net, err = c.net(s, log); err != nil {
 		return cfg, err
 	}
 	if cfg.Etcd.TLS, err = tlsConfig("etcd", c.CA, c.Cert, c.Key); err != nil {
@@ -92,10 +92,10 @@ func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, erro
 }
 
 // net returns the net of the file, or one that has nothing but a name.
-func (c *attachDipenCmd) net(s streams) (*petri.Net, error) {
+func (c *attachDipenCmd) net(s streams, log *slog.Logger) (*petri.Net, error) {
 	n := &petri.Net{ID: path.Base(strings.Trim(c.Prefix, "/"))}
 	if c.File != "" {
-		tables, err := compileNets([]string{c.File}, s, c.Limit)
+		tables, err := compileNets([]string{c.File}, s, c.Limit, log)
 		if err != nil {
 			return nil, err
 		}

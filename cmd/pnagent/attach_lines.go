@@ -211,7 +211,7 @@ func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, erro
 			return cfg, usageError{fmt.Errorf("--speed: %q; expected max, or a number above 0 and up to a million", c.Speed)}
 		}
 	}
-	if cfg.Nets, err = compileNets(c.Files, s, c.Limit); err != nil {
+	if cfg.Nets, err = compileNets(c.Files, s, c.Limit, log); err != nil {
 		return cfg, err
 	}
 	if c.Table != "" {

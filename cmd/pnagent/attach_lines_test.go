@@ -80,7 +80,7 @@ func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := compileNets([]string{ordersNet}, streams{}, limitFlags{MaxBytes: 1 << 20, MaxDepth: 100, MaxNodes: 100})
+	tables, err := compileNets([]string{ordersNet}, streams{}, limitFlags{MaxBytes: 1 << 20, MaxDepth: 100, MaxNodes: 100}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
@@ -19,7 +20,7 @@ type drawCmd struct {
 }
 
 // Run writes one net with its initial marking as SVG.
-func (c *drawCmd) Run(s streams) error {
+func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 	files, err := readNets(c.Files, s, c.Limit)
 	if err != nil {
 		return err
@@ -27,6 +28,7 @@ func (c *drawCmd) Run(s streams) error {
 	var nets []*petri.Net
 	for _, f := range files {
 		nets = append(nets, f.Nets...)
+		logWarnings(f.Warnings, log)
 	}
 	n, err := c.choose(nets)
 	if err != nil {

@@ -70,7 +70,7 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 		return usageError{err}
 	}
 	if c.Trace {
-		return c.trace(s)
+		return c.trace(s, log)
 	}
 	if c.Web.Listen != "" && c.Journal == inJetStream {
 		return usageError{errors.New("--web.listen-address with --journal=jetstream; expected a whole engine, because parts of a net deliver no events")}
@@ -82,7 +82,7 @@ func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error 
 	if err != nil {
 		return err
 	}
-	tables, err := compileNets(c.Files, s, c.Limit)
+	tables, err := compileNets(c.Files, s, c.Limit, log)
 	if err != nil {
 		return err
 	}

@@ -74,7 +74,7 @@ func directory(dir string) error {
 
 // nets returns the configuration to replay the journal with.
 func (c *journalCheckCmd) nets(s streams, instances int, log *slog.Logger) (engine.Config, error) {
-	tables, err := compileNets(c.Files, s, c.Limit)
+	tables, err := compileNets(c.Files, s, c.Limit, log)
 	if err != nil {
 		return engine.Config{}, err
 	}

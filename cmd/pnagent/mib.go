@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,12 +24,12 @@ type mibCmd struct {
 }
 
 // Run writes the modules and says which changed.
-func (c *mibCmd) Run(s streams) error {
+func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 	root, err := mib.ParseRoot(c.OIDRoot)
 	if err != nil {
 		return usageError{fmt.Errorf("--oid-root: %w", err)}
 	}
-	tables, err := compileNets(c.Files, s, c.Limit)
+	tables, err := compileNets(c.Files, s, c.Limit, log)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"log/slog"
 	"os"
 
 	"github.com/pnagent/pnagent/petri"
@@ -20,9 +21,12 @@ func (f limitFlags) limits() netfile.Limits {
 	return netfile.Limits{Bytes: f.MaxBytes, Depth: f.MaxDepth, Nodes: f.MaxNodes}
 }
 
-// readNet reads one net file; "-" is standard input.
-func readNet(path string, s streams, lim limitFlags) (*netfile.File, error) {
+// readNet reads one net file and logs its warnings; "-" is standard input.
+func readNet(path string, s streams, lim limitFlags, log *slog.Logger) (*netfile.File, error) {
 	files, err := readNets([]string{path}, s, lim)
+	if files[0] != nil {
+		logWarnings(files[0].Warnings, log)
+	}
 	return files[0], err
 }
 
@@ -33,11 +37,26 @@ func readNets(paths []string, s streams, lim limitFlags) ([]*netfile.File, error
 	return netfile.ReadAll(sources, lim.limits())
 }
 
-// compileNets reads and compiles every net of the files.
-func compileNets(paths []string, s streams, lim limitFlags) ([]*petri.Tables, error) {
+// maxWarnings bounds the warnings of net files that a command logs.
+const maxWarnings = 20
+
+// logWarnings logs warnings of net files, the first ones if there are many.
+func logWarnings(warnings []petri.Fault, log *slog.Logger) {
+	for i := range warnings[:min(len(warnings), maxWarnings)] {
+		log.Warn("net file", "warning", warnings[i].Error())
+	}
+	if more := len(warnings) - maxWarnings; more > 0 {
+		log.Warn("net file: further warnings are printed by pnagent check", "warnings", more)
+	}
+}
+
+// compileNets reads and compiles every net of the files, and logs their warnings.
+func compileNets(paths []string, s streams, lim limitFlags, log *slog.Logger) ([]*petri.Tables, error) {
 	sources, closeAll := openNets(paths, s)
 	defer closeAll()
-	return netfile.Compile(sources, lim.limits())
+	tables, warnings, err := netfile.Compile(sources, lim.limits())
+	logWarnings(warnings, log)
+	return tables, err
 }
 
 // openNets opens net files. A file that cannot be opened fails when it is read.

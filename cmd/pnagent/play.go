@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/play"
@@ -30,11 +31,11 @@ Answers: {"marking":{"place id":tokens,…},"enabled":["transition id",…]}; a 
 }
 
 // Run plays until standard input ends.
-func (c *playCmd) Run(ctx context.Context, s streams) error {
+func (c *playCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.File == "-" {
 		return usageError{errors.New("play reads its commands from standard input; expected the net in a file")}
 	}
-	file, err := readNet(c.File, s, c.Limit)
+	file, err := readNet(c.File, s, c.Limit, log)
 	if err != nil {
 		return err
 	}

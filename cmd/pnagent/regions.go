@@ -34,7 +34,7 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 	if c.For < region.SurveyFor {
 		return usageError{fmt.Errorf("--for: %v; expected %v or more", c.For, region.SurveyFor)}
 	}
-	net, err := c.net(s)
+	net, err := c.net(s, log)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 }
 
 // net returns the id of the net that is asked about.
-func (c *regionsCmd) net(s streams) (string, error) {
+func (c *regionsCmd) net(s streams, log *slog.Logger) (string, error) {
 	if _, err := os.Stat(c.Net); errors.Is(err, fs.ErrNotExist) {
 		return c.Net, nil
 	}
-	f, err := readNet(c.Net, s, c.Limit)
+	f, err := readNet(c.Net, s, c.Limit, log)
 	if err != nil {
 		return "", err
 	}

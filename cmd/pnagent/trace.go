@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -18,11 +19,11 @@ var errTraceStuck = errors.New("the instance is deadlocked")
 // trace plays one instance of the one net in the cursor mode, and prints every
 // step as CSV. At an exclusive gateway the flows are taken in turn, or by chance
 // with a seed.
-func (c *engineCmd) trace(s streams) error {
+func (c *engineCmd) trace(s streams, log *slog.Logger) error {
 	if len(c.Files) != 1 {
 		return usageError{fmt.Errorf("--trace with %d files; expected one", len(c.Files))}
 	}
-	file, err := readNet(c.Files[0], s, c.Limit)
+	file, err := readNet(c.Files[0], s, c.Limit, log)
 	if err != nil {
 		return err
 	}

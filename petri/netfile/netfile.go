@@ -107,11 +107,13 @@ func isBPMN(name string, r *bufio.Reader) bool {
 }
 
 // Compile reads files and compiles all their nets. A file without a net and a duplicate
-// net id are errors. The error joins those of all files.
-func Compile(sources []Source, l Limits) ([]*petri.Tables, error) {
+// net id are errors. The error joins those of all files. It also returns the warnings
+// of the files.
+func Compile(sources []Source, l Limits) ([]*petri.Tables, []petri.Fault, error) {
 	files, err := ReadAll(sources, l)
 	errs := []error{err}
 	var all []*petri.Tables
+	var warnings []petri.Fault
 	from := map[string]string{}
 	for i, file := range files {
 		name := sources[i].Name
@@ -121,6 +123,7 @@ func Compile(sources []Source, l Limits) ([]*petri.Tables, error) {
 		case len(file.Nets) == 0:
 			errs = append(errs, fmt.Errorf("%s: no net in the file; expected one or more", name))
 		}
+		warnings = append(warnings, file.Warnings...)
 		for _, n := range file.Nets {
 			if first, dup := from[n.ID]; dup {
 				errs = append(errs, &petri.Fault{File: n.File, Pos: n.Pos, Msg: fmt.Sprintf("net %q was already given by %s; expected nets with different ids", n.ID, first)})
@@ -132,7 +135,7 @@ func Compile(sources []Source, l Limits) ([]*petri.Tables, error) {
 			all = append(all, t)
 		}
 	}
-	return all, errors.Join(errs...)
+	return all, warnings, errors.Join(errs...)
 }
 
 // Became returns what each element of a process became in one of the nets, and, with

@@ -75,11 +75,11 @@ func TestCompileReportsEveryFile(t *testing.T) {
 		}
 		return out
 	}
-	tables, err := Compile(sources("a", "order"), limits)
+	tables, _, err := Compile(sources("a", "order"), limits)
 	if err != nil || len(tables) != 2 || tables[0].Net.ID != "n" || tables[1].Net.ID != "order" {
 		t.Errorf("%d nets, %v", len(tables), err)
 	}
-	_, err = Compile(sources("a", "b", "empty", "none"), limits)
+	_, _, err = Compile(sources("a", "b", "empty", "none"), limits)
 	if err == nil || !errors.Is(err, gone) {
 		t.Fatalf("%v; want all errors, of the missing file among them", err)
 	}

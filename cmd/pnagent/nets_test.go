@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// idle returns a file of a process with tasks that never begin: a warning for each.
+func idle(t *testing.T, tasks int) string {
+	t.Helper()
+	text := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><startEvent id="s"/>`
+	for i := range tasks {
+		text += fmt.Sprintf(`<task id="t%d"/>`, i)
+	}
+	path := filepath.Join(t.TempDir(), "p.bpmn")
+	if err := os.WriteFile(path, []byte(text+`</process></definitions>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestEveryCommandThatReadsNetFilesLogsTheirWarnings(t *testing.T) {
+	one := idle(t, 1)
+	events := filepath.Join(t.TempDir(), "events.log")
+	if err := os.WriteFile(events, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"engine", "--firings", "1", one},
+		{"engine", "--trace", "--firings", "1", one},
+		{"play", one},
+		{"draw", "-o", filepath.Join(t.TempDir(), "p.svg"), one},
+		{"mib", "--dir", t.TempDir(), one},
+		{"attach", "lines", "--nats", "nats://127.0.0.1:1", "--xes", events, one},
+	} {
+		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
+			var out, log bytes.Buffer
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // some would run on
+			defer cancel()
+			run(ctx, args, streams{strings.NewReader(""), &out, &log})
+			if want := `level=WARN msg="net file" warning="` + one + `:1:102: no sequence flow leads to task`; strings.Count(log.String(), want) != 1 {
+				t.Errorf("%s\nwant once %s", log.String(), want)
+			}
+		})
+	}
+}
+
+func TestManyWarningsOfNetFilesAreCounted(t *testing.T) {
+	var out, log bytes.Buffer
+	run(t.Context(), []string{"engine", "--firings", "1", idle(t, maxWarnings+5)}, streams{strings.NewReader(""), &out, &log})
+	if n := strings.Count(log.String(), "no sequence flow leads to"); n != maxWarnings || !strings.Contains(log.String(), "warnings=5") {
+		t.Errorf("%d warnings; want %d, and the number of others:\n%s", n, maxWarnings, log.String())
+	}
+}

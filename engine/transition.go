@@ -311,7 +311,7 @@ func (tr *Transition) dataFaults(t *petri.Tables, i int) (found []string) {
 	}
 	for k := range arcs {
 		if a := &t.Net.Arcs[arcs[k].Arc]; tr.Data == nil || tr.Data[k] == nil {
-			found = append(found, fmt.Sprintf("no function is bound to the data %q of arc %q", a.Data, a.ID))
+			found = append(found, fmt.Sprintf("no function is bound to the data %q of the arc to place %q", a.Data, a.Target))
 		}
 	}
 	return found

@@ -32,7 +32,7 @@ func (c *Config) checkInscriptions(tr int) error {
 	}
 	for k := range arcs {
 		if a := &c.Tables.Net.Arcs[arcs[k].Arc]; b.Data == nil || b.Data[k] == nil {
-			return fmt.Errorf("no function is bound to the data %q of arc %q", a.Data, a.ID)
+			return fmt.Errorf("no function is bound to the data %q of the arc to place %q", a.Data, a.Target)
 		}
 	}
 	return nil
@@ -76,7 +76,7 @@ func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte
 		}
 		var err error
 		if values[k], err = evaluate(r.Data[k], a.Each, tokens, now); err != nil {
-			return nil, fmt.Errorf("the data of arc %q: %w", s.Tables.Net.Arcs[a.Arc].ID, err)
+			return nil, fmt.Errorf("the data of the arc to place %q: %w", s.Tables.Net.Arcs[a.Arc].Target, err)
 		}
 		if a.Each {
 			left -= len(values[k])

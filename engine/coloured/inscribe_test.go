@@ -130,7 +130,7 @@ func TestAnExpressionThatFailsIsAFailure(t *testing.T) {
 			if r := rowsOf(w.s, w.now).Transitions[0]; r.Failures != 1 || r.Firings != 0 {
 				t.Errorf("%+v", r)
 			}
-			if err := w.fire(0, ""); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), `the data of arc "a1"`) {
+			if err := w.fire(0, ""); !errors.Is(err, petri.ErrNotEnabled) || !strings.Contains(err.Error(), `the data of the arc to place "out"`) {
 				t.Errorf("fired: %v", err)
 			}
 			act := newWorld(t, n, Binding{Action: true, Data: []Inscription{what}, Retry: Retry{Attempts: 1}})
@@ -144,8 +144,8 @@ func TestAnExpressionThatFailsIsAFailure(t *testing.T) {
 func TestDataOfArcsMustBeBound(t *testing.T) {
 	tables := petritest.Compile(t, inscribe(build("p out", "t", "p>t t>out"), "t>out", false))
 	for want, b := range map[string]Binding{
-		`no function is bound to the data "its data" of arc "a1"`: {},
-		"functions for the data of 2 arcs; expected 1":            {Data: []Inscription{says(""), says("")}},
+		`no function is bound to the data "its data" of the arc to place "out"`: {},
+		"functions for the data of 2 arcs; expected 1":                          {Data: []Inscription{says(""), says("")}},
 	} {
 		if _, err := New(Config{Tables: tables, Bindings: []Binding{b}, Stride: 1, Count: 1}, now0); !errors.Is(err, ErrBinding) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)

@@ -65,6 +65,7 @@ func (d *document) checkNode(n, owner *node, starts int) {
 		d.Warnings.Add(n.pos, "no sequence flow leads to "+n.title()+", and there is a start event: it never begins")
 	}
 	d.readMapping(n)
+	d.warnOfAssociations(n)
 	switch {
 	case n.event != nil:
 		d.checkEvent(n, owner)
@@ -89,6 +90,8 @@ func (d *document) checkActivity(n, owner *node) {
 		d.refuseNode(n, "compensating "+kind+" of a process", "it in a sub-process")
 	case n.instantiates() && (owner != nil || len(n.in)+len(n.attached) > 0 || n.loop != nil):
 		d.refuseNode(n, "instantiating "+kind, "one that begins a process, once and without boundary events")
+	case n.byEvent && n.isRepeated():
+		d.refuseNode(n, "loop or multi-instance "+n.kindWords(), "one that runs once each time its event occurs")
 	case n.byEvent:
 		d.checkEventSub(n)
 	}

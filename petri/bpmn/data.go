@@ -22,6 +22,7 @@ type mapping struct {
 type param struct {
 	name, value string
 	local       bool // of in: it does not return
+	hidden      bool // of out: only those after it can read it
 }
 
 // readMapping reads the mapping of a node, which is nil if the file has none.
@@ -52,6 +53,9 @@ func (d *document) readMapping(n *node) {
 				m.only = m.only || !d.takesAll(n)
 			}
 		}
+	}
+	if p := d.script(n, !m.back); p != nil {
+		m.out, n.script = append(p, m.out...), true
 	}
 	switch trivial := len(m.in)+len(m.out) == 0 && !m.only && m.back != call; {
 	case trivial:
@@ -134,7 +138,7 @@ func params(list []param) (lines, context string) {
 	var fields []string
 	for i, p := range list {
 		lines += with(p.name, p.value)
-		if !slices.ContainsFunc(list[i+1:], func(later param) bool { return later.name == p.name }) {
+		if !p.hidden && !slices.ContainsFunc(list[i+1:], func(later param) bool { return later.name == p.name }) {
 			fields = append(fields, jsonText(p.name)+": `"+p.name+"`")
 		}
 	}

@@ -69,3 +69,24 @@ func TestWarnsOfMappingsThatAreNotFollowed(t *testing.T) {
 		t.Error("-want +got\n" + d)
 	}
 }
+
+// What other engines evaluate and pnagent does not is in the warnings.
+func TestWarnsOfDataThatIsNotFollowed(t *testing.T) {
+	f := read(t, strings.Replace(process(`<startEvent id="s"/>
+<serviceTask id="t" c:expression="${bean.total(a)}" c:resultVariable="b"/>
+<scriptTask id="u" scriptFormat="groovy" c:resultVariable="b"><script>a + 1</script></scriptTask>
+<scriptTask id="v" scriptFormat="juel" c:resultVariable="b.c"><script>${a}</script></scriptTask>
+<task id="w"><dataInputAssociation id="i"><targetRef>x</targetRef><assignment/></dataInputAssociation>
+<dataOutputAssociation id="o"><targetRef>x</targetRef><transformation>a + 1</transformation></dataOutputAssociation></task>
+<endEvent id="e"/><correlationSubscription id="k"/>`+path("s t u v w e")), "<definitions ", `<definitions xmlns:c="http://camunda.org/schema/1.0/bpmn" `, 1))
+	if d := cmp.Diff([]string{
+		`f:2:1: the expression or script of service task "t" is not evaluated: it is a piece of work, which sets "b"`,
+		`f:3:1: the expression or script of script task "u" is not evaluated: it is a piece of work, which sets "b"`,
+		`f:4:1: result variable "b.c" of script task "v" is not followed; expected the name of a variable`,
+		`f:5:67: the assignment in a data input association of task "w" is not evaluated`,
+		`f:6:55: the transformation in a data output association of task "w" is not evaluated`,
+		`f:7:19: correlationSubscription "k" is not followed: a message reaches the first instance that waits for it`,
+	}, warningsOf(f)); d != "" {
+		t.Error("-want +got\n" + d)
+	}
+}

@@ -41,6 +41,9 @@ func implementation(s string) string {
 
 // taskTrigger returns what a task waits for.
 func (d *document) taskTrigger(n *node) petri.Trigger {
+	if n.script {
+		return petri.Trigger{}
+	}
 	switch n.kind {
 	case "userTask", "manualTask":
 		return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
@@ -103,7 +106,7 @@ func ignored(e *elem) string {
 	for _, x := range e.extensions() {
 		switch x.name {
 		case "taskDefinition", "calledElement", "calledDecision", "formDefinition", "formData", "userTaskForm", "properties",
-			"inputOutput", "ioMapping", "in", "out":
+			"inputOutput", "ioMapping", "in", "out", "script":
 		default:
 			note(x.name)
 		}

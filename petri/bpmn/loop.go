@@ -61,9 +61,9 @@ func (d *document) readInstances(n *node, e *elem) {
 	if c := e.kid("completionCondition"); c != nil {
 		m.until = d.expression(c)
 	}
-	m.list, m.element = collection(e.extension("collection")), e.extension("elementVariable")
+	m.list, m.element = d.collection(n, e.extension("collection")), e.extension("elementVariable")
 	if ref := e.kid("loopDataInputRef"); ref != nil && m.list == "" {
-		m.list = collection(local(ref.text))
+		m.list = d.collection(n, local(ref.text))
 	}
 	if item := e.kid("inputDataItem"); item != nil && m.element == "" {
 		m.element = item.attr("name")
@@ -109,9 +109,12 @@ func (m *loop) names() []string {
 
 // collection returns an expression for a collection: an expression of UEL, or the name
 // of a variable.
-func collection(s string) string {
-	if s == "" || isUEL(s) {
+func (d *document) collection(n *node, s string) string {
+	switch {
+	case s == "" || isUEL(s):
 		return s
+	case strings.Contains(s, "${") || strings.Contains(s, "#{"):
+		d.refuseNode(n, "the collection "+xmlscan.Quote(s)+" of multi-instance "+n.kindWords(), "an expression that ends with }, or the name of a variable")
 	}
 	return `$env[` + strconv.Quote(s) + `]`
 }
@@ -227,6 +230,15 @@ func (r *repetition) number() string {
 	return of(r.input)
 }
 
+// amount returns an expression for the number or the list of multi-instance. It fails if the
+// number is not a whole number from 0, or the text of one.
+func (m *loop) amount() string {
+	if m.list != "" {
+		return m.list
+	}
+	return with("number", m.number) + `float(number) >= 0 && float(number) == floor(float(number)) ? int(float(number)) : int("loopCardinality " + string(number))`
+}
+
 // next returns the data of what the next run gets, after some have begun.
 func (r *repetition) next(begun string) string {
 	fields := `{"loopCounter": ` + begun
@@ -261,7 +273,7 @@ func (r *repetition) beginAll(from string) {
 		}
 		return
 	}
-	r.inscribe(t, r.input, r.m.number+r.m.list, r.n.pos)
+	r.inscribe(t, r.input, r.m.amount(), r.n.pos)
 	t = r.stepOf("instances", "", 0)
 	r.test(petri.Read, r.input, t, 1, r.n.pos)
 	r.test(petri.Inhibitor, r.item, t, 1, r.n.pos)

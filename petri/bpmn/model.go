@@ -60,6 +60,7 @@ type node struct {
 	maps     *mapping    // nil if data goes in and out as it is
 	attached []*node     // the boundary events on it
 	host     *node       // of a boundary event: what it is attached to
+	script   bool        // a task that does nothing but evaluate an expression
 	link     *node       // of a throwing link event: its target
 	needed   uint32      // of a complex gateway: the number of tokens it waits for
 	calls    *scope      // of a call activity: a process of the files that are read, or nil
@@ -353,12 +354,19 @@ func (d *document) connectLinks(s *scope) {
 		}
 		targets[n.event.name] = n
 	}
+	thrown := map[*node]bool{}
 	for _, n := range s.nodes {
 		if n.kind != "intermediateThrowEvent" || n.event.kind != "link" {
 			continue
 		}
 		if n.link = targets[n.event.name]; n.link == nil {
 			d.refuse(n.pos, n.title()+" leads to the link "+xmlscan.Quote(n.event.name)+"; expected a catching link event of that name in the same process or sub-process")
+		}
+		thrown[n.link] = true
+	}
+	for _, n := range s.nodes {
+		if n.isLinkTarget() && len(n.in) > 0 && !thrown[n] {
+			d.refuse(n.pos, n.title()+" has a sequence flow and no throwing link event leads to it; expected one of that name in the same process or sub-process")
 		}
 	}
 }

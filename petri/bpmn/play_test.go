@@ -228,6 +228,11 @@ func TestActivitiesThatRunSeveralTimes(t *testing.T) {
 		{"in parallel, all begin at once", task(multi("", three)), `{}`, "", running + "n/run×3 n/vars"},
 		{"and all are awaited", task(multi("", three)), `{}`, "n n", running + "n/run n/vars"},
 		{"then the activity ends once", task(multi("", three)), `{}`, "n n n", "e/end"},
+		{"the number can be an expression", task(multi("", `<loopCardinality>=a + 1</loopCardinality>`)), `{"a": 1}`, "", running + "n/run×2 n/vars"},
+		{"or a text", task(multi("", `<loopCardinality>${a}</loopCardinality>`)), `{"a": "3"}`, "", running + "n/run×3 n/vars"},
+		{"a number that is not whole is an incident", task(multi("", `<loopCardinality>${a}</loopCardinality>`)), `{"a": 2.5}`, "", "s-n"},
+		{"or negative", task(multi("", `<loopCardinality>=a</loopCardinality>`)), `{"a": -1}`, "", "s-n"},
+		{"or missing", task(multi("", `<loopCardinality>=a</loopCardinality>`)), `{}`, "", "s-n"},
 		{"in sequence, one begins after the other", task(multi(`isSequential="true"`, three)), `{}`, "n n", running + "n/run n/vars"},
 		{"and ends once", task(multi(`isSequential="true"`, three)), `{}`, "n n n", "e/end"},
 		{"the number is an expression", task(multi("", `<loopCardinality>${k}</loopCardinality>`)), `{"k": 2}`, "n n", "e/end"},
@@ -390,87 +395,6 @@ func TestCallsByAnExpression(t *testing.T) {
 		{"a text with expressions in it", call("q${which}"), `{"which": ""}`, "c/call_q:u", "e/end u/start v/start"},
 		{"no process", call("${which}"), `{"which": "x"}`, "", "e/end u/start v/start"},
 		{"a process that calls this one", call("${which}"), `{"which": "r"}`, "", "e/end u/start v/start"},
-	} {
-		s.run(t)
-	}
-}
-
-// Data goes into an activity and out of it as its mapping has it, and of several tokens that
-// end in a sub-process all changes count.
-func TestDataOfActivities(t *testing.T) {
-	gate := func(n, condition string) string { // where the data of n leads
-		return process(`<startEvent id="s"/>`+n+`<exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/>`+
-			`<sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>`+condition+`</conditionExpression></sequenceFlow>`, "s>n>g>no")
-	}
-	task := func(kind, extensions string) string {
-		return `<` + kind + ` id="n"><extensionElements>` + extensions + `</extensionElements></` + kind + `>`
-	}
-	inner := func(extensions string) string {
-		return `<subProcess id="n"><extensionElements>` + extensions + `</extensionElements><userTask id="u"/></subProcess>`
-	}
-	call := func(extensions, condition string) string {
-		return strings.Replace(gate(`<callActivity id="n" calledElement="q"><extensionElements>`+extensions+`</extensionElements></callActivity>`, condition), "</definitions>",
-			`<process id="q"><userTask id="u"/></process></definitions>`, 1)
-	}
-	const forked = `<subProcess id="n"><startEvent id="ns"/><parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><endEvent id="ne"/>` +
-		`<sequenceFlow id="1" sourceRef="ns" targetRef="f"/><sequenceFlow id="2" sourceRef="f" targetRef="a"/><sequenceFlow id="3" sourceRef="f" targetRef="b"/>` +
-		`<sequenceFlow id="4" sourceRef="a" targetRef="ne"/><sequenceFlow id="5" sourceRef="b" targetRef="ne"/></subProcess>`
-	const inOut = `<c:inputOutput><c:inputParameter name="x">${a + 1}</c:inputParameter><c:inputParameter name="y">=x * 2</c:inputParameter><c:inputParameter name="z">a text</c:inputParameter>` +
-		`<c:outputParameter name="r">${x + y}</c:outputParameter></c:inputOutput>`
-	const io = `<z:ioMapping><z:input source="= a + 1" target="x"/><z:output source="= x + y" target="r"/></z:ioMapping>`
-	for _, s := range []scenario{
-		{"an output parameter", gate(task("userTask", inOut), "r == 7"), `{"a": 1}`, `n,{"x":2,"y":5}`, "yes/end"},
-		{"of work", gate(task("serviceTask", inOut), "r == 6"), `{"a": 1}`, "", "yes/end"},
-		{"inputs are local", gate(task("serviceTask", inOut), "a == 1 &amp;&amp; x == 3 &amp;&amp; y == nil &amp;&amp; z == nil"), `{"a": 1, "x": 3}`, "", "yes/end"},
-		{"other results return, too", gate(task("userTask", inOut), "b == 1"), `{"a": 1}`, `n,{"x":2,"y":5,"b":1}`, "yes/end"},
-		{"not beside an output of Zeebe", gate(task("userTask", io), "b == nil &amp;&amp; r == 7 &amp;&amp; a == 1"), `{"a": 1}`, `n,{"x":2,"y":5,"b":1}`, "yes/end"},
-		{"a mapping of a sub-process", gate(inner(inOut), "r == 10 &amp;&amp; a == 1 &amp;&amp; x == nil"), `{"a": 1}`, `u,{"x":5,"y":5}`, "yes/end"},
-		{"of parallel ends, the last to change a variable counts", gate(forked, "x == 1 &amp;&amp; y == 2"), `{"x": 0, "y": 0}`, `a,{"x":1,"y":0} b,{"y":2}`, "yes/end"},
-		{"even if it sets an earlier value, as a completion in Camunda does", gate(forked, "x == 0 &amp;&amp; y == 2"), `{"x": 0, "y": 0}`, `a,{"x":1,"y":0} b,{"x":0,"y":2}`, "yes/end"},
-		{"or the last one", gate(forked, "x == 2"), `{"x": 0}`, `a,{"x":1} b,{"x":2}`, "yes/end"},
-		{"a called process keeps its data", call("", "x == 0"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
-		{"but for what is mapped out", call(`<c:out source="x" target="r"/><c:out sourceExpression="${x + 1}" target="q"/>`, "x == 0 &amp;&amp; r == 1 &amp;&amp; q == 2"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
-		{"or everything", call(`<c:out variables="all"/>`, "x == 1"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
-		{"also in Zeebe", call(`<z:calledElement processId="q"/>`, "x == 1"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
-		{"not if it does not propagate", call(`<z:calledElement processId="q" propagateAllChildVariables="false"/>`, "x == 0"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
-		{"a called process gets what is mapped in", call(`<c:in source="x" target="y"/><c:out variables="all"/>`, "x == 5 &amp;&amp; y == 5"), `{"x": 5}`, `n:u`, "u/start yes/end"},
-		{"and nothing else", call(`<c:in source="x" target="y"/><c:out source="x" target="r"/>`, "r == nil"), `{"x": 5}`, `n:u`, "u/start yes/end"},
-	} {
-		s.run(t)
-	}
-}
-
-// Parallel branches of a process share its variables.
-func TestVariablesAreShared(t *testing.T) {
-	branches := func(n, flows, condition string) string {
-		return process(`<startEvent id="s"/><parallelGateway id="f"/><inclusiveGateway id="i"/><parallelGateway id="j"/><userTask id="a"/>`+n+`<exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/><endEvent id="e"/>`+
-			`<sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>`+condition+`</conditionExpression></sequenceFlow>`, flows)
-	}
-	const b = `<userTask id="b"/>`
-	const mapped = `<subProcess id="b"><extensionElements><c:inputOutput><c:inputParameter name="x">${y + 1}</c:inputParameter><c:outputParameter name="r">${x}</c:outputParameter></c:inputOutput></extensionElements><userTask id="u"/></subProcess>`
-	const many = `<subProcess id="b"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics><userTask id="u"/></subProcess>`
-	called := func(flows, condition string) string {
-		return strings.Replace(branches(`<callActivity id="b" calledElement="q"><extensionElements><c:in variables="all"/><c:out source="x" target="r"/></extensionElements></callActivity>`, flows, condition), "</definitions>",
-			`<process id="q"><userTask id="u"/></process></definitions>`, 1)
-	}
-	const zero = `{"x":0,"y":0}`
-	const rest = "i>e"
-	for _, s := range []scenario{
-		{"the last of two branches does not undo the first", branches(b, "s>f>a>j f>b>j j>g>no "+rest, "x == 1"), zero, `a,{"x":1,"y":0} b`, "yes/end"},
-		{"in any order of the flows", branches(b, "s>f>b>j f>a>j j>g>no "+rest, "x == 1"), zero, `a,{"x":1,"y":0} b`, "yes/end"},
-		{"and of the tokens", branches(b, "s>f>b>j f>a>j j>g>no "+rest, "x == 1"), zero, `b a,{"x":1,"y":0}`, "yes/end"},
-		{"a new variable is there, too", branches(b, "s>f>a>e f>b>g>no "+rest, "z == 1"), zero, `a,{"z":1} b`, "e/end yes/end"},
-		{"a gateway sees what another branch wrote", branches(b, "s>f>a>e f>b>g>no "+rest, "x == 1"), zero, `a,{"x":1} b`, "e/end yes/end"},
-		{"what ends does not change any more what is left", branches(b, "s>f>a>e f>b>g>no "+rest, "y == 0"), zero, `a,{"x":1} b`, "e/end yes/end"},
-		{"an inclusive join", branches(b, "s>f>a>i f>b>i i>g>no", "x == 1 &amp;&amp; y == 2"), zero, `a,{"x":1,"y":0} b,{"x":1,"y":2}`, "yes/end"},
-		{"a body that runs several times changes what is outside", branches(many, "s>f>a>g>no f>b>e "+rest, "x == 1"), zero, `u,{"x":1} a`, "b/active b/count b/item b/list b/run b/vars u/start yes/end"},
-		{"an input is local", branches(mapped, "s>f>a>j f>b>j j>g>no "+rest, "x == 7 &amp;&amp; r == 1"), zero, `a,{"x":7,"y":0} u`, "yes/end"},
-		{"another branch does not see it", branches(mapped, "s>f>a>g>no f>b>e "+rest, "x == 0"), zero, `u,{"x":5,"y":0} a`, "e/end yes/end"},
-		{"but the rest of the sub-process", branches(mapped, "s>f>a>g>no f>b>e "+rest, "y == 5"), zero, `u,{"x":1,"y":5} a`, "e/end yes/end"},
-		{"a called process does not see what others write", called("s>f>a>j f>b>j j>g>no "+rest, "x == 7 &amp;&amp; r == 0"), zero, `a,{"x":7,"y":0} b:u`, "u/start yes/end"},
-		{"nor others what it writes", called("s>f>a>g>no f>b>e "+rest, "x == 0"), zero, `b:u,{"x":5} a`, "e/end u/start yes/end"},
-		{"a conditional event sees what another branch wrote", branches(`<intermediateCatchEvent id="b"><conditionalEventDefinition><condition>${x == 1}</condition></conditionalEventDefinition></intermediateCatchEvent>`,
-			"s>f>a>e f>b>g>no "+rest, "x == 1"), zero, `a,{"x":1}`, "e/end yes/end"},
 	} {
 		s.run(t)
 	}

@@ -107,6 +107,7 @@ func link(docs []*document) {
 		for _, s := range d.processes {
 			d.connect(s, docs)
 			d.checkScope(s, nil)
+			d.warnOfCorrelation(s)
 			d.checkExecutable(s)
 		}
 		d.connectMessages()

@@ -164,6 +164,18 @@ func TestReadRefuses(t *testing.T) {
 				`f:2:1: sequence flows or boundary events on event sub-process "u"; expected none`,
 				`f:2:115: 0 start events in event sub-process "v"; expected one`,
 			}},
+		{"an event sub-process that runs several times", begun(`<subProcess id="u" triggeredByEvent="true"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics><startEvent id="us"><signalEventDefinition/></startEvent></subProcess>` + path("s e")),
+			[]string{
+				`f:2:1: loop or multi-instance event sub-process "u"; expected one that runs once each time its event occurs`,
+			}},
+		{"a flow to a catching link that nothing throws", begun(`<intermediateCatchEvent id="l"><linkEventDefinition name="x"/></intermediateCatchEvent>` + path("s l e")),
+			[]string{
+				`f:2:1: link intermediate catch event "l" has a sequence flow and no throwing link event leads to it; expected one of that name in the same process or sub-process`,
+			}},
+		{"a collection that is not closed", strings.Replace(begun(`<task id="t"><multiInstanceLoopCharacteristics c:collection="${xs"/></task>`+path("s t e")), "<definitions ", `<definitions xmlns:c="http://camunda.org/schema/1.0/bpmn" `, 1),
+			[]string{
+				`f:2:1: the collection "${xs" of multi-instance task "t"; expected an expression that ends with }, or the name of a variable`,
+			}},
 		{"a process that calls itself", begun(`<subProcess id="u"><callActivity id="c" calledElement="p"/></subProcess>` + path("s u e")),
 			[]string{
 				`f:2:20: a process that calls itself, here by call activity "c"; expected calls that end`,

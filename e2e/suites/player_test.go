@@ -72,6 +72,7 @@ func newPlayer(s *scenario, dir string) (*player, error) {
 		}
 		for i, n := range f.Nets {
 			p.note(f, i)
+			addReads(n, s.steps)
 			c, err := p.add(n, s.hold)
 			if err != nil {
 				return nil, fmt.Errorf("%w: %w", errRefused, err)
@@ -311,6 +312,8 @@ func (p *player) step(ctx context.Context, s *step) error {
 		return errors.New("pnagent reads the file")
 	case "incident":
 		return p.incident(ctx)
+	case "reads":
+		return p.reads(ctx, s)
 	}
 	seen, err := p.look(ctx)
 	if err != nil {
@@ -455,6 +458,9 @@ func (p *player) lookAt(ctx context.Context, out *sight, net, number int, tables
 			out.live[key] = append(out.live[key], tok.Place)
 		}
 		for _, w := range tok.Waits {
+			if strings.Contains(w.Transition, reading) {
+				continue
+			}
 			if w.Reason != stats.ReasonManual.String() && w.Reason != stats.ReasonDelayed.String() {
 				continue
 			}

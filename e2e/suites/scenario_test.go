@@ -40,6 +40,7 @@ import (
 //	at ID…                  exactly these activities and intermediate events wait, in all
 //	                        instances together; ID*N for N times
 //	armed ID…               exactly these boundary and start events wait
+//	reads ID EXPRESSION     this holds for the variables of a token that waits for the activity
 //	running N               N instances have not ended
 //	ended                   no token is left but at ends
 //	incident                a transition has failed, or waits for a user after a mistake,
@@ -96,7 +97,7 @@ func scenarios(t *testing.T) []*scenario {
 // verbs are the steps of a scenario, with the least and the most arguments.
 var verbs = map[string][2]int{
 	"start": {0, 1}, "complete": {1, 1}, "fail": {2, 2}, "occur": {1, 1}, "message": {1, 9}, "signal": {1, 9}, "advance": {1, 1}, "delete": {0, 0},
-	"at": {0, 99}, "armed": {0, 99}, "running": {1, 1}, "ended": {0, 0}, "incident": {0, 0}, "unawaited": {1, 9}, "refused": {0, 0},
+	"at": {0, 99}, "armed": {0, 99}, "running": {1, 1}, "ended": {0, 0}, "incident": {0, 0}, "unawaited": {1, 9}, "reads": {2, 9}, "refused": {0, 0},
 }
 
 func readScenarios(name string) ([]*scenario, error) {

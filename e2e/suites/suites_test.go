@@ -70,7 +70,7 @@ func (rs results) count(suite string, err error) {
 var (
 	place  = regexp.MustCompile(`^.*?:\d+:\d+: `)
 	quoted = regexp.MustCompile(`"[^"]*"`)
-	guard  = regexp.MustCompile(`^the guard of |: column \d+: `)
+	guard  = regexp.MustCompile(`^the guard of |: (?:line \d+, )?column \d+: `)
 )
 
 // reason returns the first fault of a refusal, without its place and names, and

@@ -44,7 +44,7 @@ func (a Alert) Expr() string {
 // job.
 func Alerts(job string) []Alert {
 	all := append(append(netAlerts(), dispatchAlerts()...), regionAlerts()...)
-	return append(append(all, sidecarAlerts(job)...), noticeAlerts()...)
+	return append(append(append(all, sidecarAlerts(job)...), accessAlerts()...), noticeAlerts()...)
 }
 
 // ofKind returns the signal of the sidecar's own alarm of a kind.
@@ -181,6 +181,27 @@ func sidecarAlerts(job string) []Alert {
 			Signal: "min by (instance) (" + metrics.PnagentConfigLastReloadSuccessful + ")", Condition: "== 0",
 			Summary:     "Sidecar {{ $labels.instance }} could not read its configuration.",
 			Description: "The last reload of {{ $labels.instance }} failed, so it continues with its previous configuration."},
+	}
+}
+
+// droppedManagers matches the reasons for dropping packets of SNMP that concern managers
+// too. The others are packets that no manager sends, and packets that it sends again.
+const droppedManagers = `{reason=~"network|version|community|rate|octets|send"}`
+
+func accessAlerts() []Alert {
+	const group = "pnagent-access"
+	refused := func(family string) string { return rose("job, instance, reason", family) }
+	return []Alert{
+		{Name: "PnagentHTTPRefused", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentHTTPRefused.md",
+			Signal:    "(" + refused(httpConnectionsClosedTotal) + " or " + refused(httpRequestsRefusedTotal) + " or " + refused(webRequestsRefusedTotal) + ")",
+			Condition: "> 0",
+			Summary:   "{{ $labels.instance }} refuses clients over HTTP.",
+			Description: "The process of job {{ $labels.job }} at {{ $labels.instance }} has refused {{ $value | humanize }} HTTP requests, or closed as many connections, in the last 10 minutes, " +
+				"with the reason {{ $labels.reason }}."},
+		{Name: "PnagentSNMPDropped", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentSNMPDropped.md",
+			Signal: rose("instance, reason", snmpDroppedTotal+droppedManagers), Condition: "> 0",
+			Summary:     "Sidecar {{ $labels.instance }} does not answer SNMP.",
+			Description: "{{ $labels.instance }} has dropped {{ $value | humanize }} packets of SNMP in the last 10 minutes, with the reason {{ $labels.reason }}."},
 	}
 }
 

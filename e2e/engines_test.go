@@ -18,7 +18,7 @@ import (
 func attachPosts(t *testing.T, natsURL, model string) (url string) {
 	t.Helper()
 	adapter := start(t, built.pnagent, "attach", "lines", "--nats", natsURL, "--source", "engine", "--http", "127.0.0.1:0", "--interval", "200ms", "--log.format", "json", model)
-	return "http://" + adapter.says(t, `"takes posts","http":"([^"]*)"`)[1] + "/events"
+	return "http://" + adapter.says(t, `"receiving HTTP posts","http":"([^"]*)"`)[1] + "/events"
 }
 
 // startKept is start for a program whose standard input stays open.

@@ -24,7 +24,17 @@ import (
 type activeAlarm struct {
 	Index                                         uint32
 	Alarm, Net, Place, Transition, Source, Region string
-	Raised, Text                                  string
+	Raised, Since, Text                           string
+}
+
+// time is one of the alarm's times.
+func (a activeAlarm) time(t *testing.T, text string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
 }
 
 // alarms are what the page shows.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,8 @@ import (
 )
 
 // alarmed checks that Prometheus fires a rule for what a sidecar shows now: the rule of
-// this name reads the family, and a series of the family is above 0.
+// this name reads the family, and a series of the family is above 0, with one of the
+// reasons that the rule names, if it names any.
 func (w web) alarmed(t *testing.T, rule, family string) {
 	t.Helper()
 	rules := dashboards.Alerts("pnagent")
@@ -19,7 +21,11 @@ func (w web) alarmed(t *testing.T, rule, family string) {
 	if i < 0 || !strings.Contains(rules[i].Signal, family) || rules[i].Condition != "> 0" {
 		t.Fatalf("no rule %s that fires if %s is above 0", rule, family)
 	}
-	if !slices.ContainsFunc(w.scrape(t).all(family), func(s series) bool { return s.value > 0 }) {
+	reasons := regexp.MustCompile("^(.*)$")
+	if named := submatch(rules[i].Signal, family+`\{reason=~"([^"]*)"\}`); named != nil {
+		reasons = regexp.MustCompile("^(" + named[1] + ")$")
+	}
+	if !slices.ContainsFunc(w.scrape(t).all(family), func(s series) bool { return s.value > 0 && reasons.MatchString(s.labels["reason"]) }) {
 		t.Errorf("got no series of %s above 0; want one, for which %s fires", family, rule)
 	}
 }

@@ -256,7 +256,7 @@ func TestASourceNameOf255OddCharactersIsShownAsItIs(t *testing.T) {
 	}
 	until(t, "the source is shown", func() error {
 		if a.side.view(t).source("claims", name) != "up" {
-			return fmt.Errorf("sources are %q", a.side.view(t).Sources)
+			return fmt.Errorf("sources are %+v", a.side.view(t).Sources)
 		}
 		return nil
 	})

@@ -81,6 +81,7 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 		t.Errorf("under attack: %v alarms are unannounced, %v notifications sent; want 1 and 0", n, sent)
 	}
 	stop()
+	ended := time.Now()
 	until(t, "the sidecar notifies", func() error {
 		s := side.scrape(t)
 		sent, _ := s.value("pnagent_notifications_sent_total", "sink", "snmp")
@@ -89,6 +90,9 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 		}
 		return nil
 	})
+	alarm := side.alarms(t)[0]
+	within(t, "the alarm is unannounced", 30*time.Second, alarm.time(t, alarm.Raised), side.lastSaid(t, "the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently"))
+	within(t, "the sidecar takes the duty", 4*time.Second, ended, side.lastSaid(t, "on duty: this sidecar sends notifications"))
 }
 
 // With a key a forged sidecar is ignored: a pair is complete, and one takes over.

@@ -37,6 +37,15 @@ func hostileRows(net, digest, source string, seq uint64, places int) *wire.Snaps
 		Places: &wire.Places{Tokens: none}, Transitions: &wire.Transitions{Firings: make([]uint64, 1)}}
 }
 
+// flushed returns when the server has received what a client has published.
+func flushed(t *testing.T, nc *nats.Conn) time.Time {
+	t.Helper()
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return time.Now()
+}
+
 // answerDefinition answers requests for a definition.
 func answerDefinition(t *testing.T, nc *nats.Conn, net, digest string, text []byte) {
 	t.Helper()
@@ -70,14 +79,14 @@ func TestUnknownDigestsDoNotShutOutANet(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ended := flushed(t, a.nc)
 	until(t, "questions are refused", func() error {
 		if a.rejected(t)["too_many_definitions"] == 0 {
 			return errors.New("none is")
 		}
 		return nil
 	})
-	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
-	until(t, "a net that was not known is shown", func() error { return a.side.shows(t, shopNet) })
+	a.side.admits(t, a.nc.ConnectedUrl(), 20*time.Second, ended)
 	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	a.stillWorks(t)
 }
@@ -87,7 +96,8 @@ func TestUnknownDigestsDoNotShutOutANet(t *testing.T) {
 func TestNetsThatNoSourceRunsLeave(t *testing.T) {
 	t.Parallel()
 	url, dir := startNATS(t), t.TempDir()
-	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s")
+	const gone, leave = time.Second, 4 * time.Second
+	side := serve(t, url, "--mib-dir", dir, "--forget-after", gone.String(), "--forget-nets-after", leave.String())
 	nc := connect(t, url)
 	const nets = 1100
 	for i := range nets {
@@ -98,20 +108,22 @@ func TestNetsThatNoSourceRunsLeave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	ended := flushed(t, nc)
 	until(t, "nets of the stranger are shown", func() error {
 		if n := len(side.view(t).Nets); n < 10 {
 			return fmt.Errorf("%d nets", n)
 		}
 		return nil
 	})
-	runEngine(t, url, "late", "--instances", "1", theNet(t))
-	until(t, "a net that was not known is shown", func() error { return side.shows(t, shopNet) })
-	until(t, "only that net is shown", func() error {
-		if n := len(side.view(t).Nets); n != 1 {
+	side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
+	side.admits(t, url, gone, ended)
+	v := side.untilView(t, "only that net is shown", func(v view) error {
+		if n := len(v.Nets); n != 1 {
 			return fmt.Errorf("%d nets", n)
 		}
 		return nil
 	})
+	within(t, "the nets of the stranger leave", gone+leave, ended, v.At)
 	lock, err := os.ReadFile(filepath.Join(dir, "oids.lock"))
 	if err != nil || !strings.Contains(string(lock), "filler-") {
 		t.Errorf("got a lock of %d bytes, %v; want one with the numbers of the nets that left", len(lock), err)
@@ -136,6 +148,7 @@ func TestANetThatIsNotAllowedIsNotShown(t *testing.T) {
 		}
 		return side.shows(t, shopNet)
 	})
+	side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	if v := side.view(t); len(v.Nets) != 1 || v.source("other", "stranger") != "" {
 		t.Errorf("got %d nets, source %q; want one net", len(v.Nets), v.source("other", "stranger"))
 	}
@@ -150,16 +163,18 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 	large, flood := hostileNet("claims", "POISONED", 3000)
 	answerDefinition(t, a.nc, "claims", canary, small)
 	answerDefinition(t, a.nc, "claims", flood, large)
+	before := len(a.side.view(t).Nets[0].Places)
 	if err := a.nc.PublishMsg(packed(t, hostileRows("claims", canary, "canary", 1, 3))); err != nil {
 		t.Fatal(err)
 	}
-	before := len(a.side.view(t).Nets[0].Places)
-	until(t, "the rows of the canary are shown", func() error {
-		if n := len(a.side.view(t).Nets[0].Places); n != before+3 {
+	ended := flushed(t, a.nc)
+	v := a.side.untilView(t, "the rows of the canary are shown", func(v view) error {
+		if n := len(v.Nets[0].Places); n != before+3 {
 			return fmt.Errorf("%d places, %d before", n, before)
 		}
 		return nil
 	})
+	within(t, "the rows of the canary are shown", 0, ended, v.At)
 	seq := uint64(0)
 	until(t, "the source with many rows raises an alarm", func() error {
 		seq++
@@ -168,6 +183,7 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 		}
 		for _, one := range a.side.alarms(t) {
 			if strings.Contains(one.Text, "3000 places and transitions") || strings.Contains(one.Text, "definition_held") {
+				within(t, "the alarm is raised", 10*time.Second, one.time(t, one.Since), one.time(t, one.Raised))
 				return nil
 			}
 		}
@@ -196,16 +212,17 @@ func TestOneSourceDoesNotRenameOrFloodANet(t *testing.T) {
 func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	t.Parallel()
 	url, dir := startNATS(t), t.TempDir()
-	side := serve(t, url, "--mib-dir", dir, "--forget-after", "1s", "--forget-nets-after", "4s", theNet(t))
+	const gone, leave = time.Second, 4 * time.Second
+	side := serve(t, url, "--mib-dir", dir, "--forget-after", gone.String(), "--forget-nets-after", leave.String(), theNet(t))
 	runEngine(t, url, "shop-1", "--instances", "1", theNet(t))
 	nc := connect(t, url)
 	const added = 90
 	text, digest := hostileNet(shopNet, "POISONED", added)
 	answerDefinition(t, nc, shopNet, digest, text)
 	until(t, "the net is shown", func() error { return side.shows(t, shopNet) })
-	places := func(want int) func() error {
-		return func() error {
-			if n := len(side.view(t).Nets[0].Places); n != want {
+	places := func(want int) func(view) error {
+		return func(v view) error {
+			if n := len(v.Nets[0].Places); n != want {
 				return fmt.Errorf("%d places; want %d", n, want)
 			}
 			return nil
@@ -215,8 +232,10 @@ func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	if err := nc.PublishMsg(packed(t, hostileRows(shopNet, digest, "canary", 1, added))); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the rows are shown", places(before+added))
-	until(t, "the rows have left", places(before))
+	ended := flushed(t, nc)
+	side.untilView(t, "the rows are shown", places(before+added))
+	v := side.untilView(t, "the rows have left", places(before))
+	within(t, "the rows leave", gone+leave, ended, v.At)
 	if page := string(side.page(t, "/metrics")); strings.Contains(page, `place="x0"`) || !strings.Contains(page, `place="`) {
 		t.Error("got series of a row that left, or none of the others")
 	}
@@ -227,7 +246,7 @@ func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	if err := nc.PublishMsg(packed(t, hostileRows(shopNet, digest, "canary", 2, added))); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the rows return with their source", places(before+added))
+	side.untilView(t, "the rows return with their source", places(before+added))
 }
 
 // tokens is how many tokens the first net has.
@@ -287,12 +306,12 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 	if err := end(); err != nil {
 		t.Error(err)
 	}
+	ended := flushed(t, a.nc)
 	a.side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	if v := a.side.view(t); v.source("claims", "good") != "up" || v.Traffic.Rejected["overrun"] != 0 {
 		t.Errorf("got source %q and %d messages of shown sources dropped; want up, and none", v.source("claims", "good"), v.Traffic.Rejected["overrun"])
 	}
-	runEngine(t, a.nc.ConnectedUrl(), "late", "--instances", "1", theNet(t))
-	until(t, "a new net is shown after the flood", func() error { return a.side.shows(t, shopNet) })
+	a.side.admits(t, a.nc.ConnectedUrl(), 10*time.Second, ended)
 }
 
 // A flood of garbage under the name of a source that is shown drops messages of that

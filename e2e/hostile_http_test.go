@@ -65,7 +65,7 @@ func TestEveryAnswerOverHTTPHasTheHeadersThatProtectABrowser(t *testing.T) {
 	e := start(t, built.pnagent, "engine", "--web.listen-address", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
 	at := e.says(t, `address=(127\.0\.0\.1:\d+)`)
 	lines := start(t, built.pnagent, "attach", "lines", "--nats", url, "--source", "shop", "--http", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
-	events := lines.says(t, `takes posts.*http=(\S+)`)
+	events := lines.says(t, `receiving HTTP posts.*http=(\S+)`)
 	for _, c := range []struct {
 		web
 		method, path string
@@ -97,7 +97,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 	config := write(t, "serve.yaml", "snmp.packet-rate: 5000\n")
 	side := serve(t, url, "--config", config, "--mib-dir", "")
 	lines := start(t, built.pnagent, "attach", "lines", "--nats", url, "--source", "shop", "--http", "127.0.0.1:0", write(t, "orders.pnml", ordersNet))
-	events := web{"http://" + lines.says(t, `takes posts.*http=(\S+)`)[1]}
+	events := web{"http://" + lines.says(t, `receiving HTTP posts.*http=(\S+)`)[1]}
 	cross := []string{"Sec-Fetch-Site", "cross-site", "Origin", "http://evil.example"}
 	rebound := []string{"Sec-Fetch-Site", "same-origin", "Origin", "http://evil.example:9797"}
 	for _, c := range []struct {
@@ -130,6 +130,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 			t.Errorf("got %v requests refused for their %s; want %v", got, reason, want)
 		}
 	}
+	side.alarmed(t, "PnagentHTTPRefused", "pnagent_http_requests_refused_total")
 	proxied := serve(t, url, "--mib-dir", "", "--web.allowed-hosts", "nets.example,other.example")
 	if got := proxied.ask(t, "GET", "/metrics", "nets.example").StatusCode; got != 200 { //nolint:bodyclose // ask closes it
 		t.Errorf("got status %d for a name of --web.allowed-hosts; want 200", got)
@@ -164,6 +165,18 @@ func (w web) requestFrom(t *testing.T, ip, path string) (net.Conn, int, error) {
 	return c, response.StatusCode, nil
 }
 
+// closedAt returns when the server closes each of the connections, the first one first.
+func closedAt(connections []net.Conn) <-chan time.Time {
+	at := make(chan time.Time, len(connections))
+	for _, c := range connections {
+		go func() {
+			_, _ = io.Copy(io.Discard, c) // until either side closes it
+			at <- time.Now()
+		}()
+	}
+	return at
+}
+
 // Clients hold far more connections than the process may have open files. The
 // metrics are reachable, and what lasts is saved.
 func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
@@ -175,6 +188,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 		"--log.format", "json", "--mib-dir", filepath.Join(dir, "mibs"), "--alarms", rules, "--alarm-state", state)
 	side := web{"http://" + p.says(t, `"sidecar serves".*"http":"([^"]*)"`)[1]}
 	p.says(t, `fewer HTTP connections than viewers`)
+	var silent []net.Conn
 	for i := range 600 {
 		ip := fmt.Sprintf("127.0.0.%d", 2+i%4)
 		if i%2 == 0 { // waits before its first request
@@ -183,18 +197,23 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
+			silent = append(silent, c)
 		} else if _, status, err := side.requestFrom(t, ip, "/-/healthy"); err != nil || status != 200 {
 			t.Fatalf("got %d, %v; want 200 for the newest connection", status, err)
 		}
 	}
+	ended := time.Now()
+	closed := closedAt(silent)
 	for _, ip := range []string{"127.0.0.1", "127.0.0.2"} {
 		if _, status, err := side.requestFrom(t, ip, "/metrics"); err != nil || status != 200 {
 			t.Errorf("got %d, %v for /metrics from %s; want 200", status, err, ip)
 		}
 	}
+	within(t, "the metrics are reachable", 0, ended, time.Now())
 	if closed, _ := side.scrape(t).value("pnagent_http_connections_closed_total", "reason", "waiting"); closed < 400 {
 		t.Errorf("got %v connections closed that waited; want 400 or more of 600", closed)
 	}
+	side.alarmed(t, "PnagentHTTPRefused", "pnagent_http_connections_closed_total")
 	runEngine(t, url, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	until(t, "an alarm and the numbers of a new net are saved", func() error {
 		alarms, err := os.ReadFile(state)
@@ -204,6 +223,13 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 		}
 		return err
 	})
+	last := ended
+	for range silent {
+		if at := <-closed; at.After(last) {
+			last = at
+		}
+	}
+	within(t, "all connections without a request are closed", 5*time.Second, ended, last)
 	if text := p.err.String(); strings.Contains(text, "too many open files") {
 		t.Errorf("got too many open files; want some left: %.2000s", text)
 	}
@@ -213,13 +239,15 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	t.Parallel()
 	side := serve(t, startNATS(t), "--mib-dir", "", "--web.viewers", "12", "--web.viewers-per-address", "10")
+	var viewers []net.Conn
 	count := func(ip string, n int) map[int]int {
 		statuses := map[int]int{}
 		for range n {
-			_, status, err := side.requestFrom(t, ip, "/api/v1/live")
+			c, status, err := side.requestFrom(t, ip, "/api/v1/live")
 			if err != nil {
 				t.Fatal(err)
 			}
+			viewers = append(viewers, c)
 			statuses[status]++
 		}
 		return statuses
@@ -240,4 +268,17 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "12 viewers") {
 		t.Errorf("got %d, %s, %v; want 503, when to retry, and the limit", response.StatusCode, text, err)
 	}
+	side.alarmed(t, "PnagentHTTPRefused", "pnagent_web_requests_refused_total")
+	for _, c := range viewers {
+		_ = c.Close()
+	}
+	ended := time.Now()
+	until(t, "a viewer is accepted", func() error {
+		_, status, err := side.requestFrom(t, "127.0.0.3", "/api/v1/live")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d", status)
+		}
+		return err
+	})
+	within(t, "a viewer is accepted", 0, ended, time.Now())
 }

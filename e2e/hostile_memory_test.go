@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // peak is the most memory that a process ever had, in MiB: VmHWM of Linux.
@@ -60,6 +61,7 @@ func TestLargeUnknownDefinitionsStayWithinTheLimitOfMemory(t *testing.T) {
 					}
 				}
 			}
+			ended := flushed(t, nc)
 			until(t, "some are refused", func() error {
 				if side.view(t).Traffic.Rejected[reason] == 0 {
 					return fmt.Errorf("no %s", reason)
@@ -67,13 +69,7 @@ func TestLargeUnknownDefinitionsStayWithinTheLimitOfMemory(t *testing.T) {
 				return nil
 			})
 			side.alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
-			runEngine(t, url, "late", "--instances", "1", theNet(t))
-			until(t, "a net that was not known is shown", func() error {
-				if err := side.shows(t, shopNet); err != nil {
-					return fmt.Errorf("%w; rejected %v", err, side.view(t).Traffic.Rejected)
-				}
-				return nil
-			})
+			side.admits(t, url, 20*time.Second, ended)
 			side.scrape(t)
 			if got := p.peak(t); got > limit+limit/4 {
 				t.Errorf("got %d MiB; want at most a quarter above %d", got, limit)

@@ -67,7 +67,9 @@ func TestClientsThatReadNothingLeaveTheMetricsReachable(t *testing.T) {
 	t.Parallel()
 	side := serve(t, startNATS(t), "--mib-dir", "", "--web.viewers", "12", "--web.viewers-per-address", "10")
 	side.pipelined(t, 6, 120, "/main.js", 2000) // of 524 connections in all, 138 of an address
+	blocked := time.Now()
 	until(t, "a scrape at a new connection is answered", func() error { return side.newly(10 * time.Second) })
+	within(t, "a scrape is answered", 30*time.Second, blocked, time.Now()) // no client blocks for longer
 	until(t, "connections are closed whose client does not read", func() error {
 		side.pipelined(t, 2, 1, "/main.js", 2000)
 		s, err := side.readMetrics()
@@ -76,5 +78,8 @@ func TestClientsThatReadNothingLeaveTheMetricsReachable(t *testing.T) {
 		}
 		return err
 	})
+	side.alarmed(t, "PnagentHTTPRefused", "pnagent_http_connections_closed_total")
+	blocked = time.Now()
 	until(t, "another scrape at a new connection is answered", func() error { return side.newly(10 * time.Second) })
+	within(t, "another scrape is answered", time.Second, blocked, time.Now())
 }

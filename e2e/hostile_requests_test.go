@@ -66,4 +66,13 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
+	ended := time.Now()
+	until(t, "a request to inject is accepted after the flood", func() error {
+		m, err := nc.Request(subject, []byte(`{"place":"inbox","tokens":1}`), 5*time.Second)
+		if err == nil && string(m.Data) != `{"ok":true}` {
+			err = fmt.Errorf("%s", m.Data)
+		}
+		return err
+	})
+	within(t, "a request to inject is accepted", 10*time.Second, ended, time.Now())
 }

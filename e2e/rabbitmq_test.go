@@ -170,11 +170,7 @@ func raisedInTime(t *testing.T, alarms []activeAlarm, due time.Time) {
 		if strings.HasPrefix(a.Place, "quorum@") {
 			counts = 5 * time.Second
 		}
-		raised, err := time.Parse(time.RFC3339, a.Raised)
-		if err != nil {
-			t.Fatal(err)
-		}
-		late, most := raised.Sub(due), counts+scrapeEvery+time.Second+3*time.Second
+		late, most := a.time(t, a.Raised).Sub(due), counts+scrapeEvery+time.Second+3*time.Second
 		t.Logf("%s of %s: raised %v late", a.Alarm, a.Place, late)
 		if late > most {
 			t.Errorf("the alarm of %s was raised %v late; expected at most %v", a.Place, late, most)

@@ -109,6 +109,7 @@ func (w web) page(t *testing.T, path string) []byte {
 
 // view is GET /api/v1/view, as far as tests look at it.
 type view struct {
+	At         time.Time // when it was made
 	Generation uint64
 	Nets       []struct {
 		ID      string
@@ -122,7 +123,10 @@ type view struct {
 			Firings *uint64
 		}
 	}
-	Sources []struct{ Name, Net, State string }
+	Sources []struct {
+		Name, Net, State string
+		Epoch            int64 // start of its process, microseconds since the Unix epoch
+	}
 	Traffic struct{ Rejected map[string]uint64 }
 }
 
@@ -287,8 +291,12 @@ func request(t *testing.T, nc *nats.Conn, kind, net, source, body string) {
 // shows checks that nets are shown, with tokens.
 func (w web) shows(t *testing.T, nets ...string) error {
 	t.Helper()
+	return w.view(t).shows(nets...)
+}
+
+func (v view) shows(nets ...string) error {
 	seen := map[string]bool{}
-	for k, n := range w.view(t).numbers().Tokens {
+	for k, n := range v.numbers().Tokens {
 		seen[k.Net] = seen[k.Net] || n > 0
 	}
 	for _, net := range nets {

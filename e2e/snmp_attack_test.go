@@ -123,6 +123,7 @@ func TestOtherNetworksGetNoAnswerFromSNMP(t *testing.T) {
 		}
 		return nil
 	})
+	side.alarmed(t, "PnagentSNMPDropped", "pnagent_snmp_dropped_total")
 	if err := stranger.SetReadDeadline(time.Now().Add(time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}

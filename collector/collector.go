@@ -26,9 +26,6 @@ import (
 const (
 	// DefaultInterval is the time between two views.
 	DefaultInterval = time.Second
-	// Received messages that wait to be processed; more are dropped and counted.
-	maxWaiting      = 1 << 16
-	maxWaitingBytes = 64 << 20
 	// Definitions that are fetched at the same time, and the timeout of one.
 	maxFetching  = 16
 	fetchTimeout = 2 * time.Second
@@ -220,7 +217,7 @@ func (c *Collector) subscribe(subject string) (*nats.Subscription, error) {
 	s.Subscription = sub
 	c.proofs.subs = append(c.proofs.subs, s)
 	c.dropped[sub] = 0
-	return sub, sub.SetPendingLimits(maxWaiting, maxWaitingBytes)
+	return sub, sub.SetPendingLimits(maxPending, maxPendingBytes)
 }
 
 // process processes the messages of the inbox until that is closed.

@@ -10,6 +10,14 @@ import (
 )
 
 const (
+	// Messages of shown sources that wait to be processed; more are dropped and counted.
+	maxWaiting      = 1 << 16
+	maxWaitingBytes = 64 << 20
+	// Messages that the NATS client may hold until they are in the inbox: more than
+	// arrive while the process waits for a processor, so that the inbox decides what
+	// is dropped.
+	maxPending      = 1 << 19
+	maxPendingBytes = 128 << 20
 	// Messages of unknown sources that wait to be processed; more are dropped and
 	// counted as OverrunUnknown.
 	maxUnknown      = 1 << 14

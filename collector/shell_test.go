@@ -4,6 +4,7 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -90,6 +91,31 @@ func TestOverrunIsCounted(t *testing.T) {
 	}
 	if n := strings.Count(book.String(), "sources that are not shown"); n != 1 {
 		t.Errorf("%d lines about it:\n%s", n, book)
+	}
+}
+
+// What comes while the process waits for a processor is not dropped before the inbox,
+// which drops by what is shown.
+func TestTheInboxDecidesWhatIsDropped(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	c, _ := run(t, Config{Conn: connect(t, url)})
+	const came = 4 * maxWaiting
+	c.inbox.mu.Lock() // nothing is put into it meanwhile
+	for range came {
+		if err := nc.Publish(telemetry.Subjects{}.Snapshot("n", "a"), nil); err != nil {
+			c.inbox.mu.Unlock()
+			t.Fatal(err)
+		}
+	}
+	err := errors.Join(nc.Flush(), c.cfg.Conn.Flush()) // all of it has arrived
+	c.inbox.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= came })
+	if n := view.Traffic.Rejected[string(Overrun)]; n != 0 || view.Traffic.Messages != came {
+		t.Errorf("%d of %d messages were dropped before the inbox; want none", n, view.Traffic.Messages)
 	}
 }
 

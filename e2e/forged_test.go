@@ -124,6 +124,54 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 	}
 }
 
+// A flood at the subject of a pair with a key, as fast as one client can send, is counted,
+// and moves the duty of neither: their heartbeats are received meanwhile. It runs alone,
+// because both are gone for the other after 3 seconds without a processor.
+func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
+	natsURL := startNATS(t)
+	nc := connect(t, natsURL)
+	groups, err := nc.SubscribeSync("petrinet.v1.sidecars.*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--standby.key-file", write(t, "key", theKey)}
+	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
+	onDuty(t, primary)
+	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standBy)
+	heartbeat, err := groups.NextMsg(time.Second)
+	if err = errors.Join(err, groups.Unsubscribe()); err != nil {
+		t.Fatal(err)
+	}
+	group, _, _ := strings.Cut(heartbeat.Subject, "-")
+	pair := []*sidecar{primary, standBy}
+	counted := func(name string, labels ...string) (n [2]float64) {
+		for i, side := range pair {
+			n[i], _ = side.scrape(t).value(name, labels...)
+		}
+		return n
+	}
+	before := counted("pnagent_sidecar_takeovers_total")
+	a := attacked{nc: connect(t, natsURL)}
+	end := a.flood(func(int) string { return group })
+	for over := time.Now().Add(10 * time.Second); time.Now().Before(over); <-time.After(100 * time.Millisecond) {
+		duty := counted("pnagent_sidecar_on_duty")
+		if peers := counted("pnagent_sidecar_peers"); duty != [2]float64{1, 0} || peers != [2]float64{1, 1} {
+			t.Errorf("during the flood: on duty %v, peers %v; want 1 and 0, and one each", duty, peers)
+			break
+		}
+	}
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	unsigned := counted("pnagent_sidecar_messages_rejected_total", "reason", "unsigned")
+	overrun := counted("pnagent_sidecar_messages_rejected_total", "reason", "overrun")
+	t.Logf("%v messages were rejected as unsigned, %v dropped", unsigned, overrun)
+	if after := counted("pnagent_sidecar_takeovers_total"); after != before || min(unsigned[0], unsigned[1]) < 10_000 || overrun != [2]float64{} {
+		t.Errorf("take-overs %v, %v before; %v unsigned, %v dropped; want no take-over, many unsigned, and none dropped", after, before, unsigned, overrun)
+	}
+}
+
 func TestAKeyFileThatOthersCanReadIsRefused(t *testing.T) {
 	t.Parallel()
 	open := write(t, "open", theKey)

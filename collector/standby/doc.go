@@ -46,4 +46,6 @@
 // counts once. Without them a client that may publish at the group's subject can suppress
 // notifications; NATS permissions must prevent that. A message has at most MaxMessage bytes, a group
 // MaxPeers other members, an exchange MaxSources bytes. A rejected message is counted by [Reason].
+// A message is verified when it arrives. It then waits in the queue of its sender, and
+// the queues take turns, so that a flood displaces no message of another member.
 package standby

@@ -24,8 +24,10 @@ import (
 const (
 	// stepEvery is the time between two steps of the roster.
 	stepEvery = 100 * time.Millisecond
-	// queueLength is the number of messages that may wait: some seconds of MaxPeers.
-	queueLength = 1024
+	// Messages and their bytes that the NATS client may hold until they are verified:
+	// more than arrive while the process waits for a processor.
+	maxPending      = 1 << 19
+	maxPendingBytes = 64 << 20
 	// flushWithin is how long the last message may take.
 	flushWithin = time.Second
 	// shareWithin is how long alarms may take to the NATS server before their
@@ -76,6 +78,7 @@ type Member struct {
 	id     string
 	roster *Roster
 	sealer *sealer
+	mail   *mailbox
 	state  atomic.Pointer[GroupState]
 	held   chan struct{} // full during a Hold
 	asked  time.Time     // the last request for all alarms that was answered
@@ -112,7 +115,7 @@ func New(cfg Config) *Member {
 	}
 	now := time.Now()
 	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
-	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), held: make(chan struct{}, 1),
+	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), mail: newMailbox(self.ID), held: make(chan struct{}, 1),
 		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
 	for _, reason := range Reasons() {
 		m.counters.Rejected[reason] = 0
@@ -169,7 +172,7 @@ func (m *Member) Share(pages [][]byte, ask bool) {
 
 // pages is the subject of alarms. It is a sibling of the group's, so that earlier
 // versions do not receive them.
-func (m *Member) pages() string { return m.cfg.Subject + "-alarms" }
+func (m *Member) pages() string { return m.cfg.Subject + pagesSuffix }
 
 // Counters returns a copy of the counters. It is safe for concurrent use.
 func (m *Member) Counters() Counters {
@@ -182,21 +185,11 @@ func (m *Member) Counters() Counters {
 
 // Run takes part in the group until ctx ends, and then leaves it.
 func (m *Member) Run(ctx context.Context) error {
-	// One channel for all subjects keeps the order of each sender's messages.
-	queue := make(chan *nats.Msg, queueLength)
-	var subs []*nats.Subscription
-	defer func() {
-		for _, sub := range subs {
-			_ = sub.Unsubscribe() // fails only where the connection is closed
-		}
-	}()
-	for _, subject := range m.subjects() {
-		sub, err := m.cfg.Conn.ChanSubscribe(subject, queue)
-		if err != nil {
-			return fmt.Errorf("subscribe to the other sidecars at %s: %w", subject, err)
-		}
-		subs = append(subs, sub)
+	sub, err := m.subscribe()
+	if err != nil {
+		return err
 	}
+	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
 	defer m.tasks.Wait()
 	defer close(m.exchange.ended)
 	tick := time.NewTicker(stepEvery)
@@ -204,13 +197,16 @@ func (m *Member) Run(ctx context.Context) error {
 	m.step()
 	for {
 		select {
-		case msg := <-queue:
-			m.take(msg)
+		case <-m.mail.filled:
+			for _, l := range m.mail.take() {
+				m.take(l)
+			}
 			m.step()
 		case t := <-m.exchange.taken:
 			m.took(t)
 		case <-tick.C:
-			m.overrun(subs)
+			m.overrun(sub)
+			m.mail.know(m.id, m.roster.ids())
 			m.step()
 		case <-ctx.Done():
 			m.leave()
@@ -219,70 +215,109 @@ func (m *Member) Run(ctx context.Context) error {
 	}
 }
 
-func (m *Member) subjects() []string {
-	out := []string{m.cfg.Subject}
-	if m.cfg.Alarms != nil {
-		out = append(out, m.pages())
+// subscribe receives the messages of all members. One subscription for all subjects
+// keeps the order of each sender's messages; it also has those of other groups.
+func (m *Member) subscribe() (*nats.Subscription, error) {
+	subject := m.cfg.Subject[:strings.LastIndexByte(m.cfg.Subject, '.')+1] + "*"
+	sub, err := m.cfg.Conn.Subscribe(subject, m.arrive)
+	if err == nil {
+		err = sub.SetPendingLimits(maxPending, maxPendingBytes)
 	}
-	if m.cfg.Sources != nil {
-		out = append(out, m.parcelSubject())
+	if err != nil {
+		return nil, fmt.Errorf("subscribe to the other sidecars at %s: %w", subject, err)
 	}
-	return out
+	return sub, nil
 }
 
-// take verifies a message, dispatches it by its subject, and counts it.
-func (m *Member) take(msg *nats.Msg) {
-	err := m.sealer.open(msg, time.Now())
-	if err == nil {
-		err = m.receive(msg)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.counters.Received++
-	if err == nil {
+// arrive verifies a message before it waits, so that messages of clients without the key
+// take the place of none. The NATS client calls it for one message at a time.
+func (m *Member) arrive(msg *nats.Msg) {
+	kind, ok := strings.CutPrefix(msg.Subject, m.cfg.Subject)
+	if !ok || kind != "" && (kind != pagesSuffix || m.cfg.Alarms == nil) && (kind != parcelsSuffix || m.cfg.Sources == nil) {
 		return
 	}
+	l, err := m.verify(msg, kind)
+	m.mu.Lock()
+	m.counters.Received++
+	m.mu.Unlock()
+	if err != nil {
+		m.reject(err)
+	} else if p, ok := l.content.(Parcel); !ok || p.To == m.id {
+		m.mail.put(l)
+	}
+}
+
+// verify checks the size and the seal of a message, and reads it.
+func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
+	most := maxBulk
+	if kind == "" {
+		most = MaxMessage
+	}
+	if len(msg.Data) > most {
+		return letter{}, fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(msg.Data))
+	}
+	if err := m.sealer.open(msg, time.Now()); err != nil {
+		return letter{}, err
+	}
+	switch kind {
+	case pagesSuffix:
+		p, err := DecodePage(msg.Data)
+		return letter{p.ID, p, len(msg.Data)}, err
+	case parcelsSuffix:
+		p, err := DecodeParcel(msg.Data)
+		return letter{p.ID, p, len(msg.Data)}, err
+	}
+	text, err := Decode(msg.Data)
+	return letter{from: text.ID, content: text}, err
+}
+
+// take dispatches a message of a member.
+func (m *Member) take(l letter) {
+	var err error
+	switch c := l.content.(type) {
+	case Message:
+		err = m.receiveMessage(c)
+	case Page:
+		err = m.receivePage(&c)
+	case Parcel:
+		err = m.receiveParcel(&c)
+	}
+	if err != nil {
+		m.reject(err)
+	}
+}
+
+// reject counts a message that was rejected, and logs the first one that is forged.
+func (m *Member) reject(err error) {
 	reason := reasonOf(err)
+	m.mu.Lock()
 	m.counters.Rejected[reason]++
-	if (reason == Unsigned || reason == BadSeal) && m.counters.Rejected[reason] == 1 {
+	n := m.counters.Rejected[reason]
+	m.mu.Unlock()
+	if (reason == Unsigned || reason == BadSeal) && n == 1 {
 		m.cfg.Log.Warn("rejected a message that claims to be of a sidecar; further ones are only counted", "reason", reason)
 		return
 	}
 	m.cfg.Log.Debug("rejected a message from another sidecar", "err", err)
 }
 
-// receive takes a message of a member that has the key.
-func (m *Member) receive(msg *nats.Msg) error {
-	switch msg.Subject {
-	case m.cfg.Subject:
-		return m.receiveMessage(msg.Data)
-	case m.pages():
-		return m.receivePage(msg.Data)
-	}
-	return m.receiveParcel(msg)
-}
-
 // receiveMessage takes the state of a member, and announces this one to a new member.
-func (m *Member) receiveMessage(text []byte) error {
+func (m *Member) receiveMessage(msg Message) error {
 	now := time.Now()
-	msg, err := Decode(text)
-	if err != nil {
-		return err
-	}
 	m.updateDigest()
 	isNew, err := m.roster.Receive(msg, now)
 	if isNew && err == nil {
 		m.cfg.Log.Info("found another sidecar", "instance", msg.Name, "priority", msg.Priority)
+		m.mail.know(m.id, m.roster.ids())
 		m.send(m.roster.Announce(now))
 	}
 	return err
 }
 
 // receivePage takes alarms of another member, and answers a request for all alarms.
-func (m *Member) receivePage(data []byte) error {
-	page, err := DecodePage(data)
-	if err != nil || page.ID == m.id {
-		return err
+func (m *Member) receivePage(page *Page) error {
+	if page.ID == m.id {
+		return nil
 	}
 	if err := m.cfg.Alarms.Fold(page.Alarms); err != nil {
 		return fmt.Errorf("page of a sidecar: %w: %w", BadPage, err)
@@ -300,18 +335,14 @@ func (m *Member) updateDigest() {
 	}
 }
 
-// overrun counts the messages dropped because the queue was full.
-func (m *Member) overrun(subs []*nats.Subscription) {
-	dropped := 0
-	for _, sub := range subs {
-		n, err := sub.Dropped()
-		if err != nil {
-			return // the connection is closed
-		}
-		dropped += max(n, 0)
+// overrun counts the messages dropped because a queue was full.
+func (m *Member) overrun(sub *nats.Subscription) {
+	dropped, err := sub.Dropped()
+	if err != nil {
+		return // the connection is closed
 	}
 	m.mu.Lock()
-	m.counters.Rejected[Overrun] = uint64(dropped)
+	m.counters.Rejected[Overrun] = uint64(max(dropped, 0)) + m.mail.overran()
 	m.mu.Unlock()
 }
 

@@ -154,7 +154,7 @@ func TestFailuresToSendAreLogged(t *testing.T) {
 		}
 		m.counters.Rejected[Overrun] = 7
 		conn.Close()
-		if m.overrun([]*nats.Subscription{sub}); m.Counters().Rejected[Overrun] != 7 {
+		if m.overrun(sub); m.Counters().Rejected[Overrun] != 7 {
 			t.Errorf("%d were too much, 7 before", m.Counters().Rejected[Overrun])
 		}
 		for what, do := range map[string]func(){

@@ -8,8 +8,14 @@ import (
 	"fmt"
 )
 
-// maxHead bounds the first line of a page, in bytes.
-const maxHead = 256
+const (
+	// pagesSuffix ends the subject of pages.
+	pagesSuffix = "-alarms"
+	// maxHead bounds the first line of a page or parcel, in bytes.
+	maxHead = 256
+	// maxBulk bounds a page or parcel, in bytes. Members send some 64 KiB at a time.
+	maxBulk = 1 << 20
+)
 
 // Page carries alarms from one member to the others. On the wire it is a line of
 // JSON with these fields, and then the alarms, which this package does not decode.

@@ -5,6 +5,8 @@ package standby
 import "fmt"
 
 const (
+	// parcelsSuffix ends the subject of parcels.
+	parcelsSuffix = "-sources"
 	// parcelSize is the largest number of bytes of sources in one Parcel.
 	parcelSize = 64 << 10
 	// MaxSources is the largest number of bytes of sources taken from another member.

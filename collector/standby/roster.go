@@ -4,6 +4,8 @@ package standby
 
 import (
 	"hash/fnv"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -335,6 +337,9 @@ func (r *Roster) isolated(now time.Time) bool { return now.Sub(r.echo) >= Isolat
 func (r *Roster) lives(p *peer, now time.Time) bool {
 	return !p.Bye && !r.isolated(now) && r.echo.Sub(p.receivedAt) < Silent
 }
+
+// ids returns the ids of the other members.
+func (r *Roster) ids() []string { return slices.Collect(maps.Keys(r.peers)) }
 
 // State returns the state as of the last Step.
 func (r *Roster) State() GroupState {

@@ -2,8 +2,6 @@
 
 package standby
 
-import "github.com/nats-io/nats.go"
-
 // Sources gives access to a sidecar's silent sources, which this package does not
 // decode. A sidecar that starts fetches them from the others. A separate goroutine calls the functions.
 type Sources struct {
@@ -30,7 +28,7 @@ type taken struct {
 
 // parcelSubject is the subject of silent sources. It is a sibling of the group's, so that
 // earlier versions do not receive them.
-func (m *Member) parcelSubject() string { return m.cfg.Subject + "-sources" }
+func (m *Member) parcelSubject() string { return m.cfg.Subject + parcelsSuffix }
 
 // fetch asks a member for its silent sources; "" asks none.
 func (m *Member) fetch(from string) {
@@ -45,11 +43,7 @@ func (m *Member) fetch(from string) {
 
 // receiveParcel takes a parcel of another member. It drops a request while it answers
 // another one; the sender asks again.
-func (m *Member) receiveParcel(msg *nats.Msg) error {
-	p, err := DecodeParcel(msg.Data)
-	if err != nil || p.To != m.id {
-		return err
-	}
+func (m *Member) receiveParcel(p *Parcel) error {
 	if p.Ask {
 		select {
 		case m.exchange.answering <- struct{}{}:
@@ -61,7 +55,7 @@ func (m *Member) receiveParcel(msg *nats.Msg) error {
 	if !m.roster.Awaits(p.ID) {
 		return nil
 	}
-	whole, err := m.exchange.assembly.add(&p)
+	whole, err := m.exchange.assembly.add(p)
 	if !whole {
 		return err
 	}

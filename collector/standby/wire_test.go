@@ -4,6 +4,7 @@ package standby
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/internal/natstest"
@@ -244,31 +246,110 @@ func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
 	})
 }
 
-// While a member is busy, queueLength messages wait; the rest is dropped and counted.
-func TestMessagesBeyondTheQueueAreCounted(t *testing.T) {
+// busy runs a member whose next step takes Interval each time that once is set.
+func busy(t *testing.T, ns *server.Server, cfg Config) (m *Member, once *atomic.Bool) {
+	t.Helper()
+	once = &atomic.Bool{}
+	cfg.Conn, cfg.Subject, cfg.Sources = natstest.Connect(t, ns), "s", (&sourcesOf{}).sources()
+	cfg.Up = func() bool {
+		if once.CompareAndSwap(true, false) {
+			time.Sleep(Interval)
+		}
+		return true
+	}
+	m, _ = run(t, cfg)
+	time.Sleep(stepEvery / 2)
+	return m, once
+}
+
+// While a member is busy, maxOfSender messages of each known member wait, and as many of
+// all others; the rest is dropped and counted. So no flood displaces another member.
+func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		ns := natstest.Start(t, natstest.Options())
-		quiet := nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
-		var busy atomic.Bool
-		m, _ := run(t, Config{Conn: natstest.Connect(t, ns, quiet), Subject: "s", Sources: (&sourcesOf{}).sources(), Up: func() bool {
-			if busy.CompareAndSwap(true, false) {
-				time.Sleep(Interval)
-			}
-			return true
-		}})
+		m, once := busy(t, ns, Config{})
 		nc := natstest.Connect(t, ns)
-		time.Sleep(stepEvery / 2)
-		busy.Store(true)
+		heartbeat := func(id string, priority uint8) []byte {
+			return encoded(t, Message{ID: id, Name: id, Priority: priority, Up: true})
+		}
+		publish(t, nc, "s", heartbeat("known", 1))
+		publish(t, nc, "s", heartbeat("flooded", 1))
+		once.Store(true)
 		time.Sleep(stepEvery)
 		const more = 5
-		for i := range queueLength + more {
-			if err := nc.Publish("s"+[]string{"", "-sources"}[i%2], nil); err != nil {
-				t.Fatal(err)
+		for i := range maxOfSender + more {
+			for _, id := range []string{"flooded", fmt.Sprint(i)} {
+				if err := nc.Publish("s", heartbeat(id, 2)); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
+		publish(t, nc, "s", heartbeat("known", 3))
 		time.Sleep(2 * Interval)
-		if k := m.Counters().Rejected; k[Overrun] != more || k[NotJSON] != queueLength {
-			t.Errorf("got rejections %v; want %d overruns and %d that are not JSON", k, more, queueLength)
+		if k := m.Counters().Rejected; k[Overrun] != 2*more || k[TooMany] != maxOfSender-(MaxPeers-2) {
+			t.Errorf("got rejections %v; want %d overruns, and %d too many", k, 2*more, maxOfSender-(MaxPeers-2))
+		}
+		if got := m.roster.peers["known"].Priority; got != 3 {
+			t.Errorf("the last message of the other member that was taken is %d; want 3", got)
+		}
+	})
+}
+
+// Messages that are no sidecar's do not wait, so that a member takes those of the others
+// however many there are: without the key where there is one, else those that cannot be read.
+func TestGarbageDisplacesNoMessage(t *testing.T) {
+	for _, c := range []struct {
+		keys Keys
+		want Reason
+	}{{keyA, Unsigned}, {nil, NotJSON}} {
+		natstest.Bubble(t, func(t *testing.T) {
+			ns := natstest.Start(t, natstest.Options())
+			a, _ := run(t, Config{Conn: natstest.Connect(t, ns), Subject: "s", Name: "a", Keys: c.keys})
+			duty(t, a, true, 0)
+			m, once := busy(t, ns, Config{Name: "b", Priority: 1, Keys: c.keys})
+			nc := natstest.Connect(t, ns)
+			const each = 4 * maxOfSender
+			for range 10 {
+				once.Store(true)
+				time.Sleep(stepEvery)
+				for i := range each {
+					if err := nc.Publish("s"+[]string{"", "-sources"}[i%2], []byte("0123456789abcdef")); err != nil {
+						t.Fatal(err)
+					}
+				}
+				time.Sleep(Interval)
+			}
+			time.Sleep(Interval)
+			if k := m.Counters().Rejected; k[Overrun] != 0 || k[c.want] != 10*each {
+				t.Errorf("got rejections %v; want no overrun, and %d of %s", k, 10*each, c.want)
+			}
+			if s := m.State(); s.Live != 1 || s.OnDuty || !a.OnDuty() || m.Counters().TakeOvers != 0 {
+				t.Errorf("got %+v, and the other on duty %v; want one live member, which stays on duty", s, a.OnDuty())
+			}
+		})
+	}
+}
+
+// A message or page that is too large is not read.
+func TestLargeMessagesAreRejectedUnread(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		connect := startNATS(t)
+		m, _ := with(t, Config{Conn: connect(), Subject: "s", Keys: keyA}, "of-me")
+		nc := connect()
+		time.Sleep(stepEvery)
+		for subject, size := range map[string]int{"s": MaxMessage, "s-alarms": maxBulk - 100} {
+			before := m.member.Counters().Rejected
+			publish(t, nc, subject, make([]byte, size))
+			if k := m.member.Counters().Rejected; k[Unsigned] != before[Unsigned]+1 || k[TooLarge] != before[TooLarge] {
+				t.Errorf("%s with %d bytes: got rejections %v; want one as unsigned", subject, size, k)
+			}
+		}
+		publish(t, nc, "s", make([]byte, MaxMessage+1))
+		if n := m.member.Counters().Rejected[TooLarge]; n != 1 {
+			t.Errorf("%d messages are too large; want 1", n)
+		}
+		if _, err := m.member.verify(&nats.Msg{Subject: "s-alarms", Data: make([]byte, maxBulk+1)}, pagesSuffix); !errors.Is(err, TooLarge) {
+			t.Errorf("a page that is too large: %v", err)
 		}
 	})
 }

@@ -98,14 +98,14 @@ func (b *mailbox) takeFrom(q *mailQueue, out []letter) []letter {
 }
 
 // know sets the ids of the other known members. Messages of a new one that wait come to
-// its queue; those of one that is forgotten are dropped.
+// its queue; those of one that is forgotten are dropped and counted.
 func (b *mailbox) know(self string, ids []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	maps.DeleteFunc(b.queues, func(id string, q *mailQueue) bool {
 		gone := id != self && !slices.Contains(ids, id)
 		if gone {
-			b.bulk -= q.bulk
+			b.bulk, b.dropped = b.bulk-q.bulk, b.dropped+uint64(len(q.letters))
 		}
 		return gone
 	})

@@ -83,8 +83,8 @@ func TestBulkLeavesRoomForMessages(t *testing.T) {
 	if b.overran() != 2 {
 		t.Errorf("%d dropped; want no message", b.overran())
 	}
-	if b.know("me", []string{"b", "c"}); b.bulk != n*maxBulk {
-		t.Errorf("%d bytes wait after a sender was forgotten; want %d", b.bulk, n*maxBulk)
+	if b.know("me", []string{"b", "c"}); b.bulk != n*maxBulk || b.overran() != 2+n+1 {
+		t.Errorf("%d bytes wait, %d dropped, after a sender was forgotten; want %d and %d", b.bulk, b.overran(), n*maxBulk, 2+n+1)
 	}
 	if contents(b); b.bulk != 0 {
 		t.Errorf("%d bytes wait; want none", b.bulk)

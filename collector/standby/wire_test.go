@@ -286,6 +286,7 @@ func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 		}
 		publish(t, nc, "s", heartbeat("known", 3))
 		time.Sleep(2 * Interval)
+		synctest.Wait()
 		if k := m.Counters().Rejected; k[Overrun] != 2*more || k[TooMany] != maxOfSender-(MaxPeers-2) {
 			t.Errorf("got rejections %v; want %d overruns, and %d too many", k, 2*more, maxOfSender-(MaxPeers-2))
 		}

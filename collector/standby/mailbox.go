@@ -3,6 +3,7 @@
 package standby
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"sync"
@@ -20,9 +21,21 @@ const (
 
 // letter is a message that waits to be taken.
 type letter struct {
-	from    string // the id of its sender
-	content any    // a Message, a Page or a Parcel
-	bulk    int    // bytes of a Page or a Parcel; 0 of a Message
+	from string // the id of its sender
+	kind string // the end of its subject: "", pagesSuffix or parcelsSuffix
+	data []byte
+	bulk int // bytes of a page or parcel; 0 of a Message
+}
+
+// idIn returns the value of a field of JSON in the first bytes of a message, or "" if it
+// is not written as members write it. It takes less time than decoding.
+func idIn(data []byte, field string) string {
+	_, rest, ok := bytes.Cut(data[:min(len(data), maxHead)], []byte(`"`+field+`":"`))
+	id, _, ends := bytes.Cut(rest, []byte(`"`))
+	if !ok || !ends || len(id) > MaxID {
+		return ""
+	}
+	return string(id)
 }
 
 // mailbox holds the messages that wait to be taken. Each known member has a queue, and

@@ -4,6 +4,7 @@ package standby
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,7 +20,31 @@ func contents(b *mailbox) map[string][]string {
 			return got
 		}
 		for _, l := range b.take() {
-			got[l.from] = append(got[l.from], fmt.Sprint(l.content))
+			got[l.from] = append(got[l.from], string(l.data))
+		}
+	}
+}
+
+func TestTheSenderIsFoundWithoutDecoding(t *testing.T) {
+	m := Message{Version: Version, ID: strings.Repeat("i", MaxID), Name: "n"}
+	page, parcel := Page{Version: Version, ID: "a"}, Parcel{Version: Version, ID: "a", To: "b"}
+	for _, c := range []struct {
+		data  []byte
+		field string
+		want  string
+	}{
+		{encoded(t, m), "id", m.ID},
+		{page.Encode(), "id", "a"},
+		{parcel.Encode(), "id", "a"},
+		{parcel.Encode(), "to", "b"},
+		{nil, "id", ""},
+		{[]byte(`{"id":`), "id", ""},
+		{[]byte(`{"id":"a`), "id", ""},
+		{[]byte(`{"id": "a"}`), "id", ""},
+		{[]byte(`{"id":"` + strings.Repeat("i", MaxID+1) + `"}`), "id", ""},
+	} {
+		if got := idIn(c.data, c.field); got != c.want {
+			t.Errorf("%s of %s: got %q; want %q", c.field, c.data, got, c.want)
 		}
 	}
 }
@@ -28,14 +53,14 @@ func contents(b *mailbox) map[string][]string {
 func TestLettersOfASenderKeepTheirOrder(t *testing.T) {
 	b := newMailbox("me")
 	for i := range 3 {
-		b.put(letter{from: "a", content: i})
-		b.put(letter{from: "b", content: i, bulk: 10})
+		b.put(letter{from: "a", data: fmt.Append(nil, i)})
+		b.put(letter{from: "b", data: fmt.Append(nil, i), bulk: 10})
 	}
 	b.know("me", []string{"a"})
-	b.put(letter{from: "a", content: 3})
-	b.put(letter{from: "b", content: 3, bulk: 10})
+	b.put(letter{from: "a", data: fmt.Append(nil, 3)})
+	b.put(letter{from: "b", data: fmt.Append(nil, 3), bulk: 10})
 	b.know("me", []string{"a", "b"})
-	b.put(letter{from: "b", content: 4, bulk: 10})
+	b.put(letter{from: "b", data: fmt.Append(nil, 4), bulk: 10})
 	all := []string{"0", "1", "2", "3", "4"}
 	if d := cmp.Diff(map[string][]string{"a": all[:4], "b": all}, contents(b)); d != "" {
 		t.Error(d)
@@ -50,10 +75,10 @@ func TestSendersTakeTurns(t *testing.T) {
 	b := newMailbox("me")
 	b.know("me", []string{"a"})
 	for i := range 100 {
-		b.put(letter{from: "a", content: i})
-		b.put(letter{from: fmt.Sprint(i), content: i})
+		b.put(letter{from: "a", data: fmt.Append(nil, i)})
+		b.put(letter{from: fmt.Sprint(i), data: fmt.Append(nil, i)})
 	}
-	b.put(letter{from: "me", content: 0})
+	b.put(letter{from: "me", data: fmt.Append(nil, 0)})
 	if got := b.take(); len(got) != 3 {
 		t.Errorf("got %d letters; want one of each queue", len(got))
 	}

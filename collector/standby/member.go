@@ -240,47 +240,60 @@ func (m *Member) arrive(msg *nats.Msg) {
 	m.mu.Lock()
 	m.counters.Received++
 	m.mu.Unlock()
-	if err != nil {
+	switch {
+	case err != nil:
 		m.reject(err)
-	} else if p, ok := l.content.(Parcel); !ok || p.To == m.id {
+	case kind == pagesSuffix && l.from == m.id: // its own
+	case kind == parcelsSuffix && !slices.Contains([]string{"", m.id}, idIn(msg.Data, "to")): // of others
+	default:
 		m.mail.put(l)
 	}
 }
 
-// verify checks the size and the seal of a message, and reads it.
+// verify checks the size and the seal of a message, and finds its sender.
 func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
-	most := maxBulk
-	if kind == "" {
-		most = MaxMessage
+	l := letter{kind: kind, data: msg.Data}
+	most := MaxMessage
+	if kind != "" {
+		most, l.bulk = maxBulk, len(msg.Data)
 	}
 	if len(msg.Data) > most {
-		return letter{}, fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(msg.Data))
+		return l, fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(msg.Data))
 	}
 	if err := m.sealer.open(msg, time.Now()); err != nil {
-		return letter{}, err
+		return l, err
 	}
-	switch kind {
+	if l.from = idIn(msg.Data, "id"); l.from != "" {
+		return l, nil
+	}
+	var err error
+	switch kind { // in another form, or no sidecar's
 	case pagesSuffix:
-		p, err := DecodePage(msg.Data)
-		return letter{p.ID, p, len(msg.Data)}, err
+		var p Page
+		p, err = DecodePage(msg.Data)
+		l.from = p.ID
 	case parcelsSuffix:
-		p, err := DecodeParcel(msg.Data)
-		return letter{p.ID, p, len(msg.Data)}, err
+		var p Parcel
+		p, err = DecodeParcel(msg.Data)
+		l.from = p.ID
+	default:
+		var text Message
+		text, err = Decode(msg.Data)
+		l.from = text.ID
 	}
-	text, err := Decode(msg.Data)
-	return letter{from: text.ID, content: text}, err
+	return l, err
 }
 
 // take dispatches a message of a member.
 func (m *Member) take(l letter) {
 	var err error
-	switch c := l.content.(type) {
-	case Message:
-		err = m.receiveMessage(c)
-	case Page:
-		err = m.receivePage(&c)
-	case Parcel:
-		err = m.receiveParcel(&c)
+	switch l.kind {
+	case pagesSuffix:
+		err = m.receivePage(l.data)
+	case parcelsSuffix:
+		err = m.receiveParcel(l.data)
+	default:
+		err = m.receiveMessage(l.data)
 	}
 	if err != nil {
 		m.reject(err)
@@ -302,8 +315,12 @@ func (m *Member) reject(err error) {
 }
 
 // receiveMessage takes the state of a member, and announces this one to a new member.
-func (m *Member) receiveMessage(msg Message) error {
+func (m *Member) receiveMessage(text []byte) error {
 	now := time.Now()
+	msg, err := Decode(text)
+	if err != nil {
+		return err
+	}
 	m.updateDigest()
 	isNew, err := m.roster.Receive(msg, now)
 	if isNew && err == nil {
@@ -315,9 +332,10 @@ func (m *Member) receiveMessage(msg Message) error {
 }
 
 // receivePage takes alarms of another member, and answers a request for all alarms.
-func (m *Member) receivePage(page *Page) error {
-	if page.ID == m.id {
-		return nil
+func (m *Member) receivePage(data []byte) error {
+	page, err := DecodePage(data)
+	if err != nil || page.ID == m.id {
+		return err
 	}
 	if err := m.cfg.Alarms.Fold(page.Alarms); err != nil {
 		return fmt.Errorf("page of a sidecar: %w: %w", BadPage, err)

@@ -43,7 +43,11 @@ func (m *Member) fetch(from string) {
 
 // receiveParcel takes a parcel of another member. It drops a request while it answers
 // another one; the sender asks again.
-func (m *Member) receiveParcel(p *Parcel) error {
+func (m *Member) receiveParcel(data []byte) error {
+	p, err := DecodeParcel(data)
+	if err != nil || p.To != m.id {
+		return err
+	}
 	if p.Ask {
 		select {
 		case m.exchange.answering <- struct{}{}:
@@ -55,7 +59,7 @@ func (m *Member) receiveParcel(p *Parcel) error {
 	if !m.roster.Awaits(p.ID) {
 		return nil
 	}
-	whole, err := m.exchange.assembly.add(p)
+	whole, err := m.exchange.assembly.add(&p)
 	if !whole {
 		return err
 	}

@@ -270,6 +270,21 @@ func (b *builder) compensate(r reversible, n *node, compensating string) {
 	b.output(r.at, r.x, id)
 }
 
+// handled returns the place where the token of a compensating activity ends, and adds it once.
+// Its data has what the activity returns: without a token, no variable would be written.
+func (b *builder) handled(l *level, n *node) string {
+	id := l.id(n.id) + "/handled"
+	if b.made[id] {
+		return id
+	}
+	b.made[id] = true
+	b.state(l, n, "handled")
+	t := b.step(l, n, "ends")
+	t.Priority = petri.Urgent
+	b.take(id, t.ID, n.pos)
+	return id
+}
+
 // whenUndone makes a transition wait until no handler runs.
 func (b *builder) whenUndone(all []reversible, transition string, n *node) {
 	for _, r := range all {

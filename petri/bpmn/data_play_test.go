@@ -94,3 +94,24 @@ func TestVariablesAreShared(t *testing.T) {
 		s.run(t)
 	}
 }
+
+// What a compensation handler returns is written, as what any other activity returns.
+func TestVariablesOfCompensation(t *testing.T) {
+	const gate = `<exclusiveGateway id="g" default="g-no"/><userTask id="yes"/><userTask id="no"/><sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>${a == 1 &amp;&amp; b == 2}</conditionExpression></sequenceFlow>`
+	const throw = `<intermediateThrowEvent id="th"><compensateEventDefinition/></intermediateThrowEvent>` + gate
+	undone := func(task, handler string) string {
+		return task + `<boundaryEvent id="cb" attachedToRef="u"><compensateEventDefinition/></boundaryEvent>` + handler + `<association sourceRef="cb" targetRef="h"/>`
+	}
+	const task, handler = `<userTask id="u"/>`, `<userTask id="h" isForCompensation="true"/>`
+	const many = `<userTask id="u"><multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics></userTask>`
+	own := strings.Replace(sub("w", `<startEvent id="ws"><compensateEventDefinition/></startEvent><userTask id="h"/>`, "ws>h"), ">", ` triggeredByEvent="true">`, 1)
+	for _, s := range []scenario{
+		{"of a task", process(`<startEvent id="s"/>`+undone(task, handler)+throw, "s>u>th>g>no"), `{"a":1}`, `u h,{"b":2}`, "p/active y"},
+		{"of one in a completed sub-process", process(`<startEvent id="s"/>`+sub("n", `<startEvent id="ns"/>`+undone(task, handler), "ns>u")+throw, "s>n>th>g>no"), `{"a":1}`, `u h,{"b":2}`, "n/completed p/active y"},
+		{"of one that ran several times, the last counts", process(`<startEvent id="s"/>`+undone(many, handler)+throw, "s>u>th>g>no"), `{"a":1}`, `u u h,{"b":1} h,{"b":2}`, "p/active u/all y"},
+		{"a handler that runs several times", process(`<startEvent id="s"/>`+undone(task, strings.Replace(many, ` id="u"`, ` id="h" isForCompensation="true"`, 1))+throw, "s>u>th>g>no"), `{"a":1}`, `u h,{"b":1} h,{"b":2}`, "p/active y"},
+		{"the last activity of an event sub-process", process(`<startEvent id="s"/>`+sub("n", `<startEvent id="ns"/><userTask id="u"/>`+own, "ns>u")+throw, "s>n>th>g>no"), `{"a":1}`, `u h,{"b":2}`, "n/completed p/active y"},
+	} {
+		s.run(t)
+	}
+}

@@ -119,7 +119,7 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
-		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues",
+		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues", "handled",
 		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most",
 		"gather", "base", "ran", "returns", "results", "which",
 		"offered", "begins", "choosing", "choose", "met":
@@ -239,8 +239,8 @@ func (n *node) conditional() bool {
 // token at the top level, where it is visible; in a sub-process it is the result.
 func (b *builder) outputs(l *level, n *node) []string {
 	switch {
-	case n.isHandler():
-		return nil
+	case n.isHandler(), len(n.out) == 0 && n.isActivity() && l.node != nil && l.node.compensates():
+		return []string{b.handled(l, n)}
 	case len(n.out) == 0 && l.parent == nil:
 		return []string{b.end(l, n)}
 	case n.conditional():

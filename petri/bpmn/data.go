@@ -16,6 +16,7 @@ type mapping struct {
 	in, out []param
 	only    bool // there is nothing inside but in
 	back    bool // what is inside returns, beside out
+	all     bool // of a call in Camunda: what is inside leaves with what is thrown, too
 }
 
 // param is a variable and the expression of its value.
@@ -23,6 +24,7 @@ type param struct {
 	name, value string
 	local       bool // of in: it does not return
 	hidden      bool // of out: only those after it can read it
+	thrown      bool // of out: it leaves with what is thrown, too
 }
 
 // readMapping reads the mapping of a node, which is nil if the file has none.
@@ -38,7 +40,7 @@ func (d *document) readMapping(n *node) {
 			m.only, m.back = x.attr("propagateAllParentVariables") == "false", x.attr("propagateAllChildVariables") != "false"
 		case !call || !in && x.name != "out" || x.attr("businessKey") != "":
 		case x.attr("variables") == "all":
-			m.only, m.back = m.only && !in, m.back || !in
+			m.only, m.back, m.all = m.only && !in, m.back || !in, m.all || !in
 		default:
 			value := x.attr("sourceExpression")
 			if source := x.attr("source"); in && source != "" {
@@ -47,6 +49,9 @@ func (d *document) readMapping(n *node) {
 				value = "= get value(" + insideOf + ", " + jsonText(source) + ")"
 			}
 			p := d.param(n, x, x.attr("target"), value)
+			for k := range p {
+				p[k].thrown = !in
+			}
 			if m.out = append(m.out, p...); in {
 				m.out = m.out[:len(m.out)-len(p)]
 				m.in = append(m.in, p...)
@@ -161,6 +166,20 @@ func (m *mapping) locals() (names []string) {
 // locals returns the variables that an activity has of its own; apart is true if all are.
 func (n *node) locals() (names []string, apart bool) {
 	return n.maps.locals(), n.calls != nil || n.maps != nil && (n.maps.only || !n.maps.back || n.kind == "callActivity")
+}
+
+// thrown returns how an event that leaves an activity changes the data around it: in Camunda,
+// a call returns what its out elements say each time, not only at its end.
+func (n *node) thrown() *mapping {
+	if n.maps == nil {
+		return &mapping{}
+	}
+	m := &mapping{in: n.maps.in, back: n.maps.back}
+	if n.calls != nil {
+		m.back = n.maps.all
+		m.out = slices.DeleteFunc(slices.Clone(n.maps.out), func(p param) bool { return !p.thrown })
+	}
+	return m
 }
 
 // inside returns an expression for the data with which an activity begins. A nil mapping

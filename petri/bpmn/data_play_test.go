@@ -95,6 +95,59 @@ func TestVariablesAreShared(t *testing.T) {
 	}
 }
 
+// An error or an escalation that leaves an activity has the variables around it and, in
+// Camunda, what the out elements of a call say. The called process has a task v after the
+// event, if that does not interrupt.
+func TestVariablesOfThrownEvents(t *testing.T) {
+	const gate = `<exclusiveGateway id="g" default="g-no"/><userTask id="yes"/><userTask id="no"/><sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>CONDITION</conditionExpression></sequenceFlow>`
+	const escalation, err = `<escalationEventDefinition/>`, `<errorEventDefinition errorRef="x"/>`
+	called := func(id, content, flows string) string {
+		return strings.Replace(strings.TrimSuffix(sub(id, content, flows), `</subProcess>`)+`</process>`, "<subProcess", "<process", 1)
+	}
+	calls := func(id, called, extensions string) string {
+		return `<callActivity id="` + id + `" calledElement="` + called + `"><extensionElements>` + extensions + `</extensionElements></callActivity>`
+	}
+	q := called("q", `<startEvent id="qs"/><userTask id="u"/><intermediateThrowEvent id="th">`+escalation+`</intermediateThrowEvent><userTask id="v"/>`, "qs>u>th>v")
+	failing := called("q", `<startEvent id="qs"/><userTask id="u"/><endEvent id="th">`+err+`</endEvent>`, "qs>u>th")
+	with := func(xml, condition string, processes ...string) string {
+		xml = strings.Replace(xml, "CONDITION", strings.ReplaceAll(condition, "&", "&amp;"), 1)
+		return strings.Replace(xml, "</definitions>", strings.Join(processes, "")+"</definitions>", 1)
+	}
+	boundary := func(content, attrs, event string) string {
+		return process(`<startEvent id="s"/>`+content+`<boundaryEvent id="b" attachedToRef="n" `+attrs+`>`+event+`</boundaryEvent>`+gate, "s>n b>g>no")
+	}
+	inside := func(content, attrs, event string) string {
+		w := strings.Replace(sub("w", `<startEvent id="b" `+attrs+`>`+event+`</startEvent>`+gate, "b>g>no"), ">", ` triggeredByEvent="true">`, 1)
+		return process(`<startEvent id="s"/>`+content+w, "s>n")
+	}
+	const out = `<c:in source="a" target="x"/><c:out source="x" target="r"/>`
+	const stays, goesOn = `cancelActivity="false"`, `isInterrupting="false"`
+	call := calls("n", "q", out)
+	looped := strings.Replace(call, "</callActivity>", multi("", `<loopCardinality>2</loopCardinality>`)+"</callActivity>", 1)
+	two := calls("m", "q", out+`<c:out sourceExpression="${x + 1}" target="x"/>`)
+	middle := called("o", `<startEvent id="os"/>`+two, "os>m")
+	input := sub("n", `<extensionElements><c:inputOutput><c:inputParameter name="a">5</c:inputParameter></c:inputOutput></extensionElements>`+
+		`<startEvent id="ns"/><userTask id="u"/><intermediateThrowEvent id="th">`+escalation+`</intermediateThrowEvent><userTask id="v"/>`, "ns>u>th>v")
+	const x1 = `{"a":1}`
+	for _, s := range []scenario{
+		{"to a boundary event", with(boundary(call, "", escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "qs-u y"},
+		{"that does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"to an event sub-process", with(inside(call, "", escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "p/active qs-u y"},
+		{"that does not interrupt, either", with(inside(call, goesOn, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v p/active qs-u y"},
+		{"an error to a boundary event", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "qs-u y"},
+		{"or an event sub-process", with(inside(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "p/active qs-u y"},
+		{"each time", with(boundary(looped, stays, escalation), "r == 3 && a == 1 && x == nil", q), x1, `n:u,{"x":2} n:u,{"x":3}`, "b/armed g-no n/active n/base×2 n/count n/item n/list n/run×2 n/vars n:th-v×2 qs-u y"},
+		{"everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), stays, escalation), "a == 2", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"not what leaves at the end only", with(boundary(calls("n", "q", out+`<c:inputOutput><c:outputParameter name="o">1</c:outputParameter></c:inputOutput>`), stays, escalation), "r == 2 && o == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"nor without out", with(boundary(calls("n", "q", ""), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n:th-v qs-u y"},
+		{"nor in Zeebe", with(boundary(calls("n", "q", `<z:calledElement processId="q"/>`), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"through two calls", with(boundary(calls("n", "o", `<c:out source="r" target="r"/><c:out sourceExpression="${x * 2}" target="t"/>`), "", escalation), "r == 2 && t == 6 && x == nil && a == 1", middle, q), x1, `n:m:u,{"x":2}`, "m/active m/vars m:qs-u qs-u y"},
+		{"inputs do not leave", with(boundary(input, stays, escalation), "a == 1 && c == 2"), x1, `u,{"a":7,"c":2}`, "b/armed n/active n/vars th-v y"},
+	} {
+		s.run(t)
+	}
+}
+
 // What a compensation handler returns is written, as what any other activity returns.
 func TestVariablesOfCompensation(t *testing.T) {
 	const gate = `<exclusiveGateway id="g" default="g-no"/><userTask id="yes"/><userTask id="no"/><sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>${a == 1 &amp;&amp; b == 2}</conditionExpression></sequenceFlow>`

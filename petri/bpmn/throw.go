@@ -335,8 +335,44 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 	from := b.input(l, n)
 	t := b.transition(l, n, work).ID
 	b.begin(from, n, t)
-	b.put(t, b.caught(c), n.pos)
+	b.put(t, b.leaving(c, l), n.pos)
 	return t
+}
+
+// leaving returns the place into which an event at a level is thrown: that from which the
+// catching event takes it, or one in the innermost activity between them that has variables
+// of its own. With its first use it builds the latter, and the transition that leads on.
+func (b *builder) leaving(c *catcher, l *level) string {
+	end := c.at
+	if c.x.host == nil {
+		end = c.of
+	}
+	for l != end && !l.node.hasVariables() {
+		l = l.parent
+	}
+	if l == end {
+		return b.caught(c)
+	}
+	n, by := l.node, " "+c.at.id(c.x.id)
+	id := l.parent.id(n.id) + "/leaving" + by
+	if b.made[id] {
+		return id
+	}
+	b.made[id] = true
+	b.workPlace(l, id, n.label()+" (leaving)", b.at(l.parent, n.id), n.pos)
+	t := b.extra(l.parent, n, "/leaves"+by, n.label()+" (leaves)")
+	t.Priority = petri.Urgent
+	leaves, active := t.ID, l.parent.id(n.id)+"/active"
+	b.take(id, leaves, n.pos)
+	b.test(petri.Read, active, leaves, 1, n.pos)
+	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside(active, id, n.loop.names()...), n.pos)
+	return id
+}
+
+// hasVariables reports whether an activity has variables of its own.
+func (n *node) hasVariables() bool {
+	names, apart := n.locals()
+	return !n.byEvent && (apart || len(names) > 0)
 }
 
 // thrownPlace is the place from which an event takes what was thrown to it.
@@ -357,6 +393,9 @@ func (b *builder) caught(c *catcher) string {
 		b.stateIn(c.at.id(host.id), c.at, c.x, "thrown")
 	default:
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
+	}
+	if c.x.host != nil && c.x.event.kind != "conditional" {
+		b.carries(petri.DataAround, id)
 	}
 	t := b.step(c.at, c.x, "caught")
 	t.Preempts, t.Priority = c.x.interrupts, petri.Urgent

@@ -232,6 +232,7 @@ func (b *builder) boundary(l *level, n *node) string {
 	if !n.interrupts {
 		place = b.place(l.id(n.host.id), armedPlace(l, n), n.label()+" (armed)", b.at(l, n.id), n.pos)
 		l.armed = append(l.armed, place)
+		b.beside(n, place)
 	}
 	t := b.transition(l, n, n.trigger())
 	t.Preempts = n.interrupts
@@ -244,9 +245,19 @@ func (b *builder) boundary(l *level, n *node) string {
 	}
 	if n.condition() != "" {
 		b.occurred(n, id, watchedPlace(l, n))
-		l.armed = append(l.armed, b.watch(&catcher{x: n, at: l, of: l.kids[n.host]}, l.id(n.host.id)))
+		watched := b.watch(&catcher{x: n, at: l, of: l.kids[n.host]}, l.id(n.host.id))
+		l.armed = append(l.armed, watched)
+		b.beside(n, watched)
 	}
 	return ""
+}
+
+// beside makes the token of a place for a boundary event of a call carry the variables around
+// the call: the event does not see those of the called process.
+func (b *builder) beside(n *node, place string) {
+	if n.host.calls != nil {
+		b.carries(petri.DataAround, place)
+	}
 }
 
 // interrupt makes a transition end an activity.

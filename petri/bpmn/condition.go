@@ -37,8 +37,8 @@ func (b *builder) watch(c *catcher, scope string) (watched string) {
 	b.after(func() {
 		own := c.at.within()
 		for _, in := range c.of.within() {
-			if c.x.host == nil && slices.Contains(own, in) {
-				continue
+			if in.prefix != c.at.prefix || c.x.host == nil && slices.Contains(own, in) {
+				continue // a called process has variables of its own
 			}
 			for _, place := range b.flowPlaces(in) {
 				b.holds(c, watched, thrown, place)

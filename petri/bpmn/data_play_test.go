@@ -168,3 +168,26 @@ func TestVariablesOfCompensation(t *testing.T) {
 		s.run(t)
 	}
 }
+
+// A boundary event of a call has the variables around the call, not those of the called process.
+func TestVariablesOfBoundaryEventsOfCalls(t *testing.T) {
+	const called = `<process id="q"><userTask id="u"/><userTask id="v"/><sequenceFlow id="u-v" sourceRef="u" targetRef="v"/></process></definitions>`
+	const gate = `<exclusiveGateway id="g" default="g-no"/><userTask id="yes"/><userTask id="no"/><sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>${a == 1}</conditionExpression></sequenceFlow>`
+	const signal, stays = `<signalEventDefinition signalRef="x"/>`, `cancelActivity="false"`
+	on := func(attrs, event string) string {
+		return strings.Replace(process(`<startEvent id="s"/><parallelGateway id="f"/><userTask id="w"/><callActivity id="n" calledElement="q"/><boundaryEvent id="b" attachedToRef="n" `+attrs+`>`+event+`</boundaryEvent>`+gate,
+			"s>f>n f>w b>g>no"), "</definitions>", called, 1)
+	}
+	within := strings.Replace(process(`<startEvent id="s"/><callActivity id="n" calledElement="q"/><subProcess id="es" triggeredByEvent="true"><startEvent id="b">`+condition("${x == 1}")+`</startEvent></subProcess>`, "s>n"), "</definitions>", called, 1)
+	for _, s := range []scenario{
+		{"a signal that interrupts", on("", signal), `{"a":1}`, `n:u,{"a":5} b`, "f-w u/start y"},
+		{"or does not", on(stays, signal), `{"a":1}`, `n:u,{"a":5} b`, "b/armed f-w n/active n:u-v u/start y"},
+		{"has what a branch beside the call wrote", on(stays, signal), `{"a":0}`, `w,{"a":1} b`, "b/armed n/active n:u/start u/start w/end y"},
+		{"a condition that held", on(stays, condition("${x == 1}")), `{"a":1,"x":1}`, ``, "b/armed f-w n/active n:u/start u/start y"},
+		{"that a branch beside the call makes hold", on("", condition("${x == 1}")), `{"a":1,"x":0}`, `w,{"x":1}`, "u/start w/end y"},
+		{"that the called process does not make hold", on("", condition("${x == 1}")), `{"a":1,"x":0}`, `n:u,{"x":1}`, "b/watched f-w n/active n:u-v u/start"},
+		{"nor in an event sub-process around the call", within, `{"x":0}`, `n:u,{"x":1}`, "b/armed b/watched n/active n:u-v p/active u/start"},
+	} {
+		s.run(t)
+	}
+}

@@ -394,7 +394,7 @@ func (b *builder) caught(c *catcher) string {
 	default:
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
 	}
-	if c.x.host != nil && c.x.event.kind != "conditional" {
+	if host := c.x.host; host != nil && (host.calls != nil || c.x.condition() == "") { // a condition can hold with the data inside
 		b.carries(petri.DataAround, id)
 	}
 	t := b.step(c.at, c.x, "caught")

@@ -5,7 +5,6 @@ package etcdtest
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,7 +26,11 @@ func (w web) alarmed(t *testing.T, rule, family string) {
 	if named := submatch(rules[i].Signal, family+`\{reason=~"([^"]*)"\}`); named != nil {
 		reasons = regexp.MustCompile("^(" + named[1] + ")$")
 	}
-	if !slices.ContainsFunc(w.scrape(t).all(family), func(s series) bool { return s.value > 0 && reasons.MatchString(s.labels["reason"]) }) {
-		t.Errorf("got no series of %s above 0; want one, for which %s fires", family, rule)
-	}
+	until(t, "a series of "+family+" is above 0, for which "+rule+" fires", func() error {
+		all, err := w.readMetrics()
+		if err == nil && !slices.ContainsFunc(all.all(family), func(s series) bool { return s.value > 0 && reasons.MatchString(s.labels["reason"]) }) {
+			err = errors.New("there is none")
+		}
+		return err
+	})
 }

@@ -70,7 +70,11 @@ func TestClientsThatReadNothingLeaveTheMetricsReachable(t *testing.T) {
 	blocked := time.Now()
 	until(t, "a scrape at a new connection is answered", func() error { return side.newly(10 * time.Second) })
 	within(t, "a scrape is answered", 30*time.Second, blocked, time.Now()) // no client blocks for longer
+	polls := 0
 	until(t, "connections are closed whose client does not read", func() error {
+		if polls++; polls%250 == 0 { // those of before are over after 30 seconds
+			side.pipelined(t, 6, 100, "/main.js", 2000)
+		}
 		side.pipelined(t, 2, 1, "/main.js", 2000)
 		s, err := side.readMetrics()
 		if n, _ := s.value("pnagent_http_connections_closed_total", "reason", "blocked"); err == nil && n == 0 {

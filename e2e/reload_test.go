@@ -90,7 +90,7 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 	}
 	alarms(0)
 	good(1)
-	side.says(t, `from the next start on only","flags":"snmp.packet-rate"`)
+	side.says(t, `take effect at the next start","flags":"snmp.packet-rate"`)
 }
 
 // systemd opens the socket and keeps it while the sidecar is restarted.

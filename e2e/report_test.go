@@ -91,7 +91,7 @@ func TestReportOfASidecarAloneListsWhatIsMissing(t *testing.T) {
 		if r.code != 0 {
 			return fmt.Errorf("%d, %s", r.code, r.err)
 		}
-		for _, want := range []string{"Drawn from the sidecar at " + s.url, "Without a Prometheus these are missing", "Net line", "boxes", "close waits for a token in lids", "berlin", `class="line c0"`} {
+		for _, want := range []string{"Drawn from the sidecar at " + s.url, "Without --prometheus the report omits", "Net line", "boxes", "close waits for a token in lids", "berlin", `class="line c0"`} {
 			if !strings.Contains(r.out, want) {
 				return fmt.Errorf("there is no %q", want)
 			}
@@ -109,7 +109,7 @@ func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 	closed := "http://ada:secret@" + freeAddr(t, "tcp")
 	for _, flag := range []string{"--url", "--prometheus"} {
 		r := pnagent(t, "report", flag, closed, "-o", "-")
-		wantFailure(t, r, 1, "reporting: asking .*connection refused")
+		wantFailure(t, r, 1, "reporting: (reading|querying) .*connection refused")
 		if strings.Contains(r.err, "secret") {
 			t.Errorf("the password is in %q", r.err)
 		}

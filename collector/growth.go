@@ -42,7 +42,7 @@ type growth struct {
 	added int
 }
 
-// held is a definition that is not used for now.
+// held is a definition that is not used yet.
 type held struct {
 	until int64 // when it is requested again
 	err   error // of messages until then
@@ -135,7 +135,7 @@ func (n *net) adoptNames() {
 	}
 }
 
-// hold records that a definition is not used for now. Its sources are refused until
+// hold records that a definition is not used yet. Its sources are refused until
 // it is requested again.
 func (m *Merger) hold(n *net, digest string, err error, now int64) {
 	m.closeQuestion(n, digest)

@@ -20,8 +20,8 @@ type net struct {
 	union   union
 	known   map[string]*columns   // definitions, by digest
 	asked   map[string]*question  // definitions that are not known yet, by digest
-	held    map[string]*held      // definitions that are not used for now, by digest
-	names   map[string]*petri.Net // definitions whose names are not used for now, by digest
+	held    map[string]*held      // definitions that are not used yet, by digest
+	names   map[string]*petri.Net // definitions whose names are not used yet, by digest
 	growth  growth
 	ages    ages
 	settled bool  // a source has reported it for settledAfter

@@ -137,7 +137,9 @@ func BenchmarkWalk(b *testing.B) {
 	for _, size := range []int{DefaultMessage, MaxMessage} {
 		name := map[int]string{DefaultMessage: "octets=1472", MaxMessage: "octets=65507"}[size]
 		b.Run("own/"+name, func(b *testing.B) {
-			walkBench(b, serve(b, newResponder(b, table, func(c *Config) { c.MaxMessage, c.Now, c.PacketRate = size, time.Now, maxPacketRate })), size)
+			walkBench(b, serve(b, newResponder(b, table, func(c *Config) {
+				c.MaxMessage, c.Now, c.PacketRate, c.OctetRate = size, time.Now, maxPacketRate, maxPacketRate
+			})), size)
 		})
 	}
 	b.Run("base=gosnmp/repetitions=50", func(b *testing.B) {
@@ -202,6 +204,9 @@ func walkBench(b *testing.B, addr *net.UDPAddr, size int) {
 	variables := 0
 	for b.Loop() {
 		if _, err := conn.Write(request); err != nil {
+			b.Fatal(err)
+		}
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		n, err := conn.Read(answer)

@@ -42,7 +42,7 @@ func serveCrowd() {
 	for range 16 {
 		views = append(views, w.tick(1))
 	}
-	s, err := New(Config{Views: make(chan *collector.View), History: history.New(history.Config{})})
+	s, err := New(Config{Views: make(chan *collector.View), History: history.New(history.Config{}), ViewersPerAddress: DefaultViewers})
 	if err != nil {
 		panic(err)
 	}
@@ -107,7 +107,11 @@ func gather(b *testing.B, n int, packed bool) *crowd {
 			encoding = "gzip"
 		}
 		fmt.Fprintf(conn, "GET /api/v1/live?net=net HTTP/1.1\r\nHost: x\r\nAccept-Encoding: %s\r\n\r\n", encoding)
-		go c.watch(conn)
+		r := bufio.NewReaderSize(conn, 64<<10)
+		if status, err := r.ReadString('\n'); err != nil || !strings.Contains(status, " 200 ") {
+			b.Fatalf("a viewer: %q, %v; expected 200", status, err)
+		}
+		go c.watch(r)
 	}
 	c.all(n)
 	return c
@@ -115,8 +119,7 @@ func gather(b *testing.B, n int, packed bool) *crowd {
 
 // watch reads chunks of HTTP and reports each that is too large to be other than a
 // frame or a diff. It does not read their contents: there are many viewers.
-func (c *crowd) watch(conn net.Conn) {
-	r := bufio.NewReaderSize(conn, 64<<10)
+func (c *crowd) watch(r *bufio.Reader) {
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {

@@ -5,6 +5,7 @@ package lines
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -48,6 +49,24 @@ func FuzzJSONLines(f *testing.F) {
 			t.Fatalf("%q: end is %v", line, got.end)
 		}
 	})
+}
+
+// A string is read alike wherever in it a quote, an escape, a control character or
+// a letter beyond ASCII stands.
+func TestAStringIsReadAsEncodingJSONReadsIt(t *testing.T) {
+	for _, special := range []string{`"`, `\\`, `\n`, `\u00e9`, `\x`, "\n", "\x1f", "\x00", "é", "\x7f", " ", "!", "#"} {
+		for at := range 20 {
+			for _, more := range []int{0, 1, 7, 8, 20} {
+				line := []byte(`{"instance":"` + strings.Repeat("a", at) + special + strings.Repeat("b", more) + `"}`)
+				var got fields
+				why := newJSONLines(defaultFields()).read(line, &got)
+				var want struct{ Instance string }
+				if err := json.Unmarshal(line, &want); (err == nil) != (why == Taken) || err == nil && string(got.instance) != want.Instance {
+					t.Fatalf("%q is %q, %v; encoding/json reads %q, %v", line, got.instance, why, want.Instance, err)
+				}
+			}
+		}
+	}
 }
 
 // said returns the value of a member as text; false if it is neither text nor a

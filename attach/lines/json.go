@@ -231,7 +231,9 @@ func (j *jsonLines) text(spare *[]byte) ([]byte, bool) {
 	}
 	line, from := j.line, j.at+1
 	for k := from; k < len(line); k++ {
-		switch c := line[k]; {
+		c := line[k]
+		switch {
+		case c > '"' && c != '\\':
 		case c == '"':
 			j.at = k + 1
 			return line[from:k:k], true

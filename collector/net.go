@@ -48,6 +48,8 @@ type net struct {
 	window              int64       // of Rate.Now
 	speed               speed
 	saturated           saturation
+
+	requests *stats.RefusedRequests // refused by all sources: see countRefused
 }
 
 // question is a pending request for a definition.
@@ -178,6 +180,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	}
 	s.standing, s.refusal = msg.State, refusal{}
 	n.remembered(s, msg.Epoch).folded = s.since != 0
+	n.countRefused(s, msg)
 	if again {
 		n.deduct(s)
 	}

@@ -5,6 +5,7 @@ package collector
 import (
 	"slices"
 
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -55,6 +56,8 @@ type process struct {
 	left  bool   // it sent its bye
 	rank  int    // of two that have counted, the one with the higher rank, or else the higher epoch, is newer
 	run   streak // of messages refused because another process counts
+
+	refused *stats.RefusedRequests // as of its last message; nil if unknown
 
 	// Its counts are in the source's rows, in those set aside, or, if folded, in the
 	// net's base, perhaps in part. Otherwise they are in no sum.

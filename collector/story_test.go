@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 //	define DIGEST NET PLACE… / TRANSITION…   what the digest will turn out to be
 //	know DIGEST                        the definition has come
 //	at 10s                             the collector's clock, since the beginning
-//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
+//	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] [refused=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	sidecar restarts                   it has received nothing yet
 //	stand-by starts                    the story continues with another sidecar, which has received nothing yet
 //	other COMMAND                      what the previous sidecar does or receives
@@ -233,6 +233,8 @@ func (s *story) field(msg *telemetry.Snapshot, word string) {
 	case "lag":
 		lag := uint64(n)
 		msg.State.Lag = &lag
+	case "refused":
+		msg.Refused = &stats.RefusedRequests{stats.RefusedTokens: uint64(n)}
 	case "waiting":
 		msg.Rows.Columns |= stats.ColWaiting
 		msg.Rows.Waiting = uint64(n)
@@ -377,6 +379,9 @@ func (s *story) view() string {
 		if n.Rows.Columns.Has(stats.ColWaiting) {
 			fmt.Fprintf(&b, "  waiting=%d\n", n.Rows.Waiting)
 		}
+		if n.Requests != nil {
+			fmt.Fprintf(&b, "  refused=%d\n", n.Requests[stats.RefusedTokens])
+		}
 	}
 	for _, src := range view.Sources {
 		fmt.Fprintf(&b, "source %s of %s: %s epoch=%d seq=%d%s%s%s", src.Name, src.Net, src.State, src.Epoch, src.Seq,
@@ -384,6 +389,9 @@ func (s *story) view() string {
 			number("restarts", src.Restarts, src.Restarts > 0)+number("setbacks", src.Setbacks, src.Setbacks > 0)+standing(&src))
 		if src.Skew != 0 {
 			fmt.Fprintf(&b, " skew=%v beyond=%t", src.Skew, src.SkewBeyond)
+		}
+		if src.Requests != nil {
+			b.WriteString(number("refused", src.Requests[stats.RefusedTokens], true))
 		}
 		if src.Unread {
 			fmt.Fprint(&b, " unread")

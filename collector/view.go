@@ -59,6 +59,10 @@ type NetView struct {
 	Totals
 	Rates *Rates
 
+	// Requests are those that sources refused since this collector first received each of
+	// them, of forgotten sources too; nil if no source reports any. Not to be changed.
+	Requests *stats.RefusedRequests
+
 	// Recalled is how many of Up only the previous process has received: their rows
 	// are from its state.
 	Recalled int
@@ -130,6 +134,10 @@ type Source struct {
 	Duplicates  uint64        // repeated or late snapshots
 	Restarts    uint64        // epochs after the first
 	Setbacks    uint64        // take-overs after which its counters were lower than those of the previous owner: the region's log lost something
+
+	// Requests are those that it refused since the collector first received it; nil if it
+	// reports none. Not to be changed.
+	Requests *stats.RefusedRequests
 
 	// The state of its region; nil if not known, and for a source that is gone.
 	Position *uint64 // commits in the region's log

@@ -36,7 +36,7 @@ var seen = []Variables{
 var loud = map[string]bool{
 	"PetrinetTokenStuck": true, "PetrinetTransitionStarved": true, "PetrinetNetDeadlocked": true, "PetrinetTransitionFailing": true,
 	"PetrinetTransitionLooping": true, "PetrinetSourceLost": true, "PetrinetRegionWithoutStandby": true, "PetrinetRegionStopped": true,
-	"PetrinetSourceConflict": true, "PetrinetSourceRefused": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true,
+	"PetrinetSourceConflict": true, "PetrinetSourceRefused": true, "PnagentMessagesLost": true, "PnagentMessagesRejected": true, "PnagentRequestsRefused": true,
 	"PnagentSeriesDropped": true, "PnagentConfigReloadFailed": true,
 	"PnagentNotificationsSuppressed": true, "PnagentAlarmsNotKept": true,
 }

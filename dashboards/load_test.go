@@ -257,7 +257,8 @@ func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end fun
 				state.Lag = new(uint64)
 			}
 			return state
-		}})
+		},
+		Refused: func(int) *stats.RefusedRequests { return &stats.RefusedRequests{commits} }})
 }
 
 // publish publishes rows of tokens until it is ended.

@@ -55,6 +55,8 @@ func sidecarReceived() []Panel {
 		side("Views", "Views made per second: one each second while messages arrive.", "ops",
 			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
 		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
+		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", "ops",
+			Query{"sum by (source, reason) (" + most("net, source, reason", rate(metrics.SourceRequestsRefusedTotal)) + ")", "{{source}} {{reason}}"}),
 	}
 }
 

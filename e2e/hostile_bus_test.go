@@ -262,6 +262,11 @@ func (a *attacked) tokens(t *testing.T) (n int) {
 
 // flood publishes garbage without pause, until end is called.
 func (a *attacked) flood(subject func(i int) string) (end func() error) {
+	return a.publish(func(i int) *nats.Msg { return &nats.Msg{Subject: subject(i), Data: []byte("garbage")} })
+}
+
+// publish publishes messages without pause, until end is called.
+func (a *attacked) publish(message func(i int) *nats.Msg) (end func() error) {
 	ended, flooded := make(chan struct{}), make(chan error, 1)
 	go func() {
 		for i := 0; ; i++ {
@@ -271,7 +276,7 @@ func (a *attacked) flood(subject func(i int) string) (end func() error) {
 				return
 			default:
 			}
-			if err := a.nc.Publish(subject(i), []byte("garbage")); err != nil {
+			if err := a.nc.PublishMsg(message(i)); err != nil {
 				flooded <- err
 				return
 			}

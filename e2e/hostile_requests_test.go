@@ -3,7 +3,9 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -75,4 +77,91 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 		return err
 	})
 	within(t, "a request to inject is accepted", 10*time.Second, ended, time.Now())
+}
+
+// Requests with too many tokens or bytes, without pause, are counted at the sidecar and
+// at the one above it, which fire a rule: no engine has to be scraped for it. The counts
+// rise no more after the flood, and those of the next process of the engine continue.
+func TestRefusedRequestsFireARule(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	root, side := serveRoot(t, natsURL), serve(t, natsURL, "--mib-dir", "", "--up", upper, "--up.source", "region")
+	run := func() *engine {
+		return runEngine(t, natsURL, "shop-1", "--instances", "1", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+	}
+	refused := func(w web, source string) (n map[string]float64) {
+		n = map[string]float64{}
+		for _, one := range w.scrape(t).all("petrinet_source_requests_refused_total") {
+			if one.labels["net"] == "claims" && one.labels["source"] == source {
+				n[one.labels["reason"]] = one.value
+			}
+		}
+		return n
+	}
+	e := run()
+	calm := map[string]float64{"too many tokens": 0, "place full": 0, "queue full": 0, "request too large": 0}
+	until(t, "both sidecars show that no request was refused", func() error {
+		if at, above := refused(side.web, "shop-1"), refused(root.web, "region"); !maps.Equal(at, calm) || !maps.Equal(above, calm) {
+			return fmt.Errorf("%v, and above %v", at, above)
+		}
+		return nil
+	})
+	a := attacked{nc: connect(t, natsURL)}
+	subject := "petrinet.v1.inject.claims.shop-1"
+	bodies := [][]byte{[]byte(`{"place":"inbox","tokens":10001}`), bytes.Repeat([]byte(" "), 64<<10+1)}
+	end := a.publish(func(i int) *nats.Msg { return &nats.Msg{Subject: subject, Data: bodies[min(i%100, 1)]} })
+	for _, at := range []web{side.web, root.web} {
+		at.alarmed(t, "PnagentRequestsRefused", "petrinet_source_requests_refused_total")
+	}
+	until(t, "both reasons are counted", func() error {
+		n := refused(side.web, "shop-1")
+		if n["too many tokens"] == 0 || n["request too large"] == 0 {
+			return fmt.Errorf("%v", n)
+		}
+		return nil
+	})
+	if err := end(); err != nil {
+		t.Error(err)
+	}
+	ended := flushed(t, a.nc)
+	accepted := func() {
+		until(t, "a request is accepted", func() error {
+			m, err := a.nc.Request(subject, []byte(`{"place":"inbox","tokens":1}`), 5*time.Second)
+			if err == nil && string(m.Data) != `{"ok":true}` {
+				err = fmt.Errorf("%s", m.Data)
+			}
+			return err
+		})
+	}
+	accepted()
+	last, over := refused(side.web, "shop-1"), time.Now()
+	until(t, "the counts have not risen for three intervals", func() error {
+		if n := refused(side.web, "shop-1"); !maps.Equal(n, last) {
+			last, over = n, time.Now()
+		}
+		if time.Since(over) < 3*time.Second {
+			return fmt.Errorf("%v", last)
+		}
+		return nil
+	})
+	within(t, "the last refusal is counted", 10*time.Second, ended, over)
+	until(t, "the sidecar above has the same counts", func() error {
+		if n := refused(root.web, "region"); !maps.Equal(n, last) {
+			return fmt.Errorf("%v; want %v", n, last)
+		}
+		return nil
+	})
+	e.kill(t)
+	run()
+	accepted()
+	if _, err := a.nc.Request(subject, bodies[0], 5*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	last["too many tokens"]++
+	until(t, "the refusal of the next process is counted", func() error {
+		if n := refused(side.web, "shop-1"); !maps.Equal(n, last) {
+			return fmt.Errorf("%v; want %v", n, last)
+		}
+		return nil
+	})
 }

@@ -151,6 +151,7 @@ func read(ctx context.Context, cfg Config) (*Engine, error) {
 	cfg.Workers = min(cfg.Workers, cfg.Instances)
 	e := &Engine{cfg: cfg, nets: map[string]int{}, digits: len(strconv.Itoa(cfg.Instances - 1)), named: cfg.Source}
 	e.outbox = newOutbox(&e.eventCounts)
+	e.refusals.byNet = make([]stats.RefusedRequests, len(cfg.Nets))
 	for i, n := range cfg.Nets {
 		if _, dup := e.nets[n.Tables.Net.ID]; dup {
 			return nil, fmt.Errorf("%w: net %q is given twice; expected nets with different ids", ErrConfig, n.Tables.Net.ID)
@@ -321,20 +322,20 @@ func (e *Engine) InjectData(ctx context.Context, net string, instance int, place
 		return fmt.Errorf("net %q, place %q: %w", net, place, ErrNoPlace)
 	}
 	if n > e.cfg.InjectTokens {
-		return e.tooManyTokens(net, place, uint64(n))
+		return e.tooManyTokens(k, place, uint64(n))
 	}
 	return e.change(ctx, w, func(now int64) error {
 		if held := uint64(w.shards[k].TokensIn(i, p)) + uint64(n); n > 0 && held > uint64(e.cfg.InjectPlace) {
-			e.refusals.count(refusedPlace)
+			e.refusals.count(k, stats.RefusedPlace)
 			return fmt.Errorf("net %q, place %q would hold %d tokens; expected at most %d: %w", net, place, held, e.cfg.InjectPlace, ErrTooManyTokens)
 		}
 		return w.shards[k].put(i, p, data, n, now)
 	})
 }
 
-func (e *Engine) tooManyTokens(net, place string, n uint64) error {
-	e.refusals.count(refusedTokens)
-	return fmt.Errorf("net %q, place %q: %d tokens in one request; expected at most %d: %w", net, place, n, e.cfg.InjectTokens, ErrTooManyTokens)
+func (e *Engine) tooManyTokens(net int, place string, n uint64) error {
+	e.refusals.count(net, stats.RefusedTokens)
+	return fmt.Errorf("net %q, place %q: %d tokens in one request; expected at most %d: %w", e.cfg.Nets[net].Tables.Net.ID, place, n, e.cfg.InjectTokens, ErrTooManyTokens)
 }
 
 // Fire fires a transition of an instance, or starts its action. One that is not

@@ -57,7 +57,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return e.published(context.Background(), net, now, into)
 	}
 	introduced := time.Now().Add(introduction)
-	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance})
+	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance, Refused: e.refusals.of})
 	if err != nil {
 		return nil, err
 	}
@@ -125,9 +125,6 @@ func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
 	return stuck[:min(len(stuck), limit)], nil
 }
 
-// maxRequest bounds a request, in bytes.
-const maxRequest = 64 << 10
-
 // callTimeout is how long a request may wait for its worker.
 const callTimeout = 5 * time.Second
 
@@ -138,11 +135,16 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 	if e.cfg.Part != nil {
 		target = e.cfg.Part.Name
 	}
-	subscribe := func(kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
+	subscribe := func(net int, kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
 		if sizes[kind] == nil {
 			sizes[kind] = new(atomic.Int64)
 		}
-		queue, err := newRequestQueue(nc, subjects.Prefix()+"."+kind+suffix, sizes[kind], &e.refusals, func(m *nats.Msg) {
+		refused := func(reason int) {
+			if e.refusals.count(net, reason); reason == stats.RefusedSize && kind != "inject" && kind != "fire" {
+				e.eventCounts.refused(refusedInvalid)
+			}
+		}
+		queue, err := newRequestQueue(nc, subjects.Prefix()+"."+kind+suffix, sizes[kind], refused, func(m *nats.Msg) {
 			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 			defer cancel()
 			answer, err := do(ctx, m)
@@ -156,11 +158,11 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 		queues = append(queues, queue)
 		return nil
 	}
-	for _, n := range e.cfg.Nets {
+	for k, n := range e.cfg.Nets {
 		id := n.Tables.Net.ID
 		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(target)
 		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
-			if err := subscribe(kind, suffix, func(ctx context.Context, m *nats.Msg) (any, error) { return okay{true}, do(ctx, id, m.Data) }); err != nil {
+			if err := subscribe(k, kind, suffix, func(ctx context.Context, m *nats.Msg) (any, error) { return okay{true}, do(ctx, id, m.Data) }); err != nil {
 				return queues, err
 			}
 		}
@@ -168,9 +170,9 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 	if e.workers[0].events == nil {
 		return queues, nil
 	}
-	err := subscribe("message", ".*."+telemetry.Escape(target), e.forEvent(subjects.Prefix(), e.requestMessage))
+	err := subscribe(0, "message", ".*."+telemetry.Escape(target), e.forEvent(subjects.Prefix(), e.requestMessage))
 	if err == nil {
-		err = subscribe("signal", ".*", e.forEvent(subjects.Prefix(), e.requestSignal))
+		err = subscribe(0, "signal", ".*", e.forEvent(subjects.Prefix(), e.requestSignal))
 	}
 	return queues, err
 }
@@ -193,9 +195,6 @@ func respond(m *nats.Msg, what any, failed error) {
 }
 
 func decodeRequest(body []byte, into any, form string) error {
-	if len(body) > maxRequest {
-		return fmt.Errorf("request of %d bytes; expected at most %d", len(body), maxRequest)
-	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	err := d.Decode(into)
@@ -271,8 +270,8 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 	if err != nil {
 		return err
 	}
-	if r.Tokens > uint64(e.cfg.InjectTokens) {
-		return e.tooManyTokens(net, r.Place, r.Tokens)
+	if k, ok := e.nets[net]; ok && r.Tokens > uint64(e.cfg.InjectTokens) {
+		return e.tooManyTokens(k, r.Place, r.Tokens)
 	}
 	return e.InjectData(ctx, net, number, r.Place, uint32(r.Tokens), dataOf(r.Data))
 }

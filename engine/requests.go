@@ -5,46 +5,58 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"sync"
 	"sync/atomic"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/stats"
 )
 
-// The reasons of Report.Refused.
-const (
-	refusedTokens = "too many tokens"
-	refusedPlace  = "place full"
-	refusedQueue  = "queue full"
-)
-
-// refusals counts the requests that exceeded a bound, by reason.
+// refusals counts the requests that exceeded a bound, by net. Those that concern no
+// single net, messages and signals, are counted in net 0.
 type refusals struct {
-	mu sync.Mutex
-	by map[string]uint64
+	mu    sync.Mutex
+	byNet []stats.RefusedRequests
 }
 
-func (r *refusals) count(reason string) {
+// count counts a request about a net. reason is an index of stats.RefusedRequests.
+func (r *refusals) count(net, reason int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.by == nil {
-		r.by = map[string]uint64{}
+	r.byNet[net][reason]++
+}
+
+// of returns the counts of a net.
+func (r *refusals) of(net int) *stats.RefusedRequests {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	counts := r.byNet[net]
+	return &counts
+}
+
+// report returns the counts of all nets, by the name of the reason; nil if there are
+// none.
+func (r *refusals) report() (by map[string]uint64) {
+	for net := range r.byNet {
+		for reason, n := range r.of(net) {
+			if n == 0 {
+				continue
+			}
+			if by == nil {
+				by = map[string]uint64{}
+			}
+			by[stats.RefusedReasons()[reason]] += n
+		}
 	}
-	r.by[reason]++
+	return by
 }
 
-// report returns the counts; nil if there are none.
-func (r *refusals) report() map[string]uint64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return maps.Clone(r.by)
-}
-
-// Limits of the requests from NATS that wait.
+// Limits of the requests from NATS.
 const (
 	maxQueued      = 256      // of one kind and net
 	maxQueuedBytes = 16 << 20 // of one kind: inject, fire, message or signal
+	maxRequest     = 64 << 10 // bytes of one request
 )
 
 // requestQueue holds the requests of one subscription that wait, and executes them one
@@ -53,14 +65,14 @@ const (
 type requestQueue struct {
 	sub     *nats.Subscription
 	waiting chan *nats.Msg
-	size    *atomic.Int64 // of all queues of this kind, in bytes
-	refused *refusals
+	size    *atomic.Int64    // of all queues of this kind, in bytes
+	refused func(reason int) // counts a request
 	closed  chan struct{}
 	done    chan struct{} // closed once all requests are executed
 }
 
 // newRequestQueue subscribes to requests, and calls do for each until close.
-func newRequestQueue(nc *nats.Conn, subject string, size *atomic.Int64, refused *refusals, do func(*nats.Msg)) (q *requestQueue, err error) {
+func newRequestQueue(nc *nats.Conn, subject string, size *atomic.Int64, refused func(reason int), do func(*nats.Msg)) (q *requestQueue, err error) {
 	q = &requestQueue{waiting: make(chan *nats.Msg, maxQueued), size: size, refused: refused, closed: make(chan struct{}), done: make(chan struct{})}
 	if q.sub, err = nc.Subscribe(subject, q.put); err != nil {
 		return nil, err
@@ -91,8 +103,13 @@ func (q *requestQueue) run(do func(*nats.Msg)) {
 	}
 }
 
-// put adds a request, or refuses it if too many wait. It does not block.
+// put adds a request, or refuses it if it is too large or too many wait. It does not block.
 func (q *requestQueue) put(m *nats.Msg) {
+	if len(m.Data) > maxRequest {
+		q.refused(stats.RefusedSize)
+		respond(m, nil, fmt.Errorf("request of %d bytes; expected at most %d", len(m.Data), maxRequest))
+		return
+	}
 	if q.size.Add(int64(len(m.Data))) <= maxQueuedBytes {
 		select {
 		case q.waiting <- m:
@@ -101,7 +118,7 @@ func (q *requestQueue) put(m *nats.Msg) {
 		}
 	}
 	q.size.Add(-int64(len(m.Data)))
-	q.refused.count(refusedQueue)
+	q.refused(stats.RefusedQueue)
 	respond(m, nil, fmt.Errorf("%d requests of %d bytes wait; expected at most %d of one kind and net, and %d bytes of one kind",
 		len(q.waiting), q.size.Load(), maxQueued, maxQueuedBytes))
 }

@@ -19,7 +19,9 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/selfmetrics/selfmetricstest"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -123,7 +125,7 @@ func TestAFloodOfRequestsIsRefused(t *testing.T) {
 			refused++
 		}
 	}
-	if counted := e.refusals.report()[refusedQueue]; done < maxQueued || int(counted) != refused {
+	if counted := e.refusals.of(0)[stats.RefusedQueue]; done < maxQueued || int(counted) != refused {
 		t.Errorf("got %d done, %d refused, %d counted; want at least %d done, each refusal counted", done, refused, counted, maxQueued)
 	}
 	if err := end(t.Context()); err != nil {
@@ -131,23 +133,69 @@ func TestAFloodOfRequestsIsRefused(t *testing.T) {
 	}
 }
 
-// Requests that wait are bounded in bytes too.
-func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
+// Requests that wait are bounded in bytes too, and so is each of them.
+func TestRequestsAreBoundedInBytes(t *testing.T) {
 	nc := natstest.Client(t)
-	stall := make(chan struct{})
-	var refused refusals
-	l, err := newRequestQueue(nc, "requests", new(atomic.Int64), &refused, func(*nats.Msg) { <-stall })
+	stall, size := make(chan struct{}), new(atomic.Int64)
+	size.Store(maxQueuedBytes - 3*maxRequest) // of other nets
+	var refused stats.RefusedRequests
+	l, err := newRequestQueue(nc, "requests", size, func(reason int) { refused[reason]++ }, func(*nats.Msg) { <-stall })
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 2 + maxQueuedBytes/(1<<20) {
-		l.put(&nats.Msg{Data: make([]byte, 1<<20)})
+	for range 5 {
+		l.put(&nats.Msg{Data: make([]byte, maxRequest)})
 	}
-	if got := refused.report()[refusedQueue]; got != 2 {
-		t.Errorf("got %d refused; want 2", got)
+	l.put(&nats.Msg{Data: make([]byte, maxRequest+1)})
+	if want := (stats.RefusedRequests{stats.RefusedQueue: 2, stats.RefusedSize: 1}); refused != want {
+		t.Errorf("got %v refused; want %v", refused, want)
 	}
 	close(stall)
-	if err := l.close(t.Context()); err != nil || l.size.Load() != 0 {
-		t.Errorf("closed: %v, %d bytes wait; want none", err, l.size.Load())
+	if err := l.close(t.Context()); err != nil || l.size.Load() != maxQueuedBytes-3*maxRequest {
+		t.Errorf("closed: %v, %d bytes wait; want none of this queue", err, l.size.Load())
+	}
+}
+
+// Refused requests are counted with their net, and published with its snapshots.
+func TestRefusedRequestsArePublishedWithTheirNet(t *testing.T) {
+	nc := natstest.Client(t)
+	first, second := manualLine(t, false), manualLine(t, false)
+	renamed := *second.Tables.Net
+	renamed.ID = "other"
+	var err error
+	if second.Tables, err = petri.Compile(&renamed); err != nil {
+		t.Fatal(err)
+	}
+	snapshots, err := nc.SubscribeSync("petrinet.v1.snapshot.*.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{first, second}, Instances: 1, Workers: 1, InjectTokens: 10, InjectPlace: 25})
+	end, err := Serve(e, nc, telemetry.Subjects{}, 10*time.Millisecond, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop := start(t, e)
+	defer stop()
+	for _, body := range []string{`{"place":"p1","tokens":11}`, `{"place":"p1","tokens":11}`, `{"place":"p1","tokens":10}`, `{"place":"p1","tokens":10}`, `{"place":"p1","tokens":6}`, strings.Repeat("x", maxRequest+1)} {
+		ask(t, nc, "petrinet.v1.inject.other.s", body)
+	}
+	want := stats.RefusedRequests{stats.RefusedTokens: 2, stats.RefusedPlace: 1, stats.RefusedSize: 1}
+	for published := (map[string]stats.RefusedRequests{}); published["other"] != want; {
+		m, err := snapshots.NextMsg(30 * time.Second)
+		if err != nil {
+			t.Fatalf("%v; published %v, want %v", err, published, want)
+		}
+		var dec telemetry.Decoder
+		var s telemetry.Snapshot
+		if err := dec.DecodeMsg(telemetry.Subjects{}, m, &s); err != nil || s.Refused == nil {
+			t.Fatalf("got %v, refused %v", err, s.Refused)
+		}
+		if published[s.Net] = *s.Refused; s.Net == "line" && published["line"] != (stats.RefusedRequests{}) {
+			t.Fatalf("got %v for a net without requests; want none", published["line"])
+		}
+	}
+	if err := end(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -67,6 +67,7 @@ petrinet_transition_running_age_seconds gauge net,transition
 petrinet_transition_last_firing_timestamp_seconds gauge net,transition
 petrinet_place_tokens_older_than gauge net,place,age
 petrinet_transition_blocked_instances gauge net,transition,place,reason
+petrinet_source_requests_refused_total counter net,source,reason
 petrinet_place_dwell_seconds histogram net,place
 petrinet_transition_duration_seconds histogram net,transition
 pnagent_build_info gauge version,revision,goversion

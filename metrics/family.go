@@ -298,8 +298,8 @@ func transitionFamilies() []Family {
 	}
 }
 
-// detailFamilies returns the families with several series for a place or a
-// transition. They come last, so that a net over its budget loses them first.
+// detailFamilies returns the families with several series for a place, a
+// transition or a source. They come last, so that a net over its budget loses them first.
 func detailFamilies() []Family {
 	return []Family{
 		{Name: PlaceTokensOlderThan, Type: Gauge, Labels: []string{"net", "place", "age"}, Columns: stats.ColAges, ages: true,
@@ -319,6 +319,9 @@ func detailFamilies() []Family {
 					s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
 				}
 			}},
+		{Name: SourceRequestsRefusedTotal, Type: Counter, Labels: []string{"net", "source", "reason"}, scope: ofSources,
+			Help: "Requests that the source refused because they exceed a bound of it, by reason, since the sidecar first received the source. Sources that take no requests have no series.",
+			read: (*scrape).putRequests},
 		{Name: PlaceDwellSeconds, Type: Histogram, Labels: []string{"net", "place"}, Columns: stats.ColDwell,
 			Help: "Time that tokens stayed in the place, for those that left it.",
 			read: func(s *scrape) {
@@ -342,4 +345,16 @@ func age(then, now int64) float64 {
 		return 0
 	}
 	return float64(now-then) / 1e6
+}
+
+// putRequests emits the requests that each source refused, by reason.
+func (s *scrape) putRequests() {
+	for i, src := range s.sources {
+		if src.Requests == nil {
+			continue
+		}
+		for reason, n := range src.Requests {
+			s.put(float64(n), s.labels.net, s.labels.sources[i], s.fixed.refusals[reason])
+		}
+	}
 }

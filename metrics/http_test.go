@@ -229,15 +229,16 @@ func TestOthersCollectorsAndPages(t *testing.T) {
 
 func TestOverItsBudgetANetLosesWholeFamilies(t *testing.T) {
 	// orders has 4 series of instances, 10 of sources, 11 of regions, 11 of queues, 16 of places
-	// and 21 of transitions, 24 of the ladder, 2 of blocks and 5 histograms; few has 5.
+	// and 21 of transitions, 24 of the ladder, 2 of blocks, 4 of refused requests and 5 histograms; few has 5.
 	now := noon
-	e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget, c.Now = 76, func() time.Time { return now } })
+	e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget, c.Now = 80, func() time.Time { return now } })
 	families := scraped(t, e, "/metrics")
 	for name, want := range map[string]int{
 		"petrinet_place_tokens":                             4,
 		"petrinet_transition_last_firing_timestamp_seconds": 1,
 		"petrinet_place_tokens_older_than":                  0,
 		"petrinet_transition_blocked_instances":             2,
+		"petrinet_source_requests_refused_total":            4,
 		"petrinet_place_dwell_seconds":                      0,
 		"petrinet_transition_duration_seconds":              0,
 	} {

@@ -110,6 +110,7 @@ type fixedLabels struct {
 	ladder             []rungLabel
 	reasons            []*dto.LabelPair
 	priorities         [stats.Priorities]*dto.LabelPair
+	refusals           [len(stats.RefusedRequests{})]*dto.LabelPair
 }
 
 type rungLabel struct {
@@ -127,6 +128,9 @@ func newFixedLabels() *fixedLabels {
 	}
 	for p := range f.priorities {
 		f.priorities[p] = pair("priority", strconv.Itoa(p))
+	}
+	for i, reason := range stats.RefusedReasons() {
+		f.refusals[i] = pair("reason", reason)
 	}
 	return f
 }

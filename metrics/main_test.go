@@ -76,7 +76,7 @@ func rich() *collector.View {
 		},
 		Sources: []collector.Source{
 			{Name: "host-1", Net: "few", State: collector.Gone, LastMessage: before(20 * time.Minute), Region: "north", Fence: 2},
-			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2,
+			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2, Requests: &stats.RefusedRequests{7, 0, 9},
 				Region: "east", Fence: 3, Position: new(uint64(41)), Standbys: new(uint64(1)), Lag: new(uint64(0)), RegionStopped: "a log has lost commits"},
 			{Name: "host-2", Net: "orders", State: collector.Stale, LastMessage: before(time.Minute),
 				Region: "west", Fence: 7, Position: new(uint64(5)), Standbys: new(uint64(0)), Setbacks: 1},

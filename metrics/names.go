@@ -11,6 +11,7 @@ const (
 	SourceUp                                       = "petrinet_source_up"
 	SourceLastSnapshotAgeSeconds                   = "petrinet_source_last_snapshot_age_seconds"
 	SourceGapsTotal                                = "petrinet_source_gaps_total"
+	SourceRequestsRefusedTotal                     = "petrinet_source_requests_refused_total"
 	RegionEpoch                                    = "petrinet_region_epoch"
 	RegionCommitsTotal                             = "petrinet_region_commits_total"
 	RegionSetbacksTotal                            = "petrinet_region_setbacks_total"

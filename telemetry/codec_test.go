@@ -409,6 +409,13 @@ func whatGolden() Snapshot {
 	return s
 }
 
+// refusedGolden returns whatGolden with refused requests.
+func refusedGolden() Snapshot {
+	s := whatGolden()
+	s.Refused = &stats.RefusedRequests{stats.RefusedTokens: 300, stats.RefusedQueue: 70_000, stats.RefusedSize: 1}
+	return s
+}
+
 // The bytes are a public interface and never change within v1.
 func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot", firstGolden())
@@ -416,6 +423,7 @@ func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot_slowest", slowestGolden())
 	checkGolden(t, "snapshot_region", regionGolden())
 	checkGolden(t, "snapshot_what", whatGolden())
+	checkGolden(t, "snapshot_refused", refusedGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

@@ -120,6 +120,9 @@ func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	if err == nil {
 		err = readRegion(m, into)
 	}
+	if err == nil {
+		err = readRefused(m, into)
+	}
 	if err != nil {
 		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
 	}

@@ -46,7 +46,7 @@ func (m *message) snapshotFields() fields {
 	s := m.snapshot
 	return fields{(*name)(&s.Source), &s.Epoch, &s.Seq, &s.SentAt, &s.Interval, (*name)(&s.Net), (*name)(&s.Digest), (*name)(&s.Region),
 		&s.Fence, &s.Full, m.placeFields(), m.transitionFields(), takeBytes(m.readRow), takeBytes(m.readBlock), &s.Bye,
-		takeBytes(m.readQueue), takeNumber(func(n uint64) { m.waiting, s.Waiting = n, &m.waiting }), &s.Since, takeBytes(m.readRegion)}
+		takeBytes(m.readQueue), takeNumber(func(n uint64) { m.waiting, s.Waiting = n, &m.waiting }), &s.Since, takeBytes(m.readRegion), takeBytes(m.readRefused)}
 }
 
 func (m *message) placeFields() fields {
@@ -92,6 +92,14 @@ func (m *message) readRegion(b []byte) error {
 	}
 	w := m.snapshot.RegionState
 	return m.read(b, fields{&w.Position, &w.Standbys, takeNumber(func(lag uint64) { w.Lag = &lag }), &w.Stopped})
+}
+
+func (m *message) readRefused(b []byte) error {
+	if m.snapshot.RefusedRequests == nil {
+		m.snapshot.RefusedRequests = &wire.RefusedRequests{}
+	}
+	w := m.snapshot.RefusedRequests
+	return m.read(b, fields{&w.Tokens, &w.Place, &w.Queue, &w.Size})
 }
 
 func (m *message) readStuck(b []byte) error {

@@ -71,6 +71,11 @@ type Config struct {
 	// region, or its state is not known.
 	Region func(net int) *RegionState
 
+	// Refused returns the requests about Nets[net] that this process refused, or
+	// nil. It is called for each snapshot, as Rows is. Nil if the engine takes no
+	// requests.
+	Refused func(net int) *stats.RefusedRequests
+
 	// LastEpoch is the epoch of the process before this one, if known: the new
 	// epoch is later even if the clock was set back.
 	LastEpoch int64
@@ -345,6 +350,9 @@ func (p *Publisher) send(net int, bye bool) error {
 	}
 	if f.head.State = nil; p.cfg.Region != nil && f.head.Region != "" {
 		f.head.State = p.cfg.Region(net)
+	}
+	if p.cfg.Refused != nil {
+		f.head.Refused = p.cfg.Refused(net)
 	}
 	subject := p.cfg.Subjects.Snapshot(f.head.Net, f.head.Source)
 	if bye {

@@ -180,6 +180,9 @@ func TestLeaveSendsNoBye(t *testing.T) {
 		position++
 		return &RegionState{Position: position}
 	}
+	cfg.Refused = func(net int) *stats.RefusedRequests {
+		return &stats.RefusedRequests{stats.RefusedPlace: uint64(7 + net)}
+	}
 	story(t, cfg, func(t *testing.T, p *Publisher, l *fakeLink) {
 		time.Sleep(time.Second)
 		want(t, "as ever", l.take(), "0 a 1 full", "0 b 1 full", "1 a 2 sparse", "1 b 2 sparse")
@@ -194,7 +197,7 @@ func TestLeaveSendsNoBye(t *testing.T) {
 			if err := new(Decoder).Decode(l.last[i], &got); err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 {
+			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 || got.Refused == nil || got.Refused[stats.RefusedPlace] != uint64(7+i) {
 				t.Errorf("net %d since %d, fence %d (-want +sent):\n%s", i, got.Since, got.Fence, d)
 			}
 		}

@@ -20,8 +20,9 @@ type Snapshot struct {
 	Digest   string
 	Region   string
 	Fence    uint64
-	Since    int64        // when the counters of the region began; 0: they are this process's own
-	State    *RegionState // nil if not known; immutable
+	Since    int64                  // when the counters of the region began; 0: they are this process's own
+	State    *RegionState           // nil if not known; immutable
+	Refused  *stats.RefusedRequests // nil if not known; immutable
 	Full     bool
 	Bye      bool
 

@@ -74,7 +74,7 @@ func view() *collector.View {
 		Digests: []collector.Digest{{Digest: "d", Sources: 1}, {Digest: "e", Sources: 1}, {Digest: "f", Sources: 1}}}},
 		NATS: &natslink.ConnState{Connected: true, Since: before(49), Disconnects: 50},
 		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Epoch: before(52), Position: &position, Standbys: &standbys, Lag: &lag,
-			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44}},
+			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44, Requests: &stats.RefusedRequests{58, 59, 60, 61}}},
 		Traffic: collector.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
 	v.Nets[0].Rates = &collector.Rates{Firings: collector.Rate{Now: 2.5, Min1: 2.25, Min5: 2.125, Min15: 2.0625}, Finished: 0.5,
 		Transitions: []collector.Rate{{Now: 3.5, Min1: 3.25, Min5: 3.125, Min15: 3.0625}}, Arrivals: []float64{4.5, 4.25}, Departures: []float64{5.5, 5.25}}
@@ -357,7 +357,9 @@ func metric(t *testing.T, exposed, name, label string) float64 {
 	t.Helper()
 	name, more, _ := strings.Cut(strings.TrimSuffix(name, "}"), "{")
 	for line := range strings.Lines(exposed) {
-		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		line = strings.TrimSpace(line)
+		last := strings.LastIndexByte(line, ' ') + 1 // a label may have spaces
+		series, value := strings.TrimSuffix(line[:last], " "), line[last:]
 		if (series == name || strings.HasPrefix(series, name+"{")) && strings.Contains(series, label) && strings.Contains(series, more) {
 			n, err := strconv.ParseFloat(value, 64)
 			if err != nil {

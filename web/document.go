@@ -197,7 +197,14 @@ func sourceState(s *collector.Source, now int64) api.SourceState {
 func sourceDocument(s *collector.Source, now int64) api.Source {
 	return api.Source{SourceState: sourceState(s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
 		LastMessage: api.Time(s.LastMessage), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
-		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
+		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks, RefusedRequests: refusedRequests(s.Requests)}
+}
+
+func refusedRequests(r *stats.RefusedRequests) *api.RefusedRequests {
+	if r == nil {
+		return nil
+	}
+	return &api.RefusedRequests{Tokens: r[stats.RefusedTokens], Place: r[stats.RefusedPlace], Queue: r[stats.RefusedQueue], Size: r[stats.RefusedSize]}
 }
 
 func histogram(cols, want stats.Columns, h *stats.Histogram) *api.Histogram {

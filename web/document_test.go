@@ -55,7 +55,7 @@ func goldenView(t *testing.T) *collector.View {
 	now := t0 + 3600e6
 	msg := &telemetry.Snapshot{Source: "engine-1", Net: "order", Digest: digest, Epoch: t0, Seq: 7, SentAt: now,
 		Interval: time.Second, Region: "eu", Fence: 3, Since: t0 - 60e6, Full: true,
-		State: &telemetry.RegionState{Position: 41, Standbys: 1, Lag: new(uint64), Stopped: "a log has lost commits"}, Rows: *stats.NewRows(2, 2)}
+		State: &telemetry.RegionState{Position: 41, Standbys: 1, Lag: new(uint64), Stopped: "a log has lost commits"}, Refused: &stats.RefusedRequests{}, Rows: *stats.NewRows(2, 2)}
 	msg.Rows.Columns = stats.AllColumns
 	msg.Rows.Net = stats.NetRow{Created: 9, Finished: 5, Failed: 1, Active: 3, Deadlocked: 1}
 	p := &msg.Rows.Places[0]

@@ -154,7 +154,8 @@ func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publis
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: u.cfg.Conn, Subjects: u.cfg.Subjects, Source: u.cfg.Source, Interval: u.cfg.Interval, Log: u.cfg.Log,
 		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,
-		Rows: func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
+		Rows:    func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
+		Refused: func(int) *stats.RefusedRequests { return n.refused() },
 		Oldest: func(_, place, limit int) ([]stats.Token, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 			defer cancel()
@@ -186,6 +187,17 @@ func (n *uplinkNet) fill(into *stats.Rows) error {
 		return last.FillRows(n.name, into)
 	}
 	return err
+}
+
+// refused returns the requests that sources of the net refused. Those of this process
+// are counted since its start, as those of any source.
+func (n *uplinkNet) refused() *stats.RefusedRequests {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if shown := n.view.Net(n.name); shown != nil {
+		return shown.Requests
+	}
+	return nil
 }
 
 // end closes the source of a net.

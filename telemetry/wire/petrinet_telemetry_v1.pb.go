@@ -104,28 +104,29 @@ func (Reason) EnumDescriptor() ([]byte, []int) {
 }
 
 type Snapshot struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Source        string                 `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`                // the process that publishes; unique in the subject space
-	Epoch         int64                  `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`                 // start of that process; strictly rising for a source
-	Seq           uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"`                     // 1, 2, 3 … since epoch, for each net
-	SentAt        int64                  `protobuf:"varint,4,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"` // the source's clock when this was made
-	Interval      int64                  `protobuf:"varint,5,opt,name=interval,proto3" json:"interval,omitempty"`           // time to the next snapshot
-	Net           string                 `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`                      // the net's id
-	Digest        string                 `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`                // lower-case hex of the first 16 bytes of SHA-256 of the definition
-	Region        string                 `protobuf:"bytes,8,opt,name=region,proto3" json:"region,omitempty"`                // set if a region can move between processes
-	Fence         uint64                 `protobuf:"varint,9,opt,name=fence,proto3" json:"fence,omitempty"`                 // of two sources for one region the one with the higher fence is its owner
-	Full          bool                   `protobuf:"varint,10,opt,name=full,proto3" json:"full,omitempty"`                  // every row; otherwise only rows that changed
-	Places        *Places                `protobuf:"bytes,11,opt,name=places,proto3" json:"places,omitempty"`
-	Transitions   *Transitions           `protobuf:"bytes,12,opt,name=transitions,proto3" json:"transitions,omitempty"`
-	Row           *NetRow                `protobuf:"bytes,13,opt,name=row,proto3" json:"row,omitempty"`
-	Blocks        []*Block               `protobuf:"bytes,14,rep,name=blocks,proto3" json:"blocks,omitempty"`          // always complete
-	Bye           bool                   `protobuf:"varint,15,opt,name=bye,proto3" json:"bye,omitempty"`               // the last one of this process: a clean stop
-	Queues        []*Queue               `protobuf:"bytes,16,rep,name=queues,proto3" json:"queues,omitempty"`          // always complete
-	Waiting       *uint64                `protobuf:"varint,17,opt,name=waiting,proto3,oneof" json:"waiting,omitempty"` // pieces of work that are not started
-	Since         int64                  `protobuf:"varint,18,opt,name=since,proto3" json:"since,omitempty"`           // when the counters of the region began, under its first owner; 0: they are this process's own
-	RegionState   *RegionState           `protobuf:"bytes,19,opt,name=region_state,json=regionState,proto3" json:"region_state,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state           protoimpl.MessageState `protogen:"open.v1"`
+	Source          string                 `protobuf:"bytes,1,opt,name=source,proto3" json:"source,omitempty"`                // the process that publishes; unique in the subject space
+	Epoch           int64                  `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`                 // start of that process; strictly rising for a source
+	Seq             uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"`                     // 1, 2, 3 … since epoch, for each net
+	SentAt          int64                  `protobuf:"varint,4,opt,name=sent_at,json=sentAt,proto3" json:"sent_at,omitempty"` // the source's clock when this was made
+	Interval        int64                  `protobuf:"varint,5,opt,name=interval,proto3" json:"interval,omitempty"`           // time to the next snapshot
+	Net             string                 `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`                      // the net's id
+	Digest          string                 `protobuf:"bytes,7,opt,name=digest,proto3" json:"digest,omitempty"`                // lower-case hex of the first 16 bytes of SHA-256 of the definition
+	Region          string                 `protobuf:"bytes,8,opt,name=region,proto3" json:"region,omitempty"`                // set if a region can move between processes
+	Fence           uint64                 `protobuf:"varint,9,opt,name=fence,proto3" json:"fence,omitempty"`                 // of two sources for one region the one with the higher fence is its owner
+	Full            bool                   `protobuf:"varint,10,opt,name=full,proto3" json:"full,omitempty"`                  // every row; otherwise only rows that changed
+	Places          *Places                `protobuf:"bytes,11,opt,name=places,proto3" json:"places,omitempty"`
+	Transitions     *Transitions           `protobuf:"bytes,12,opt,name=transitions,proto3" json:"transitions,omitempty"`
+	Row             *NetRow                `protobuf:"bytes,13,opt,name=row,proto3" json:"row,omitempty"`
+	Blocks          []*Block               `protobuf:"bytes,14,rep,name=blocks,proto3" json:"blocks,omitempty"`          // always complete
+	Bye             bool                   `protobuf:"varint,15,opt,name=bye,proto3" json:"bye,omitempty"`               // the last one of this process: a clean stop
+	Queues          []*Queue               `protobuf:"bytes,16,rep,name=queues,proto3" json:"queues,omitempty"`          // always complete
+	Waiting         *uint64                `protobuf:"varint,17,opt,name=waiting,proto3,oneof" json:"waiting,omitempty"` // pieces of work that are not started
+	Since           int64                  `protobuf:"varint,18,opt,name=since,proto3" json:"since,omitempty"`           // when the counters of the region began, under its first owner; 0: they are this process's own
+	RegionState     *RegionState           `protobuf:"bytes,19,opt,name=region_state,json=regionState,proto3" json:"region_state,omitempty"`
+	RefusedRequests *RefusedRequests       `protobuf:"bytes,20,opt,name=refused_requests,json=refusedRequests,proto3" json:"refused_requests,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Snapshot) Reset() {
@@ -291,6 +292,84 @@ func (x *Snapshot) GetRegionState() *RegionState {
 	return nil
 }
 
+func (x *Snapshot) GetRefusedRequests() *RefusedRequests {
+	if x != nil {
+		return x.RefusedRequests
+	}
+	return nil
+}
+
+// Requests that the process refused because they exceed a bound, cumulative since
+// `epoch`, also if `since` is set. Those that concern no single net are counted in
+// one of the nets.
+type RefusedRequests struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Tokens        uint64                 `protobuf:"varint,1,opt,name=tokens,proto3" json:"tokens,omitempty"` // with too many tokens
+	Place         uint64                 `protobuf:"varint,2,opt,name=place,proto3" json:"place,omitempty"`   // that would put too many tokens into a place
+	Queue         uint64                 `protobuf:"varint,3,opt,name=queue,proto3" json:"queue,omitempty"`   // while too many requests waited
+	Size          uint64                 `protobuf:"varint,4,opt,name=size,proto3" json:"size,omitempty"`     // with too many bytes
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RefusedRequests) Reset() {
+	*x = RefusedRequests{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RefusedRequests) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RefusedRequests) ProtoMessage() {}
+
+func (x *RefusedRequests) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RefusedRequests.ProtoReflect.Descriptor instead.
+func (*RefusedRequests) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *RefusedRequests) GetTokens() uint64 {
+	if x != nil {
+		return x.Tokens
+	}
+	return 0
+}
+
+func (x *RefusedRequests) GetPlace() uint64 {
+	if x != nil {
+		return x.Place
+	}
+	return 0
+}
+
+func (x *RefusedRequests) GetQueue() uint64 {
+	if x != nil {
+		return x.Queue
+	}
+	return 0
+}
+
+func (x *RefusedRequests) GetSize() uint64 {
+	if x != nil {
+		return x.Size
+	}
+	return 0
+}
+
 // The state of a region beyond its rows, as its owner reports it.
 type RegionState struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -304,7 +383,7 @@ type RegionState struct {
 
 func (x *RegionState) Reset() {
 	*x = RegionState{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -316,7 +395,7 @@ func (x *RegionState) String() string {
 func (*RegionState) ProtoMessage() {}
 
 func (x *RegionState) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -329,7 +408,7 @@ func (x *RegionState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionState.ProtoReflect.Descriptor instead.
 func (*RegionState) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{1}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *RegionState) GetPosition() uint64 {
@@ -381,7 +460,7 @@ type Places struct {
 
 func (x *Places) Reset() {
 	*x = Places{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -393,7 +472,7 @@ func (x *Places) String() string {
 func (*Places) ProtoMessage() {}
 
 func (x *Places) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -406,7 +485,7 @@ func (x *Places) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Places.ProtoReflect.Descriptor instead.
 func (*Places) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{2}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Places) GetIndex() []uint32 {
@@ -522,7 +601,7 @@ type Transitions struct {
 
 func (x *Transitions) Reset() {
 	*x = Transitions{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -534,7 +613,7 @@ func (x *Transitions) String() string {
 func (*Transitions) ProtoMessage() {}
 
 func (x *Transitions) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -547,7 +626,7 @@ func (x *Transitions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transitions.ProtoReflect.Descriptor instead.
 func (*Transitions) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{3}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Transitions) GetIndex() []uint32 {
@@ -663,7 +742,7 @@ type Ladder struct {
 
 func (x *Ladder) Reset() {
 	*x = Ladder{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -675,7 +754,7 @@ func (x *Ladder) String() string {
 func (*Ladder) ProtoMessage() {}
 
 func (x *Ladder) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -688,7 +767,7 @@ func (x *Ladder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ladder.ProtoReflect.Descriptor instead.
 func (*Ladder) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{4}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Ladder) GetLen() []uint32 {
@@ -728,7 +807,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -740,7 +819,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -753,7 +832,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Histogram) GetSchema() []int32 {
@@ -812,7 +891,7 @@ type Slowest struct {
 
 func (x *Slowest) Reset() {
 	*x = Slowest{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -824,7 +903,7 @@ func (x *Slowest) String() string {
 func (*Slowest) ProtoMessage() {}
 
 func (x *Slowest) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -837,7 +916,7 @@ func (x *Slowest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Slowest.ProtoReflect.Descriptor instead.
 func (*Slowest) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Slowest) GetRow() uint32 {
@@ -878,7 +957,7 @@ type OldestTokens struct {
 
 func (x *OldestTokens) Reset() {
 	*x = OldestTokens{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -890,7 +969,7 @@ func (x *OldestTokens) String() string {
 func (*OldestTokens) ProtoMessage() {}
 
 func (x *OldestTokens) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -903,7 +982,7 @@ func (x *OldestTokens) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OldestTokens.ProtoReflect.Descriptor instead.
 func (*OldestTokens) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *OldestTokens) GetPlace() uint32 {
@@ -931,7 +1010,7 @@ type Token struct {
 
 func (x *Token) Reset() {
 	*x = Token{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +1022,7 @@ func (x *Token) String() string {
 func (*Token) ProtoMessage() {}
 
 func (x *Token) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +1035,7 @@ func (x *Token) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Token.ProtoReflect.Descriptor instead.
 func (*Token) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Token) GetInstance() string {
@@ -994,7 +1073,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1006,7 +1085,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1019,7 +1098,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Wait) GetTransition() uint32 {
@@ -1076,7 +1155,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1088,7 +1167,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1101,7 +1180,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Block) GetTransition() uint32 {
@@ -1145,7 +1224,7 @@ type NetRow struct {
 
 func (x *NetRow) Reset() {
 	*x = NetRow{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1157,7 +1236,7 @@ func (x *NetRow) String() string {
 func (*NetRow) ProtoMessage() {}
 
 func (x *NetRow) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1170,7 +1249,7 @@ func (x *NetRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetRow.ProtoReflect.Descriptor instead.
 func (*NetRow) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{11}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *NetRow) GetCreated() uint64 {
@@ -1223,7 +1302,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1235,7 +1314,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1248,7 +1327,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{12}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Queue) GetPriority() uint32 {
@@ -1297,7 +1376,7 @@ var File_telemetry_wire_petrinet_telemetry_v1_proto protoreflect.FileDescriptor
 
 const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\n" +
-	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\x9f\x05\n" +
+	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\xf2\x05\n" +
 	"\bSnapshot\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x10\n" +
@@ -1318,9 +1397,15 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x06queues\x18\x10 \x03(\v2\x1c.petrinet.telemetry.v1.QueueR\x06queues\x12\x1d\n" +
 	"\awaiting\x18\x11 \x01(\x04H\x00R\awaiting\x88\x01\x01\x12\x14\n" +
 	"\x05since\x18\x12 \x01(\x03R\x05since\x12E\n" +
-	"\fregion_state\x18\x13 \x01(\v2\".petrinet.telemetry.v1.RegionStateR\vregionStateB\n" +
+	"\fregion_state\x18\x13 \x01(\v2\".petrinet.telemetry.v1.RegionStateR\vregionState\x12Q\n" +
+	"\x10refused_requests\x18\x14 \x01(\v2&.petrinet.telemetry.v1.RefusedRequestsR\x0frefusedRequestsB\n" +
 	"\n" +
-	"\b_waiting\"~\n" +
+	"\b_waiting\"i\n" +
+	"\x0fRefusedRequests\x12\x16\n" +
+	"\x06tokens\x18\x01 \x01(\x04R\x06tokens\x12\x14\n" +
+	"\x05place\x18\x02 \x01(\x04R\x05place\x12\x14\n" +
+	"\x05queue\x18\x03 \x01(\x04R\x05queue\x12\x12\n" +
+	"\x04size\x18\x04 \x01(\x04R\x04size\"~\n" +
 	"\vRegionState\x12\x1a\n" +
 	"\bposition\x18\x01 \x01(\x04R\bposition\x12\x1a\n" +
 	"\bstandbys\x18\x02 \x01(\rR\bstandbys\x12\x15\n" +
@@ -1442,45 +1527,47 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP() []byte {
 }
 
 var file_telemetry_wire_petrinet_telemetry_v1_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
-	(Reason)(0),          // 0: petrinet.telemetry.v1.Reason
-	(*Snapshot)(nil),     // 1: petrinet.telemetry.v1.Snapshot
-	(*RegionState)(nil),  // 2: petrinet.telemetry.v1.RegionState
-	(*Places)(nil),       // 3: petrinet.telemetry.v1.Places
-	(*Transitions)(nil),  // 4: petrinet.telemetry.v1.Transitions
-	(*Ladder)(nil),       // 5: petrinet.telemetry.v1.Ladder
-	(*Histogram)(nil),    // 6: petrinet.telemetry.v1.Histogram
-	(*Slowest)(nil),      // 7: petrinet.telemetry.v1.Slowest
-	(*OldestTokens)(nil), // 8: petrinet.telemetry.v1.OldestTokens
-	(*Token)(nil),        // 9: petrinet.telemetry.v1.Token
-	(*Wait)(nil),         // 10: petrinet.telemetry.v1.Wait
-	(*Block)(nil),        // 11: petrinet.telemetry.v1.Block
-	(*NetRow)(nil),       // 12: petrinet.telemetry.v1.NetRow
-	(*Queue)(nil),        // 13: petrinet.telemetry.v1.Queue
+	(Reason)(0),             // 0: petrinet.telemetry.v1.Reason
+	(*Snapshot)(nil),        // 1: petrinet.telemetry.v1.Snapshot
+	(*RefusedRequests)(nil), // 2: petrinet.telemetry.v1.RefusedRequests
+	(*RegionState)(nil),     // 3: petrinet.telemetry.v1.RegionState
+	(*Places)(nil),          // 4: petrinet.telemetry.v1.Places
+	(*Transitions)(nil),     // 5: petrinet.telemetry.v1.Transitions
+	(*Ladder)(nil),          // 6: petrinet.telemetry.v1.Ladder
+	(*Histogram)(nil),       // 7: petrinet.telemetry.v1.Histogram
+	(*Slowest)(nil),         // 8: petrinet.telemetry.v1.Slowest
+	(*OldestTokens)(nil),    // 9: petrinet.telemetry.v1.OldestTokens
+	(*Token)(nil),           // 10: petrinet.telemetry.v1.Token
+	(*Wait)(nil),            // 11: petrinet.telemetry.v1.Wait
+	(*Block)(nil),           // 12: petrinet.telemetry.v1.Block
+	(*NetRow)(nil),          // 13: petrinet.telemetry.v1.NetRow
+	(*Queue)(nil),           // 14: petrinet.telemetry.v1.Queue
 }
 var file_telemetry_wire_petrinet_telemetry_v1_proto_depIdxs = []int32{
-	3,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
-	4,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
-	12, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
-	11, // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
-	13, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
-	2,  // 5: petrinet.telemetry.v1.Snapshot.region_state:type_name -> petrinet.telemetry.v1.RegionState
-	5,  // 6: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
-	6,  // 7: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
-	8,  // 8: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
-	7,  // 9: petrinet.telemetry.v1.Places.slowest:type_name -> petrinet.telemetry.v1.Slowest
-	6,  // 10: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
-	7,  // 11: petrinet.telemetry.v1.Transitions.slowest:type_name -> petrinet.telemetry.v1.Slowest
-	9,  // 12: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
-	10, // 13: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
-	0,  // 14: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
-	0,  // 15: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	4,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
+	5,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
+	13, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
+	12, // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
+	14, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
+	3,  // 5: petrinet.telemetry.v1.Snapshot.region_state:type_name -> petrinet.telemetry.v1.RegionState
+	2,  // 6: petrinet.telemetry.v1.Snapshot.refused_requests:type_name -> petrinet.telemetry.v1.RefusedRequests
+	6,  // 7: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
+	7,  // 8: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
+	9,  // 9: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
+	8,  // 10: petrinet.telemetry.v1.Places.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	7,  // 11: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
+	8,  // 12: petrinet.telemetry.v1.Transitions.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	10, // 13: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
+	11, // 14: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
+	0,  // 15: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
+	0,  // 16: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_telemetry_wire_petrinet_telemetry_v1_proto_init() }
@@ -1489,14 +1576,14 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_init() {
 		return
 	}
 	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[0].OneofWrappers = []any{}
-	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1].OneofWrappers = []any{}
+	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc), len(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

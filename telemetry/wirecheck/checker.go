@@ -63,6 +63,8 @@ type sourceState struct {
 	places         map[uint32]stats.Place // counters of each row, as last received in this epoch
 	transitions    map[uint32]stats.Transition
 	net            stats.NetRow
+	refused        *stats.RefusedRequests
+	refusedEpoch   int64
 	tables         [2]table // of the last message, until they are compared with the definition
 	said           map[string]*Finding
 	findings       []*Finding

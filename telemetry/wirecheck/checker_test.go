@@ -106,6 +106,10 @@ func TestEachFaultIsReported(t *testing.T) {
 	}{
 		{"a message that cannot be read", func(s *session) { s.receive(message(0, map[string]any{"digest": "x"})) }, "bad_name: digest of 1 characters"},
 		{"messages are missing", func(s *session) { s.receive(message(0, nil)); s.receive(message(4, nil)) }, "3 messages are missing before seq 5"},
+		{"refused requests fall", func(s *session) {
+			s.receive(message(0, map[string]any{"refused_requests": map[string]any{"queue": 7}}))
+			s.receive(message(1, map[string]any{"refused_requests": map[string]any{"queue": 6}}))
+		}, "refused requests (queue full) fell from 7 to 6"},
 		{"seq does not rise", func(s *session) { s.receive(message(1, nil)); s.receive(message(2, map[string]any{"seq": 2})) }, "seq 2 came after 2"},
 		{"the epoch falls", func(s *session) { s.receive(message(0, nil)); s.receive(message(1, map[string]any{"epoch": 7})) }, "the epoch fell from"},
 		{"a process follows without a bye", func(s *session) { s.receive(message(0, nil)); s.receive(message(1, map[string]any{"epoch": now0})) }, "sent no bye"},

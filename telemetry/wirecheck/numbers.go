@@ -35,6 +35,20 @@ func (h *sourceState) numbers(s *telemetry.Snapshot, d *definition) {
 		h.fell("instances failed", h.net.Failed, n.Failed)
 		h.net = n
 	}
+	h.requests(s)
+}
+
+// requests checks the refused requests, which each process counts for itself.
+func (h *sourceState) requests(s *telemetry.Snapshot) {
+	if s.Refused == nil {
+		return
+	}
+	for reason, n := range s.Refused {
+		if h.refused != nil && h.refusedEpoch == s.Epoch && n < h.refused[reason] {
+			h.wrong("refused requests", "refused requests (%s) fell from %d to %d: they are cumulative since epoch", stats.RefusedReasons()[reason], h.refused[reason], n)
+		}
+	}
+	h.refused, h.refusedEpoch = s.Refused, s.Epoch
 }
 
 func indexOf(index []uint32, i int) uint32 {

@@ -236,6 +236,16 @@ type Source struct {
 	Duplicates  uint64  `json:"duplicates"`       // repeated or late snapshots
 	Restarts    uint64  `json:"restarts"`
 	Setbacks    uint64  `json:"setbacks"` // times that its region's log lost something
+
+	RefusedRequests *RefusedRequests `json:"refused_requests,omitempty"` // since the sidecar first received it; absent if it takes no requests
+}
+
+// RefusedRequests are the requests that a source refused because they exceed a bound.
+type RefusedRequests struct {
+	Tokens uint64 `json:"tokens"` // too many tokens in the request
+	Place  uint64 `json:"place"`  // the place would hold too many tokens
+	Queue  uint64 `json:"queue"`  // too many requests waited
+	Size   uint64 `json:"size"`   // too many bytes in the request
 }
 
 // States counts sources by state.

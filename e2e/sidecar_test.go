@@ -112,11 +112,11 @@ type view struct {
 	At         time.Time // when it was made
 	Generation uint64
 	Nets       []struct {
-		ID      string
-		Digests []struct{ Digest string }
-		Places  []struct {
-			ID     string
-			Tokens *uint64
+		ID, Name string
+		Digests  []struct{ Digest string }
+		Places   []struct {
+			ID, Name string
+			Tokens   *uint64
 		}
 		Transitions []struct {
 			ID      string

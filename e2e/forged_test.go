@@ -130,20 +130,12 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
 	natsURL := startNATS(t)
 	nc := connect(t, natsURL)
-	groups, err := nc.SubscribeSync("petrinet.v1.sidecars.*")
-	if err != nil {
-		t.Fatal(err)
-	}
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--standby.key-file", write(t, "key", theKey)}
 	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
 	onDuty(t, primary)
 	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
 	onDuty(t, primary, standBy)
-	heartbeat, err := groups.NextMsg(time.Second)
-	if err = errors.Join(err, groups.Unsubscribe()); err != nil {
-		t.Fatal(err)
-	}
-	group, _, _ := strings.Cut(heartbeat.Subject, "-")
+	group := groupOf(t, nc)
 	pair := []*sidecar{primary, standBy}
 	counted := func(name string, labels ...string) (n [2]float64) {
 		for i, side := range pair {

@@ -209,6 +209,10 @@ func accessAlerts() []Alert {
 	}
 }
 
+// unexpectedOfSidecars leaves out the first message of each member of a pair with a key,
+// which is rejected until the member has answered a challenge.
+const unexpectedOfSidecars = `{reason!="unproven"}`
+
 func noticeAlerts() []Alert {
 	const group = "pnagent-notifications"
 	return []Alert{
@@ -220,6 +224,10 @@ func noticeAlerts() []Alert {
 			Signal: "max by (instance) (" + metrics.PnagentAlarmsUnannounced + ")", Condition: "> 0",
 			Summary:     "The sidecar on duty does not announce what {{ $labels.instance }} sees.",
 			Description: "{{ $labels.instance }} stands by and has {{ $value | humanize }} alarms that the sidecar on duty has not announced: no station may be notified of them."},
+		{Name: "PnagentSidecarMessagesRejected", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentSidecarMessagesRejected.md",
+			Signal: rose("instance, reason", sidecarRejectedTotal+unexpectedOfSidecars), Condition: "> 0",
+			Summary:     "{{ $labels.instance }} rejects messages of sidecars.",
+			Description: "{{ $labels.instance }} has rejected {{ $value | humanize }} messages of its group of sidecars in the last 10 minutes, with the reason {{ $labels.reason }}: they may be forged."},
 		{Name: "PnagentNotificationsFailed", Group: group, For: "1m", Severity: Warning, Runbook: "prometheus/PnagentNotificationsFailed.md",
 			Signal: rose("instance, sink", metrics.PnagentNotificationsFailedTotal), Condition: "> 0",
 			Summary:     "Sink {{ $labels.sink }} does not accept notifications.",

@@ -15,6 +15,7 @@ const (
 	webRequestsRefusedTotal    = "pnagent_web_requests_refused_total"
 	natsConnected              = "pnagent_nats_connected"
 	natsDisconnectsTotal       = "pnagent_nats_disconnects_total"
+	sidecarRejectedTotal       = "pnagent_sidecar_messages_rejected_total"
 	stateSaveFailuresTotal     = "pnagent_state_save_failures_total"
 	upNATSConnected            = "pnagent_up_nats_connected"
 	upNATSDisconnectsTotal     = "pnagent_up_nats_disconnects_total"

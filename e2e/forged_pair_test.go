@@ -99,6 +99,7 @@ func TestForgedHeartbeatsAtAPairWithoutAKeyAreReported(t *testing.T) {
 	for _, side := range pair {
 		side.says(t, said)
 		side.alarmed(t, "PnagentAlarmsUnannounced", "pnagent_alarms_unannounced")
+		side.alarmed(t, "PnagentSidecarMessagesRejected", "pnagent_sidecar_messages_rejected_total")
 		if all := side.alarms(t); len(all) != 0 { // the one on duty gives the numbers
 			t.Errorf("under attack alarms %+v are shown; want none", all)
 		}

@@ -114,6 +114,7 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 			return nil
 		})
 	}
+	standBy.alarmed(t, "PnagentSidecarMessagesRejected", "pnagent_sidecar_messages_rejected_total")
 	primary.kill(t)
 	onDuty(t, standBy)
 	if n, _ := standBy.scrape(t).value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {

@@ -2,15 +2,20 @@
 
 package e2e
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
 
 // exemption is a command of the documents that is not typed as it stands.
 type exemption struct {
 	page    string // a pattern of filepath.Match
 	command string // how it begins
 	why     string
-	instead string // typed in its place; empty for nothing
-	needs   string // without this checkout in the folder of suites the rest of the page is not typed
+	with    []string // pairs of a text of the command and what is typed in its place
+	instead string   // typed instead of the command; empty for nothing
+	needs   string   // without this checkout in the folder of suites the rest of the page is not typed
 }
 
 // Reasons for which commands cannot run in a test.
@@ -19,7 +24,11 @@ const (
 	isBuilt     = "the test has built the programs"
 	asRoot      = "needs root and systemd"
 	aHost       = "names a host of the reader's"
+	minutes     = "runs for minutes"
 )
+
+// short ends the options of a simulated fleet that is measured only to see that it can be.
+const short = " --warm-up 0s --measure 1s --pnagent '$(command -v pnagent)"
 
 // notTyped lists every command of the documents that the test does not type as
 // it stands.
@@ -38,7 +47,15 @@ var notTyped = []exemption{
 	{page: "docs/attach/temporal.md", why: "needs Temporal; attach/temporal/temporaltest types it"},
 	{page: "docs/design/expressions.md", why: "needs a clone of the kit"},
 	{page: "docs/regions.md", command: "pnagent engine --nats nats://10.0.0.1", why: "runs on several machines"},
-	{page: "docs/scale.md", why: "measures for minutes"},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale -- ", why: minutes, with: []string{
+		"go", "cd $ROOT; go", "-scale -- ", "-scale '--sources 0 --tree 0 --both 20" + short}},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--sources", why: minutes, with: []string{
+		"500,2000", "20,40", "--both 0'", "--both 0" + short}},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--nats", why: minutes, with: []string{
+		"go test", "nats-server & go test", "nats://nats.example.org'", "nats://127.0.0.1:4222 --sources 20 --tree 0 --both 0" + short}},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--state-dir", why: minutes, with: []string{
+		"/dev/shm'", "/dev/shm --sources 0 --tree 20 --both 0" + short}},
+	{page: "docs/scale.md", command: "make scale", why: minutes, with: []string{"make", "make -n"}},
 	{page: "docs/sidecar-pairs.md", command: "install", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "pnagent check-config", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "systemctl", why: asRoot},
@@ -46,14 +63,39 @@ var notTyped = []exemption{
 	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost},
 	{page: "docs/sidecar-pairs.md", command: "curl", why: aHost},
-	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: "runs for minutes"},
+	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: minutes},
 	{page: "docs/snmpv3.md", why: aHost + "; TestAUserWalksWithoutSnmpd types them"},
 	{page: "docs/sres.md", command: "pnagent report --prometheus", why: aHost},
-	{page: "docs/tree.md", why: aHost},
+	{page: "docs/tree.md", command: "pnagent serve --nats nats://engines.example.org --share", why: aHost, with: []string{
+		"pnagent", "touch nats.conf; nats-server -c nats.conf & nats=$!; for i in 1 2 3 4; do pnagent",
+		"nats://engines.example.org", "nats://127.0.0.1:4222",
+		"I/4", "$i/4", "below-I", "below-$i", "/var/lib/pnagent/counters", "counters/$i",
+		"--from-zero", "--from-zero --mib-dir '' --web.listen-address 127.0.0.1:$((i == 1 ? 9798 : 0)) & done",
+	}},
+	{page: "docs/tree.md", command: "pnagent serve --nats nats://engines.example.org --nats.prefix", why: aHost, with: []string{
+		"nats://engines.example.org", "nats://127.0.0.1:4222", "--agentx unix:/var/agentx/master", "&"}},
+	{page: "docs/tree.md", command: "for i in", why: aHost, with: []string{"nats://engines.example.org", "nats://127.0.0.1:4222"}},
+	{page: "docs/tree.md", command: "nats-server --signal", why: "finds the server by its name; then a sidecar drops nothing of other shares any more", with: []string{
+		"nats-server", "sed -n '/^mappings/,/^}/p' docs/tree.md >nats.conf; nats-server", "reload", "reload=$nats; n() { curl -s 127.0.0.1:9798/metrics | grep ^pnagent_messages_$1; }; " +
+			"a=$(n passed_over) b=$(n total); sleep 2; test \"$a\" = \"$(n passed_over)\" -a \"$b\" != \"$(n total)\""}},
 	{page: "docs/tutorial.md", command: "git clone", why: fromNetwork},
 	{page: "docs/tutorial.md", command: "go build", why: isBuilt},
 	{page: "docs/tutorial.md", command: "go install", why: fromNetwork},
 	{page: "docs/tutorial.md", command: "export PATH", why: isBuilt},
+}
+
+// typed returns what is typed of a command; empty for nothing.
+func (e exemption) typed(t *testing.T, line string) string {
+	t.Helper()
+	if e.with == nil {
+		return e.instead
+	}
+	for i := 0; i < len(e.with); i += 2 {
+		if !strings.Contains(line, e.with[i]) {
+			t.Errorf("%s: %s has no %q, which notTyped replaces", e.page, line, e.with[i])
+		}
+	}
+	return strings.NewReplacer(e.with...).Replace(line)
 }
 
 // suites is the variable with the folder that has checkouts of other projects.
@@ -65,5 +107,6 @@ var random = map[string]*regexp.Regexp{
 	"README.md":                  regexp.MustCompile(`\d+|berlin|osaka`),
 	"docs/journal.md":            regexp.MustCompile(`[0-9a-f]{16}|\d+`),
 	"docs/regions.md":            regexp.MustCompile(`\d+|\b[cd]\b`),
+	"docs/tree.md":               regexp.MustCompile(`-?AGE`),
 	"examples/regions/README.md": regexp.MustCompile(`\d+`),
 }

@@ -3,10 +3,13 @@
 package e2e
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
 // beside starts or builds what a page has beside pnagent and NATS: servers at
@@ -15,6 +18,9 @@ import (
 var beside = map[string]func(t *testing.T, ports ports, bin string) (env []string){
 	"docs/attach/dipen.md":  etcdFor,
 	"docs/attach/scrape.md": rabbitFor,
+	"docs/sidecar-pairs.md": snmpdFor,
+	"docs/snmpv3.md":        trapdFor,
+	"docs/sres.md":          prometheusFor,
 }
 
 // etcdFor builds etcd, of the module that tests package dipen with it. It listens at
@@ -48,4 +54,27 @@ func rabbitFor(t *testing.T, ports ports, _ string) []string {
 		consumer.write(t, "ACK", "id:"+message[1])
 	}
 	return nil
+}
+
+// snmpdFor starts a snmpd. $HOST is its address for managers, and $AGENTX for sidecars.
+func snmpdFor(t *testing.T, _ ports, _ string) []string {
+	t.Helper()
+	snmpd := snmptest.Start(t, snmptest.Config{})
+	return []string{"HOST=" + snmpd.Addr, "AGENTX=" + snmpd.AgentX}
+}
+
+// trapdFor starts a snmptrapd at $SINK with the user of the page.
+func trapdFor(t *testing.T, _ ports, _ string) []string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/snmpv3.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []string{"SINK=" + snmptest.StartTrapd(t, regexp.MustCompile(`(?m)^createUser noc .*$`).FindString(string(page))).Addr}
+}
+
+// prometheusFor starts a Prometheus at $PROMETHEUS that scrapes the sidecar.
+func prometheusFor(t *testing.T, ports ports, _ string) []string {
+	t.Helper()
+	return []string{"PROMETHEUS=" + startPrometheus(t, web{ports.there.Replace("http://127.0.0.1:9797")}).url}
 }

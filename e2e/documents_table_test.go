@@ -36,7 +36,7 @@ var notTyped = []exemption{
 	{page: "README.md", command: "go run ./cmd/pnagent demo", why: isBuilt, instead: "pnagent demo &"},
 	{page: "README.md", command: "nats-server", why: "the demo was stopped meanwhile", instead: "kill %1; wait %1; nats-server &"},
 	{page: "README.md", command: "pnagent serve", why: "needs snmpd's socket", instead: "pnagent serve --nats nats://127.0.0.1:4222 examples/order-fulfilment.pnml &"},
-	{page: "README.md", command: "make test", why: "runs all tests"},
+	{page: "README.md", command: "make test", why: "runs all tests", with: []string{"make", "make -C $ROOT -n"}},
 	{page: "docs/attach/perpetuum.md", command: "git clone", why: fromNetwork, instead: "cp -r $SUITES/perpetuum .", needs: "perpetuum"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check office.yaml", why: "makes a mistake in the mapping above", instead: "" +
 		"sed -n '/^about/,/^```/p' docs/attach/scrape.md | sed '$d; s/\"{desk}\":/\"{desk\":/' >office.yaml; pnagent attach scrape --check office.yaml"},
@@ -45,8 +45,11 @@ var notTyped = []exemption{
 	{page: "docs/attach/sql.md", why: "needs Camunda; a test of attach/sqldb types them, with a real one"},
 	{page: "docs/attach/camunda8.md", why: "needs Camunda 8; a test of attach/camunda8 types them, with the real engine"},
 	{page: "docs/attach/temporal.md", why: "needs Temporal; attach/temporal/temporaltest types it"},
-	{page: "docs/design/expressions.md", why: "needs a clone of the kit"},
-	{page: "docs/regions.md", command: "pnagent engine --nats nats://10.0.0.1", why: "runs on several machines"},
+	{page: "docs/design/expressions.md", why: "needs a clone of the kit", needs: "tck", with: []string{
+		"PNAGENT", "cd $ROOT; PNAGENT", "/path/to", "$SUITES"}},
+	{page: "docs/regions.md", command: "pnagent engine --nats nats://10.0.0.1", why: "runs on several machines", with: []string{
+		"10.0.0.1", "127.0.0.1", "100000 orders.pnml", "1000 --bindings examples/bindings.yaml --nats.prefix other examples/order-fulfilment.pnml & " +
+			"until pnagent regions --nats nats://127.0.0.1:4222 --nats.prefix other order-fulfilment | grep '^p15 '; do sleep .1; done"}},
 	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale -- ", why: minutes, with: []string{
 		"go", "cd $ROOT; go", "-scale -- ", "-scale '--sources 0 --tree 0 --both 20" + short}},
 	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--sources", why: minutes, with: []string{
@@ -56,18 +59,31 @@ var notTyped = []exemption{
 	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--state-dir", why: minutes, with: []string{
 		"/dev/shm'", "/dev/shm --sources 0 --tree 20 --both 0" + short}},
 	{page: "docs/scale.md", command: "make scale", why: minutes, with: []string{"make", "make -n"}},
-	{page: "docs/sidecar-pairs.md", command: "install", why: asRoot},
-	{page: "docs/sidecar-pairs.md", command: "pnagent check-config", why: asRoot},
+	{page: "docs/sidecar-pairs.md", command: "(umask", why: asRoot, with: []string{"(umask", "mkdir -p etc/pnagent etc/systemd/system; (umask", "/etc", "etc"}},
+	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot + "; this is what the units run", with: []string{
+		"pnagent serve", "nats-server & for one in primary:9797 standby:9798; do pnagent serve", "/etc", "etc",
+		"…", "--config examples/pair/${one%:*}.yaml --nats nats://127.0.0.1:4222 --web.listen-address 127.0.0.1:${one#*:} --agentx $AGENTX --mib-dir mibs --alarm-state ${one%:*}.state &\n" +
+			"until curl -sf 127.0.0.1:${one#*:}/-/ready; do sleep .1; done; done",
+	}},
+	{page: "docs/sidecar-pairs.md", command: "install", why: asRoot, with: []string{"/etc", "etc"}},
+	{page: "docs/sidecar-pairs.md", command: "pnagent check-config", why: asRoot, with: []string{"/etc", "etc"}},
 	{page: "docs/sidecar-pairs.md", command: "systemctl", why: asRoot},
-	{page: "docs/sidecar-pairs.md", command: "(umask", why: asRoot},
-	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot},
-	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost},
-	{page: "docs/sidecar-pairs.md", command: "curl", why: aHost},
-	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: minutes},
-	{page: "docs/snmpv3.md", why: aHost + "; TestAUserWalksWithoutSnmpd types them"},
-	{page: "docs/sres.md", command: "pnagent report --prometheus", why: aHost},
+	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost, with: []string{"…", "-v2c -c public -M mibs:mib/testdata/smi -m ALL", "HOST", "$HOST"}},
+	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: minutes, instead: "" +
+		"grep -q 'func TestAtEveryTakeOver' $ROOT/e2e/*_test.go && grep -q '\"PNAGENT_TEST_TAKEOVERS\"' $ROOT/e2e/*_test.go"},
+	{page: "docs/snmpv3.md", command: "pnagent serve --snmp 0.0.0.0", why: aHost, with: []string{
+		"pnagent serve", "grep -om1 'noc SHA-256 .*' docs/snmpv3.md >users; chmod 600 users; nats-server & pnagent serve --nats nats://127.0.0.1:4222 --mib-dir mibs",
+		"0.0.0.0", "127.0.0.1", "192.0.2.0/24", "127.0.0.0/8 &"}},
+	{page: "docs/snmpv3.md", command: "snmpwalk", why: aHost, with: []string{"HOST", "127.0.0.1", "9999.9999", "9999.9999 | grep -q Gauge32"}},
+	{page: "docs/snmpv3.md", command: "pnagent serve --snmp.users-file", why: aHost + "; here it has an alarm to send, because there is no NATS", with: []string{
+		"pnagent serve", "echo '{settle: 0s, defaults: {nats: {for: 0s}}}' >alarms.yaml; pnagent serve --nats nats://127.0.0.1:1 --web.listen-address 127.0.0.1:9798 --mib-dir sender --alarms alarms.yaml",
+		"192.0.2.9:162", "$SINK", "--snmp.inform", "--snmp.inform & until curl -s 127.0.0.1:9798/metrics | grep -E '^pnagent_snmp_informs_acknowledged_total.* [1-9]'; do sleep .1; done"}},
+	{page: "docs/sres.md", command: "pnagent report --prometheus", why: aHost, with: []string{
+		"pnagent", "nats-server & pnagent engine --nats nats://127.0.0.1:4222 --source shop-1 --bindings examples/bindings.yaml examples/order-fulfilment.pnml & pnagent serve --nats nats://127.0.0.1:4222 --web.listen-address 127.0.0.1:9797 --mib-dir mibs & " +
+			"until curl -s $PROMETHEUS/api/v1/query?query=petrinet_instances | grep active; do sleep .1; done; pnagent",
+		"http://prometheus:9090", "$PROMETHEUS", "report.html", "report.html && grep 'Net order-fulfilment' report.html"}},
 	{page: "docs/tree.md", command: "pnagent serve --nats nats://engines.example.org --share", why: aHost, with: []string{
-		"pnagent", "touch nats.conf; nats-server -c nats.conf & nats=$!; for i in 1 2 3 4; do pnagent",
+		"pnagent serve", "touch nats.conf; nats-server -c nats.conf & nats=$!; for i in 1 2 3 4; do pnagent serve",
 		"nats://engines.example.org", "nats://127.0.0.1:4222",
 		"I/4", "$i/4", "below-I", "below-$i", "/var/lib/pnagent/counters", "counters/$i",
 		"--from-zero", "--from-zero --mib-dir '' --web.listen-address 127.0.0.1:$((i == 1 ? 9798 : 0)) & done",
@@ -107,6 +123,7 @@ var random = map[string]*regexp.Regexp{
 	"README.md":                  regexp.MustCompile(`\d+|berlin|osaka`),
 	"docs/journal.md":            regexp.MustCompile(`[0-9a-f]{16}|\d+`),
 	"docs/regions.md":            regexp.MustCompile(`\d+|\b[cd]\b`),
+	"docs/sidecar-pairs.md":      regexp.MustCompile(`agentName.0 = STRING: \S+`),
 	"docs/tree.md":               regexp.MustCompile(`-?AGE`),
 	"examples/regions/README.md": regexp.MustCompile(`\d+`),
 }

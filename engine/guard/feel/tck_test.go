@@ -309,7 +309,7 @@ func (m *model) index(e *xmlElement) {
 }
 
 // What the DMN Technology Compatibility Kit expects of FEEL. A case is right, refused, or
-// wrong; none may be wrong in a group that docs/design/feel.md claims.
+// wrong; none may be wrong in a group that docs/design/expressions.md claims.
 func TestCompatibilityKit(t *testing.T) {
 	dir := os.Getenv("PNAGENT_DMN_TCK")
 	if dir == "" {

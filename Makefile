@@ -78,7 +78,7 @@ mutate: ## change one thing after the other in the packages at and below PKG (./
 
 .PHONY: soak
 soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, alarms of RabbitMQ's queues after the default ten minutes, 10 minutes of fuzzing for each codec
-	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|StandBy|Hung' ./agentx ./e2e
+	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|Standby|Hung' ./agentx ./e2e
 	PNAGENT_GATE=all $(GO) test -count=1 -timeout 30m -run Gate ./mib
 	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e
 	PNAGENT_TEST_DEFAULT_ALARMS=1 $(GO) test -count=1 -timeout 30m -run AQueueWithoutAConsumer ./e2e

@@ -189,7 +189,7 @@ func TestWalksOfTablesWhoseRowsComeAndGoAreCoherent(t *testing.T) {
 	t.Logf("%d tables were seen", generation.Load())
 }
 
-func TestAStandByIsNotAskedAndAnswersFromTheNextRequest(t *testing.T) {
+func TestAStandbyIsNotAskedAndAnswersFromTheNextRequest(t *testing.T) {
 	snmpd := snmptest.Start(t, snmptest.Config{})
 	run := func(priority uint8, generation int32) (*agentx.Subagent, func()) {
 		table := everything(t, generation)
@@ -199,19 +199,19 @@ func TestAStandByIsNotAskedAndAnswersFromTheNextRequest(t *testing.T) {
 	}
 	answer := func() int64 { return -snmpd.Get(t, playpen.Append(1, 1, 0))[0].Value.Int() }
 	primary, stop := run(100, 1)
-	standBy, _ := run(127, 2)
+	standby, _ := run(127, 2)
 	if got := answer(); got != 1 {
 		t.Fatalf("%d answers", got)
 	}
-	if p, s := primary.Stats(), standBy.Stats(); !p.Answering || s.Answering || !s.Since.IsZero() {
-		t.Fatalf("primary %+v\nstand-by %+v", p, s)
+	if p, s := primary.Stats(), standby.Stats(); !p.Answering || s.Answering || !s.Since.IsZero() {
+		t.Fatalf("primary %+v\nstandby %+v", p, s)
 	}
 	stop()
 	ended := time.Now()
 	if got := answer(); got != 2 {
 		t.Fatalf("%d answers at the first request after the primary went", got)
 	}
-	took := standBy.Stats()
+	took := standby.Stats()
 	if !took.Answering || took.Since.Before(ended) {
 		t.Fatalf("got %+v; want it answering since the other one ended at %v", took, ended)
 	}
@@ -219,7 +219,7 @@ func TestAStandByIsNotAskedAndAnswersFromTheNextRequest(t *testing.T) {
 	if got := answer(); got != 1 {
 		t.Fatalf("%d answers at the first request after the primary came back", got)
 	}
-	if again := standBy.Stats(); again.Asked != took.Asked || again.Requests[pdu.TypeGet] != took.Requests[pdu.TypeGet] {
-		t.Fatalf("the stand-by is still asked: %+v", again)
+	if again := standby.Stats(); again.Asked != took.Asked || again.Requests[pdu.TypeGet] != took.Requests[pdu.TypeGet] {
+		t.Fatalf("the standby is still asked: %+v", again)
 	}
 }

@@ -186,7 +186,7 @@ func TestSnmpdThatHangsForLongIsOpenedAgain(t *testing.T) {
 	})
 }
 
-func TestAWalkContinuesWithTheStandBy(t *testing.T) {
+func TestAWalkContinuesWithTheStandby(t *testing.T) {
 	walk := func(tool string, options ...string) func(*testing.T, *snmptest.Snmpd) (string, error) {
 		return func(t *testing.T, snmpd *snmptest.Snmpd) (string, error) {
 			return snmpd.Run(t.Context(), tool, options, playpen.String())
@@ -204,12 +204,12 @@ func TestAWalkContinuesWithTheStandBy(t *testing.T) {
 		{"GETBULK of 3", snmptest.Config{}, 1, walk("snmpbulkwalk", "-Cr3")},
 		{"three at a time", snmptest.Config{}, 3, walk("snmpwalk")},
 	} {
-		t.Run(c.name, func(t *testing.T) { walkWithStandBy(t, c.config, c.walkers, c.walk) })
+		t.Run(c.name, func(t *testing.T) { walkWithStandby(t, c.config, c.walkers, c.walk) })
 	}
 }
 
-// walkWithStandBy has walkers walk while the one that answers them ends.
-func walkWithStandBy(t *testing.T, config snmptest.Config, walkers int, walk func(*testing.T, *snmptest.Snmpd) (string, error)) {
+// walkWithStandby has walkers walk while the one that answers them ends.
+func walkWithStandby(t *testing.T, config snmptest.Config, walkers int, walk func(*testing.T, *snmptest.Snmpd) (string, error)) {
 	n, set := restarts(t)
 	if !set {
 		n = 10 // they take less than those of a snmpd

@@ -30,7 +30,7 @@ func TestASubagentAnswersFromTheFirstRequestOfItsSession(t *testing.T) {
 		}
 		m := f.acceptUp(t)
 		pause(m, time.Hour)
-		standing("a stand-by is not asked", false, time.Time{}, time.Time{})
+		standing("a standby is not asked", false, time.Time{}, time.Time{})
 		m.serving()
 		first := time.Now()
 		standing("at the first request", true, first, first)

@@ -59,11 +59,11 @@ const answeringFor = 10 * time.Minute
 // Stats are the statistics of a Subagent since New. Counters only rise.
 //
 // A master does not report which of several subagents it asks, but it does not ask a
-// stand-by. So Answering, Since and Asked show whether this one answers.
+// standby. So Answering, Since and Asked show whether this one answers.
 type Stats struct {
 	State         SessionState
 	Answering     bool                // asked in this session, at most 10 min ago
-	Since         time.Time           // of the first request of this session; zero before it, as on a stand-by
+	Since         time.Time           // of the first request of this session; zero before it, as on a standby
 	Asked         time.Time           // of its last request
 	Session       uint32              // the id from the master; 0 if not connected
 	Sessions      uint64              // sessions opened and registered

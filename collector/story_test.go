@@ -41,9 +41,9 @@ func TestMain(m *testing.M) {
 //	at 10s                             the collector's clock, since the beginning
 //	send SOURCE NET DIGEST epoch=E seq=S [full] [bye] [every=1s] [clock=+1h] [region=R fence=F [since=S] [position=N [standbys=N lag=N]]] [waiting=N] [refused=N] | PLACE tokens=1 oldest=3s | TRANSITION timeouts=1 firings=2 | queue 7 ready=1 oldest=3s served=2 …
 //	sidecar restarts                   it has received nothing yet
-//	stand-by starts                    the story continues with another sidecar, which has received nothing yet
+//	standby starts                    the story continues with another sidecar, which has received nothing yet
 //	other COMMAND                      what the previous sidecar does or receives
-//	clock +1h                          of the stand-by, ahead of that of the previous sidecar
+//	clock +1h                          of the standby, ahead of that of the previous sidecar
 //	silent [again]                     it takes the silent sources of the previous sidecar; or its answer of the last time
 //	sidecar continues                  from the state that the previous process kept
 //	received                           everything published up to now was received; from the first of these on, silence counts up to the last
@@ -128,7 +128,7 @@ func (s *story) do(line string) string {
 			return ""
 		}
 		s.m = NewMerger(Rules{}, s.now)
-	case "stand-by":
+	case "standby":
 		s.other, s.m = s.m, NewMerger(Rules{}, s.now)
 	case "other":
 		s.m, s.other = s.other, s.m

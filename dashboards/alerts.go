@@ -128,7 +128,7 @@ func regionAlerts() []Alert {
 			Description: "Region {{ $labels.region }} of net {{ $labels.net }} has stopped, because a log that it reads has lost commits. The alarm's text names the log."},
 		{Name: "PetrinetRegionWithoutStandby", Group: "pnagent-regions", For: "5m", Severity: Warning, Runbook: "prometheus/PetrinetRegionWithoutStandby.md",
 			Signal: most("net, region", metrics.RegionStandbys), Condition: "== 0",
-			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} has no stand-by.",
+			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} has no standby.",
 			Description: "No process follows the log of region {{ $labels.region }} of net {{ $labels.net }}: if its owner ends, the region stops."},
 	}
 }
@@ -144,7 +144,7 @@ func sidecarAlerts(job string) []Alert {
 		{Name: "PnagentDown", Group: group, For: "2m", Severity: Warning, Runbook: "prometheus/PnagentDown.md",
 			Signal: fmt.Sprintf("up{job=%q}", job), Condition: "== 0",
 			Summary:     "Sidecar {{ $labels.instance }} cannot be scraped.",
-			Description: "Prometheus cannot scrape pnagent at {{ $labels.instance }}. Its nets and places are missing from Prometheus; a stand-by may still provide them."},
+			Description: "Prometheus cannot scrape pnagent at {{ $labels.instance }}. Its nets and places are missing from Prometheus; a standby may still provide them."},
 		{Name: "PnagentAbsent", Group: group, For: "2m", Severity: Critical, Runbook: "prometheus/PnagentDown.md",
 			Signal:      fmt.Sprintf("absent(up{job=%q} == 1)", job),
 			Summary:     "Prometheus finds no pnagent.",

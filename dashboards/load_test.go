@@ -241,7 +241,7 @@ func twin(t *testing.T, nc *nats.Conn) (end func()) {
 	return publish(t, telemetry.Config{Conn: nc, Source: "twin", Nets: []telemetry.SourceNet{{ID: "twins", PNML: []byte(pnml), Places: 1}}})
 }
 
-// split is the owner of a region that has some stand-bys, until it is ended.
+// split is the owner of a region that has some standbys, until it is ended.
 func split(t *testing.T, nc *nats.Conn, region string, standbys uint32) (end func()) {
 	const pnml = `<pnml><net id="split" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page"><place id="shared"/></page></net></pnml>`
 	var commits uint64

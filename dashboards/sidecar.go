@@ -78,7 +78,7 @@ func regionTable() Panel {
 			{Label: "net", Title: "Net", Link: uidNet},
 			{Label: "source", Title: "Owner"},
 			{Value: "epoch", Title: "Owner's number", Unit: "short"},
-			{Value: "standbys", Title: "Stand-bys", Unit: "short", Steps: noneIsBad()},
+			{Value: "standbys", Title: "Standbys", Unit: "short", Steps: noneIsBad()},
 			{Value: "lag", Title: "Lag of the nearest", Unit: "short"},
 			{Value: "commits", Title: "Commits", Unit: "ops"},
 		},

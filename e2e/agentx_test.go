@@ -102,7 +102,7 @@ func (s *station) walks(t *testing.T, answers *sidecar, others ...*sidecar) {
 	}
 	for i, o := range others {
 		if o.asked(t) != theirs[i] {
-			t.Fatal("the stand-by is asked as well")
+			t.Fatal("the standby is asked as well")
 		}
 	}
 }
@@ -122,11 +122,11 @@ func startStation(t *testing.T, config snmptest.Config) *station {
 	return &station{Snmpd: snmptest.Start(t, config), natsURL: startNATS(t)}
 }
 
-func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
+func TestTheStandbyAnswersUntilThePrimaryIsBack(t *testing.T) {
 	t.Parallel()
 	s := startStation(t, snmptest.Config{})
-	standBy, primary := s.sidecar(t, 127), s.sidecar(t, 100)
-	s.walks(t, primary, standBy)
+	standby, primary := s.sidecar(t, 127), s.sidecar(t, 100)
+	s.walks(t, primary, standby)
 	files := openFiles(t, s.Pid())
 	for _, end := range []struct {
 		how string
@@ -139,21 +139,21 @@ func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
 		if err := s.sees(t); err != nil {
 			t.Fatalf("the first request after the primary was %s: %v", end.how, err)
 		}
-		s.walks(t, standBy)
+		s.walks(t, standby)
 		primary = s.sidecar(t, 100)
 		if err := s.sees(t); err != nil {
 			t.Fatalf("the first request after the primary came back: %v", err)
 		}
-		s.walks(t, primary, standBy)
+		s.walks(t, primary, standby)
 	}
 
 	// One that hangs is found out when a request has timed out. snmpd ends its
-	// session, and from then on the stand-by answers.
+	// session, and from then on the standby answers.
 	primary.pause(t)
 	hung := time.Now()
-	until(t, "the stand-by answers for one that hangs", func() error { return s.sees(t) })
+	until(t, "the standby answers for one that hangs", func() error { return s.sees(t) })
 	t.Logf("a primary that hangs is replaced %v after it was", time.Since(hung).Round(time.Millisecond))
-	s.walks(t, standBy)
+	s.walks(t, standby)
 	primary.resume(t)
 	resumed := time.Now()
 	until(t, "the session that hung is opened again", func() error {
@@ -163,7 +163,7 @@ func TestTheStandByAnswersUntilThePrimaryIsBack(t *testing.T) {
 		return nil
 	})
 	t.Logf("one that goes on is registered again after %v", time.Since(resumed).Round(time.Millisecond))
-	s.walks(t, primary, standBy)
+	s.walks(t, primary, standby)
 	until(t, "snmpd has no session too many", func() error {
 		if n := openFiles(t, s.Pid()); n != files {
 			return fmt.Errorf("%d files, %d before", n, files)

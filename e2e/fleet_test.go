@@ -218,7 +218,7 @@ func (f *fleet) goesOn() {
 func (f *fleet) agrees(parts ...string) {
 	f.t.Helper()
 	seen := map[string]bool{}
-	until(f.t, "stand-bys have the logs of the owners", func() error {
+	until(f.t, "standbys have the logs of the owners", func() error {
 		now := f.statuses()
 		for _, part := range parts {
 			for _, s := range now[part].Standbys {

@@ -103,10 +103,10 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 	key := write(t, "key", theKey)
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient), "--standby.key-file", key}
 	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
-	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
-	onDuty(t, primary, standBy)
+	standby := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standby)
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
-	for _, side := range []*sidecar{primary, standBy} {
+	for _, side := range []*sidecar{primary, standby} {
 		until(t, "both have the alarm", func() error {
 			if n := len(side.alarms(t)); n != 1 {
 				return fmt.Errorf("%d alarms", n)
@@ -114,13 +114,13 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 			return nil
 		})
 	}
-	standBy.alarmed(t, "PnagentSidecarMessagesRejected", "pnagent_sidecar_messages_rejected_total")
+	standby.alarmed(t, "PnagentSidecarMessagesRejected", "pnagent_sidecar_messages_rejected_total")
 	primary.kill(t)
-	onDuty(t, standBy)
-	if n, _ := standBy.scrape(t).value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {
+	onDuty(t, standby)
+	if n, _ := standby.scrape(t).value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {
 		t.Error("no forged message was counted as unsigned")
 	}
-	if said := standBy.err.String(); strings.Contains(said, strings.Fields(theKey)[4]) || !strings.Contains(said, "claims to be of a sidecar") {
+	if said := standby.err.String(); strings.Contains(said, strings.Fields(theKey)[4]) || !strings.Contains(said, "claims to be of a sidecar") {
 		t.Errorf("the log has the key, or no warning:\n%s", said)
 	}
 }
@@ -134,10 +134,10 @@ func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--standby.key-file", write(t, "key", theKey)}
 	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
 	onDuty(t, primary)
-	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
-	onDuty(t, primary, standBy)
+	standby := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standby)
 	group := groupOf(t, nc)
-	pair := []*sidecar{primary, standBy}
+	pair := []*sidecar{primary, standby}
 	counted := func(name string, labels ...string) (n [2]float64) {
 		for i, side := range pair {
 			n[i], _ = side.scrape(t).value(name, labels...)

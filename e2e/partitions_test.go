@@ -13,7 +13,7 @@ import (
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// shared waits until every partition has an owner and a stand-by, and no process
+// shared waits until every partition has an owner and a standby, and no process
 // owns more than its share.
 func (f *fleet) shared(processes ...string) {
 	f.t.Helper()
@@ -80,7 +80,7 @@ func TestPartitionsMoveWithTheirProcessesAndNothingIsLostOrDouble(t *testing.T) 
 	begin("e")
 	f.shared("a", "c", "d", "e")
 	running["d"].kill(t)
-	running["a"].kill(t) // an owner and its stand-by, of some
+	running["a"].kill(t) // an owner and its standby, of some
 	f.shared("c", "e")
 	l.grows(t, 500)
 

@@ -69,12 +69,12 @@ func TestThePermissionsAllowAnAdapterAndAPair(t *testing.T) {
 	appendTo(t, lines, orderEvent(time.Now(), "alice", "browse"))
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--standby.key-file", write(t, "key", theKey)}
 	primary := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "100")...)
-	standBy := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "127")...)
-	onDuty(t, primary, standBy)
-	until(t, "both show the adapter's net", func() error { return errors.Join(primary.shows(t, shopNet), standBy.shows(t, shopNet)) })
+	standby := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standby)
+	until(t, "both show the adapter's net", func() error { return errors.Join(primary.shows(t, shopNet), standby.shows(t, shopNet)) })
 	primary.kill(t)
-	onDuty(t, standBy)
-	refusedNothing(t, a.process, primary.process, standBy.process)
+	onDuty(t, standby)
+	refusedNothing(t, a.process, primary.process, standby.process)
 }
 
 // A sidecar publishes to the one above: by a connection of its own to another server,

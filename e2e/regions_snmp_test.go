@@ -204,10 +204,10 @@ func (f *fleet) arrives(l *load, noc snmptest.Client, sides ...*sidecar) numbers
 	return tally
 }
 
-// follows waits until each part has an owner and a stand-by that is near.
+// follows waits until each part has an owner and a standby that is near.
 func (f *fleet) follows() {
 	f.t.Helper()
-	until(f.t, "each part has an owner and a stand-by", func() error {
+	until(f.t, "each part has an owner and a standby", func() error {
 		now := f.statuses()
 		for _, part := range f.parts() {
 			s := now[part]
@@ -310,7 +310,7 @@ func (f *fleet) tellTheSame(noc snmptest.Client, side *sidecar) {
 	})
 }
 
-// A stand-by that is stopped, one that joins late, and a restart of every
+// A standby that is stopped, one that joins late, and a restart of every
 // process, the servers and the sidecars too: a station that reads all the time
 // never sees a number fall within a discontinuity time, nor one that is more
 // than what was done; and at rest it sees what is in the logs.
@@ -324,7 +324,7 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 		side.registered(t)
 		return side
 	}
-	primary, standBy := sidecarAt(100), sidecarAt(127)
+	primary, standby := sidecarAt(100), sidecarAt(127)
 	regions := map[string][]string{"a": {"one"}, "b": {"one"}, "c": {"two", "three"}, "d": {"two", "three"}}
 	running := map[string]*process{}
 	begin := func(name string) {
@@ -339,7 +339,7 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	s := sample(t, snmpd.Client, l)
 	l.grows(t, 1000)
 
-	// A stand-by is stopped for a while.
+	// A standby is stopped for a while.
 	stopped := f.statuses()["one"].Standbys[0].Source
 	running[stopped].pause(t)
 	l.grows(t, 3000)
@@ -359,7 +359,7 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	for _, p := range []struct {
 		side     **sidecar
 		priority int
-	}{{&primary, 100}, {&standBy, 127}} {
+	}{{&primary, 100}, {&standby, 127}} {
 		l.grows(t, 500)
 		(*p.side).stop(t, syscall.SIGTERM)
 		*p.side = sidecarAt(p.priority)
@@ -377,17 +377,17 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	l.grows(t, 1000)
 
 	l.end()
-	atRest := f.arrives(l, snmpd.Client, primary, standBy)
+	atRest := f.arrives(l, snmpd.Client, primary, standby)
 	f.tellTheSame(snmpd.Client, primary)
 	for _, p := range running {
 		p.stop(t, syscall.SIGTERM)
 	}
-	if diff := cmp.Diff(atRest, f.arrives(l, snmpd.Client, primary, standBy)); diff != "" {
+	if diff := cmp.Diff(atRest, f.arrives(l, snmpd.Client, primary, standby)); diff != "" {
 		t.Errorf("when all owners have gone: -before +after\n%s", diff)
 	}
 	if n := s.times(); n < 4 {
 		t.Errorf("the station has seen %d discontinuity times; want those of 4 sidecars", n)
 	}
 	primary.stop(t, syscall.SIGTERM)
-	standBy.stop(t, syscall.SIGTERM)
+	standby.stop(t, syscall.SIGTERM)
 }

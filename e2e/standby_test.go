@@ -111,8 +111,8 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 	t.Parallel()
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
 	p := startPair(t, "--alarms", rules)
-	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
-	onDuty(t, primary, standBy)
+	primary, standby := p.sidecar(t, 100), p.sidecar(t, 127)
+	onDuty(t, primary, standby)
 	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	nc := connect(t, p.natsURL)
 	answer := func() {
@@ -127,27 +127,27 @@ func TestOfTwoSidecarsOneNotifies(t *testing.T) {
 	}
 	stuck, moving := notice{tokenStuck, "claims", "awaiting answer", ""}, notice{tokenMoving, "claims", "awaiting answer", ""}
 
-	p.notified(t, stuck, 1, primary, standBy)
+	p.notified(t, stuck, 1, primary, standby)
 	rests(t)
 	primary.kill(t) // no sidecar is there to notify of changes at this time
 	answer()
-	p.notified(t, moving, 0, standBy)
-	onDuty(t, standBy)
+	p.notified(t, moving, 0, standby)
+	onDuty(t, standby)
 	inject()
-	p.notified(t, stuck, 1, standBy)
+	p.notified(t, stuck, 1, standby)
 
 	primary = p.sidecar(t, 100) // finds the stuck tokens again, and notifies of nothing
-	onDuty(t, primary, standBy)
+	onDuty(t, primary, standby)
 	answer()
-	p.notified(t, moving, 0, primary, standBy)
+	p.notified(t, moving, 0, primary, standby)
 
 	rests(t)
 	primary.stop(t, syscall.SIGTERM) // hands over at once
-	onDuty(t, standBy)
+	onDuty(t, standby)
 	inject()
-	p.notified(t, stuck, 1, standBy)
-	until(t, "the stand-by tells what it did", func() error {
-		m := standBy.scrape(t)
+	p.notified(t, stuck, 1, standby)
+	until(t, "the standby tells what it did", func() error {
+		m := standby.scrape(t)
 		sent, _ := m.value("pnagent_notifications_sent_total", "sink", "agentx")
 		times, _ := m.value("pnagent_sidecar_takeovers_total")
 		skipped, _ := m.value("pnagent_notifications_skipped_total", "reason", "standby")
@@ -164,32 +164,32 @@ func TestASidecarThatHungNotifiesOfNothingTwice(t *testing.T) {
 	t.Parallel()
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1))
 	p := startPair(t, "--alarms", rules)
-	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
-	onDuty(t, primary, standBy)
+	primary, standby := p.sidecar(t, 100), p.sidecar(t, 127)
+	onDuty(t, primary, standby)
 	runEngine(t, p.natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	nc := connect(t, p.natsURL)
 	stuck, moving := notice{tokenStuck, "claims", "awaiting answer", ""}, notice{tokenMoving, "claims", "awaiting answer", ""}
-	p.notified(t, stuck, 1, primary, standBy)
+	p.notified(t, stuck, 1, primary, standby)
 	rests(t)
 
 	primary.pause(t)
 	for range 40 { // no sidecar is on duty
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
-	p.notified(t, moving, 0, standBy)
-	onDuty(t, standBy)
+	p.notified(t, moving, 0, standby)
+	onDuty(t, standby)
 	for range 40 {
 		request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
 	}
-	p.notified(t, stuck, 1, standBy)
+	p.notified(t, stuck, 1, standby)
 	rests(t)
 
 	primary.resume(t)
-	onDuty(t, primary, standBy)
+	onDuty(t, primary, standby)
 	for range 40 {
 		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	}
-	p.notified(t, moving, 0, primary, standBy) // fails if anything else was sent
+	p.notified(t, moving, 0, primary, standby) // fails if anything else was sent
 }
 
 // The row of the answering sidecar, and the time since which differences are valid.
@@ -235,8 +235,8 @@ func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 	net := write(t, "ticker.pnml", tickingNet)
 	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
 	p := startPair(t, net)
-	primary, standBy := p.sidecar(t, 100), p.sidecar(t, 127)
-	onDuty(t, primary, standBy)
+	primary, standby := p.sidecar(t, 100), p.sidecar(t, 127)
+	onDuty(t, primary, standby)
 	// Both begin to add up in the same moment.
 	engine := runEngine(t, p.natsURL, "clock", "--bindings", bindings, net)
 	noc := &poller{noc: p.Client}
@@ -260,7 +260,7 @@ func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 		})
 	}
 	moves()
-	for _, side := range []*sidecar{primary, standBy} {
+	for _, side := range []*sidecar{primary, standby} {
 		until(t, "both show the engine", func() error {
 			if state := side.view(t).source("ticker", "clock"); state != "up" {
 				return errors.New(state)
@@ -293,19 +293,19 @@ func TestATakeOverInTheMiddleOfAWalkAndOfACounter(t *testing.T) {
 	if diff := cmp.Diff(whole, names); diff != "" || len(names) < 100 {
 		t.Errorf("walk after the change of sidecars, -whole +walked:\n%s", diff)
 	}
-	atStandBy := p.read(t, sinceColumn+".1")
-	if atStandBy == atPrimary || values[sinceColumn+".1"] == atPrimary {
+	atStandby := p.read(t, sinceColumn+".1")
+	if atStandby == atPrimary || values[sinceColumn+".1"] == atPrimary {
 		t.Errorf("the discontinuity time stays %s, in the walk %s", atPrimary, values[sinceColumn+".1"])
 	}
 	if role := p.read(t, roleName); role != "INTEGER: 2" {
-		t.Errorf("the stand-by answers as %q", role)
+		t.Errorf("the standby answers as %q", role)
 	}
 	moves()
 
 	p.sidecar(t, 100)
 	moves()
-	if again := p.read(t, sinceColumn+".1"); again == atPrimary || again == atStandBy {
-		t.Errorf("the discontinuity time is %s again, after %s and %s", again, atPrimary, atStandBy)
+	if again := p.read(t, sinceColumn+".1"); again == atPrimary || again == atStandby {
+		t.Errorf("the discontinuity time is %s again, after %s and %s", again, atPrimary, atStandby)
 	}
 	if role := p.read(t, roleName); role != "INTEGER: 1" {
 		t.Errorf("the primary that is back answers as %q", role)

@@ -347,26 +347,26 @@ func TestBothSidecarsOfAPairShowTheSameAlarmsUnderTheSameIndices(t *testing.T) {
 	same(3, primary)
 	osaka.kill(t)
 	silent(t, primary)
-	standBy := begin("127") // has no earlier state, and does not receive osaka's messages
-	silent(t, standBy)
-	same(3, primary, standBy)
+	standby := begin("127") // has no earlier state, and does not receive osaka's messages
+	silent(t, standby)
+	same(3, primary, standby)
 	r.flip(1)
-	same(4, primary, standBy)
+	same(4, primary, standby)
 	before := identities(primary.alarms(t))
 	primary.kill(t)
-	onDuty(t, standBy)
-	same(4, standBy)
-	if diff := cmp.Diff(before, identities(standBy.alarms(t))); diff != "" {
+	onDuty(t, standby)
+	same(4, standby)
+	if diff := cmp.Diff(before, identities(standby.alarms(t))); diff != "" {
 		t.Errorf("the one that took over shows other indices: %s", diff)
 	}
 	r.flip(0)
-	same(3, standBy)
+	same(3, standby)
 	primary = begin("100") // without a file
 	silent(t, primary)
-	same(3, primary, standBy)
-	onDuty(t, primary, standBy)
+	same(3, primary, standby)
+	onDuty(t, primary, standby)
 	silent(t, primary)
-	same(3, primary, standBy) // what osaka holds is stuck still
+	same(3, primary, standby) // what osaka holds is stuck still
 }
 
 // silent waits until a sidecar shows, by all of its faces, that osaka is stale and

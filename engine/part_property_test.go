@@ -24,7 +24,7 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// fleet is a random net cut into random regions, with all owners and stand-bys.
+// fleet is a random net cut into random regions, with all owners and standbys.
 type fleet struct {
 	*testing.T
 	r      *rand.Rand
@@ -205,7 +205,7 @@ func (f *fleet) catchUp(s *seat, most int) {
 	}
 }
 
-// succeed makes a stand-by, or a new process, the owner of a part.
+// succeed makes a standby, or a new process, the owner of a part.
 func (f *fleet) succeed(part int) {
 	old := f.owners[part]
 	var s *seat
@@ -412,10 +412,10 @@ func (f *fleet) agree(part int) {
 	for _, b := range append([]*seat{f.open(part)}, f.behind[part]...) {
 		f.catchUp(b, 1<<30)
 		if diff := cmp.Diff(owner.Standing(), b.Standing()); diff != "" {
-			f.Fatalf("part %q: -owner +stand-by\n%s", f.parts[part].Name, diff)
+			f.Fatalf("part %q: -owner +standby\n%s", f.parts[part].Name, diff)
 		}
 		if diff := cmp.Diff(f.rows(owner), f.rows(b)); diff != "" {
-			f.Fatalf("part %q: -owner +stand-by\n%s", f.parts[part].Name, diff)
+			f.Fatalf("part %q: -owner +standby\n%s", f.parts[part].Name, diff)
 		}
 	}
 }

@@ -47,25 +47,25 @@ func TestBothOfAPairAreConfigurationsThatServeTakes(t *testing.T) {
 
 // Both must have the same sources, names and notifications. They must differ in
 // rank, and in what only one process may write or listen at.
-func TestThePrimaryAndTheStandByDifferWhereTheyMust(t *testing.T) {
+func TestThePrimaryAndTheStandbyDifferWhereTheyMust(t *testing.T) {
 	for where, pair := range pairs(t) {
-		var primary, standBy map[string]any
-		for name, into := range map[string]*map[string]any{"primary.yaml": &primary, "standby.yaml": &standBy} {
+		var primary, standby map[string]any
+		for name, into := range map[string]*map[string]any{"primary.yaml": &primary, "standby.yaml": &standby} {
 			if err := yaml.Unmarshal([]byte(pair[name]), into); err != nil {
 				t.Fatalf("%s on %s: %v", name, where, err)
 			}
 		}
 		var differ []string
 		for _, key := range slices.Sorted(maps.Keys(primary)) {
-			if !cmp.Equal(primary[key], standBy[key]) {
+			if !cmp.Equal(primary[key], standby[key]) {
 				differ = append(differ, key)
 			}
 		}
-		if want := []string{"agentx.priority", "alarm-state", "web.listen-address"}; !slices.Equal(differ, want) || len(primary) != len(standBy) {
+		if want := []string{"agentx.priority", "alarm-state", "web.listen-address"}; !slices.Equal(differ, want) || len(primary) != len(standby) {
 			t.Errorf("on %s they differ in %q, want %q", where, differ, want)
 		}
-		if primary["agentx.priority"] != uint64(100) || standBy["agentx.priority"] != uint64(127) {
-			t.Errorf("on %s the priorities are %v and %v", where, primary["agentx.priority"], standBy["agentx.priority"])
+		if primary["agentx.priority"] != uint64(100) || standby["agentx.priority"] != uint64(127) {
+			t.Errorf("on %s the priorities are %v and %v", where, primary["agentx.priority"], standby["agentx.priority"])
 		}
 	}
 }

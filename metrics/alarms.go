@@ -77,7 +77,7 @@ func alarmCounterFamilies() []Family {
 			}},
 		counter(PnagentNotificationsSkippedTotal, "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
 			func(s *scrape, c *alarm.Counters) {
-				s.put(float64(c.Skipped.StandBy), pair("reason", "standby"))
+				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
 				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
 			}, "reason"),
 	}

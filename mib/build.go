@@ -38,7 +38,7 @@ type Others struct {
 }
 
 // PrimaryPriority is the largest Priority of a primary agent: one with a larger
-// number is a stand-by.
+// number is a standby.
 const PrimaryPriority = 100
 
 // Builder turns Views into tables. It keeps the numbers of nets, places, transitions and

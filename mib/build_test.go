@@ -300,7 +300,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 	}
 }
 
-// Of two agents the lower number answers, so that the larger one is a stand-by.
+// Of two agents the lower number answers, so that the larger one is a standby.
 func TestTheRoleFollowsFromThePriority(t *testing.T) {
 	names := petrinetOIDs(testRoot(t))
 	for priority, role := range map[uint8]int32{0: 1, 1: 1, PrimaryPriority: 1, PrimaryPriority + 1: 2, 127: 2, 255: 2} {

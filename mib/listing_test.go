@@ -218,7 +218,7 @@ func TestOnlyChangedRowsAreLaidOutAgain(t *testing.T) {
 			func(before, after dynamicRows) dynamicRows { before.stuck = after.stuck; return before }},
 		{"a block", func() { view.Nets[0].Rows.Blocks = nil },
 			func(before, after dynamicRows) dynamicRows { before.blocks = after.blocks; return before }},
-		{"the lag of a stand-by", func() { view.Sources[0].Lag = nil },
+		{"the lag of a standby", func() { view.Sources[0].Lag = nil },
 			func(before, after dynamicRows) dynamicRows {
 				before.regions[2] = after.regions[2]
 				return before

@@ -33,7 +33,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
 		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. If two agents form a pair, it shows which of them answers, and so on which host to look at logs.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
-		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its stand-by. The stand-by answers only while the primary does not: everything is served, but after a second fault no agent would be left. Find out why the primary does not answer: look at its host, its process, its connection to the SNMP master agent. agentName is the agent that answers instead.", 0, false},
+		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its standby. The standby answers only while the primary does not: everything is served, but after a second fault no agent would be left. Find out why the primary does not answer: look at its host, its process, its connection to the SNMP master agent. agentName is the agent that answers instead.", 0, false},
 			agentRole},
 		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to count. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that was not planned means that the agent was restarted or that the other one took over; agentRole and agentName show which.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},
@@ -59,7 +59,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bad) }},
 		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were suppressed since agentStartTime because too many were due at once. Their alarms are in alarmTable: read it when this rises, because some changes were not sent.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
-		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a stand-by. If it is not the number that you gave to the primary, look at agentName for the agent that answers and at agentRole for what to do.", 0, false},
+		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a standby. If it is not the number that you gave to the primary, look at agentName for the agent that answers and at agentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
 	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: sourceReason has the reason.", 0, false}, count(collector.Refused)})...)
 }

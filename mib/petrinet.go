@@ -64,6 +64,7 @@ func petrinetRevisions() []revision {
 		{date: "202611222200Z", digest: "9d4677571ec41905", text: "sourceRegionEpoch, sourceReason and agentSourcesRefused say what was left out."},
 		{date: "202611222230Z", digest: "49939d96f1a41dc1", text: "Left tokens of final places out of stuckTable."},
 		{date: "202611231000Z", digest: "c5887099b6f13004", text: "Reworded the descriptions."},
+		{date: "202611251930Z", digest: "9d7bc5fa369713ad", text: "Reworded the descriptions of agentRole and agentPriority."},
 	}
 }
 

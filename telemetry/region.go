@@ -32,7 +32,7 @@ func checkRegion(s *Snapshot) error {
 	case state.Position > MaxCount:
 		return fmt.Errorf("%w: region at position %d, of at most %d", BadValue, state.Position, uint64(MaxCount))
 	case state.Lag != nil && state.Standbys == 0:
-		return fmt.Errorf("%w: region with a lag of %d and no stand-by", BadValue, *state.Lag)
+		return fmt.Errorf("%w: region with a lag of %d and no standby", BadValue, *state.Lag)
 	case state.Lag != nil && *state.Lag > MaxCount:
 		return fmt.Errorf("%w: region with a lag of %d, of at most %d", BadValue, *state.Lag, uint64(MaxCount))
 	default:

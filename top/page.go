@@ -303,7 +303,7 @@ func regionLines(o *api.Source) []line {
 		if o.Lag != nil {
 			standbys = append(standbys, span{"  the nearest is behind by  ", faint}, span{strconv.FormatUint(*o.Lag, 10), normal})
 		}
-		lines = append(lines, field("stand-bys", standbys...))
+		lines = append(lines, field("standbys", standbys...))
 	}
 	if o.RegionStopped != "" {
 		lines = append(lines, field("stopped", span{clean(o.RegionStopped), normal}))

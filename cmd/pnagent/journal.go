@@ -68,7 +68,7 @@ func directory(dir string) error {
 		return nil
 	}
 	return usageError{fmt.Errorf("%s is not a directory, and this command cannot check or cut logs in NATS JetStream; expected the directory of a journal. "+
-		"\"pnagent regions\" says whether each part is played, how long its log is, and whether owner and stand-bys have read the same; "+
+		"\"pnagent regions\" says whether each part is played, how long its log is, and whether owner and standbys have read the same; "+
 		"an engine replays a log at its start and names a commit that it cannot read", dir)}
 }
 

@@ -48,7 +48,7 @@ type serveCmd struct {
 	Alarm          alarmFlags `embed:""`
 }
 
-// defaultAgentXPriority is that of a primary. A stand-by is given a larger one,
+// defaultAgentXPriority is that of a primary. A standby is given a larger one,
 // such as 127.
 const defaultAgentXPriority = mib.PrimaryPriority
 

@@ -78,7 +78,7 @@ func (d *coordinator) unannounced(now int64) (n int) {
 func (d *coordinator) fold(s *Saved, now int64) []Change {
 	changes, folded := d.machine.Fold(s, now)
 	if d.machine.follows {
-		d.gate.skipped.StandBy += uint64(folded)
+		d.gate.skipped.Standby += uint64(folded)
 	}
 	return changes
 }

@@ -11,7 +11,7 @@ const (
 // Skipped counts notifications that were due and not sent because this process was not
 // on duty. Another process sends them.
 type Skipped struct {
-	StandBy  uint64 // sent by the process on duty
+	Standby  uint64 // sent by the process on duty
 	Overflow uint64 // dropped because more than keepMax changes were kept
 }
 
@@ -43,7 +43,7 @@ func (g *gate) pass(changes []Change, now int64, on bool, from int64) []Change {
 	var out []Change
 	for _, k := range g.kept {
 		if k.at < from || now-k.at > keepFor {
-			g.skipped.StandBy++
+			g.skipped.Standby++
 			continue
 		}
 		out = append(out, k.Change)
@@ -54,7 +54,7 @@ func (g *gate) pass(changes []Change, now int64, on bool, from int64) []Change {
 
 // drop drops the kept changes: another process shares its notifications.
 func (g *gate) drop() {
-	g.skipped.StandBy += uint64(len(g.kept))
+	g.skipped.Standby += uint64(len(g.kept))
 	g.kept = nil
 }
 
@@ -65,7 +65,7 @@ func (g *gate) trim(now int64) {
 	for old < len(g.kept) && now-g.kept[old].at > keepFor {
 		old++
 	}
-	g.skipped.StandBy += uint64(old)
+	g.skipped.Standby += uint64(old)
 	over := max(0, len(g.kept)-old-keepMax)
 	g.skipped.Overflow += uint64(over)
 	if g.kept = g.kept[old+over:]; len(g.kept) == 0 {

@@ -39,14 +39,14 @@ func TestGate(t *testing.T) {
 			[]at{{1, changesOf(1, 2), true, 0, changesOf(1, 2)}, {2, changesOf(3), true, 99, changesOf(3)}}, Skipped{}},
 		{"what others may not have sent is sent at a take-over, in order and once, what they sent is skipped",
 			[]at{{1, changesOf(1), false, 0, nil}, {5, changesOf(2), false, 0, nil}, {6, changesOf(3), false, 0, nil},
-				{7, changesOf(4), true, 5, changesOf(2, 3, 4)}, {8, nil, true, 5, nil}}, Skipped{StandBy: 1}},
+				{7, changesOf(4), true, 5, changesOf(2, 3, 4)}, {8, nil, true, 5, nil}}, Skipped{Standby: 1}},
 		{"without another sidecar before, everything is sent",
 			[]at{{1, changesOf(1), false, 0, nil}, {4, nil, true, 0, changesOf(1)}}, Skipped{}},
 		{"what is older than half a minute is skipped",
 			[]at{{1, changesOf(1), false, 0, nil}, {31, changesOf(2), false, 0, nil}, {32, nil, false, 0, nil}, {33, nil, true, 0, changesOf(2)}},
-			Skipped{StandBy: 1}},
+			Skipped{Standby: 1}},
 		{"also where no view came since",
-			[]at{{1, changesOf(1), false, 0, nil}, {32, nil, true, 0, nil}}, Skipped{StandBy: 1}},
+			[]at{{1, changesOf(1), false, 0, nil}, {32, nil, true, 0, nil}}, Skipped{Standby: 1}},
 		{"a clock that was set back loses nothing",
 			[]at{{100, changesOf(1), false, 0, nil}, {10, changesOf(2), false, 0, nil}, {11, nil, true, 0, changesOf(1, 2)}}, Skipped{}},
 	} {
@@ -75,7 +75,7 @@ func TestTheGateIsBoundedAndCountsTheRest(t *testing.T) {
 	}
 }
 
-func TestAStandByNotifiesOnlyAtATakeOverAndOnlyUnsentChanges(t *testing.T) {
+func TestAStandbyNotifiesOnlyAtATakeOverAndOnlyUnsentChanges(t *testing.T) {
 	for _, c := range []struct {
 		rule    string
 		onDuty  time.Duration // after the alarms are raised
@@ -103,7 +103,7 @@ func TestAStandByNotifiesOnlyAtATakeOverAndOnlyUnsentChanges(t *testing.T) {
 				if sent, _, _ := sink.count(); sent != c.sent {
 					t.Errorf("%d are sent, want %d", sent, c.sent)
 				}
-				if k := watcher.Counters(); k.Skipped.StandBy != c.skipped || k.Suppressed != 0 {
+				if k := watcher.Counters(); k.Skipped.Standby != c.skipped || k.Suppressed != 0 {
 					t.Errorf("%+v skipped, %d suppressed", k.Skipped, k.Suppressed)
 				}
 			})

@@ -358,17 +358,17 @@ func TestAlarmsThatTheProcessOnDutyDoesNotAnnounce(t *testing.T) {
 		page  *Saved // of the process on duty
 		want  int
 	}
-	standBy, alone := Duty{Shared: true}, Duty{}
+	standby, alone := Duty{Shared: true}, Duty{}
 	announced := &Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}}
 	for rule, steps := range map[string][]step{
-		"it counts after 30 s": {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin - 1, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, []int{0}, nil, 1}},
-		"each counts by itself": {{0, standBy, []int{0}, nil, 0}, {1e6, standBy, []int{0, 1}, nil, 0}, {AnnounceWithin, standBy, []int{0, 1}, nil, 1},
-			{AnnounceWithin + 1e6, standBy, []int{0, 1}, nil, 2}},
-		"announced":         {{0, standBy, []int{0}, nil, 0}, {1e6, standBy, []int{0}, announced, 0}, {AnnounceWithin, standBy, []int{0}, nil, 0}},
-		"announced late":    {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, []int{0}, nil, 1}, {AnnounceWithin + 1, standBy, []int{0}, announced, 0}},
-		"over":              {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, standBy, nil, nil, 0}},
+		"it counts after 30 s": {{0, standby, []int{0}, nil, 0}, {AnnounceWithin - 1, standby, []int{0}, nil, 0}, {AnnounceWithin, standby, []int{0}, nil, 1}},
+		"each counts by itself": {{0, standby, []int{0}, nil, 0}, {1e6, standby, []int{0, 1}, nil, 0}, {AnnounceWithin, standby, []int{0, 1}, nil, 1},
+			{AnnounceWithin + 1e6, standby, []int{0, 1}, nil, 2}},
+		"announced":         {{0, standby, []int{0}, nil, 0}, {1e6, standby, []int{0}, announced, 0}, {AnnounceWithin, standby, []int{0}, nil, 0}},
+		"announced late":    {{0, standby, []int{0}, nil, 0}, {AnnounceWithin, standby, []int{0}, nil, 1}, {AnnounceWithin + 1, standby, []int{0}, announced, 0}},
+		"over":              {{0, standby, []int{0}, nil, 0}, {AnnounceWithin, standby, nil, nil, 0}},
 		"on duty itself":    {{0, Duty{On: true}, []int{0}, nil, 0}, {AnnounceWithin, Duty{On: true}, []int{0}, nil, 0}},
-		"takes the duty":    {{0, standBy, []int{0}, nil, 0}, {AnnounceWithin, Duty{On: true}, []int{0}, nil, 0}, {AnnounceWithin + 1, standBy, []int{0}, nil, 0}},
+		"takes the duty":    {{0, standby, []int{0}, nil, 0}, {AnnounceWithin, Duty{On: true}, []int{0}, nil, 0}, {AnnounceWithin + 1, standby, []int{0}, nil, 0}},
 		"nothing is shared": {{0, alone, []int{0}, nil, 0}, {AnnounceWithin - 1, alone, []int{0}, nil, 0}, {AnnounceWithin, alone, []int{0}, nil, 1}},
 		"notified before it stands by": {{0, Duty{On: true}, []int{0}, nil, 0}, {1e6, alone, []int{0}, nil, 0},
 			{1e6 + AnnounceWithin, alone, []int{0}, nil, 0}},

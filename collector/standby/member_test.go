@@ -82,10 +82,10 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 			t.Error("on duty before Run")
 		}
 		primary, stop := run(t, Config{Conn: connect(), Subject: subject, Name: strings.Repeat("é", 200), Priority: 100})
-		standBy, _ := run(t, Config{Conn: connect(), Subject: subject, Name: "b", Priority: 127})
+		standby, _ := run(t, Config{Conn: connect(), Subject: subject, Name: "b", Priority: 127})
 		other, _ := run(t, Config{Conn: connect(), Subject: subject + "2", Name: "c", Priority: 1})
 		duty(t, primary, true, 1)
-		duty(t, standBy, false, 1)
+		duty(t, standby, false, 1)
 		duty(t, other, true, 0)
 
 		nc := connect()
@@ -100,7 +100,7 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 		}
 		want[NotJSON], want[BadVersion], want[BadID], want[TooLarge] = 2, 1, 1, 1
 		until(t, "garbage is counted", func() error {
-			if diff := cmp.Diff(want, standBy.Counters().Rejected); diff != "" {
+			if diff := cmp.Diff(want, standby.Counters().Rejected); diff != "" {
 				return errors.New(diff)
 			}
 			return nil
@@ -108,11 +108,11 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 
 		before := time.Now()
 		stop()
-		duty(t, standBy, true, 0)
-		if from := standBy.State().From; from.Before(before.Add(-Margin-time.Second)) || from.After(time.Now().Add(-Margin)) {
+		duty(t, standby, true, 0)
+		if from := standby.State().From; from.Before(before.Add(-Margin-time.Second)) || from.After(time.Now().Add(-Margin)) {
 			t.Errorf("it notifies changes from %v before", before.Sub(from))
 		}
-		if k := standBy.Counters(); k.TakeOvers != 1 || k.Received < 7 {
+		if k := standby.Counters(); k.TakeOvers != 1 || k.Received < 7 {
 			t.Errorf("got %+v; want one take-over and at least 7 received messages", k)
 		}
 	})

@@ -99,7 +99,7 @@ func numeric[T uint64 | float64](unit string, v *T) Cell {
 
 func (d *overview) sources() *Figure {
 	f := &Figure{Title: "Sources", Size: "whole", About: "Those that are not up come first.", Table: &Table{Head: []Cell{{Text: "Source"}, {Text: "Net"}, {Text: "Region"}, {Text: "State"},
-		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}, {Text: "Owner", Class: "num"}, {Text: "Stand-bys", Class: "num"}, {Text: "Behind", Class: "num"}}}}
+		{Text: "Silent for", Class: "num"}, {Text: "Gaps", Class: "num"}, {Text: "Owner", Class: "num"}, {Text: "Standbys", Class: "num"}, {Text: "Behind", Class: "num"}}}}
 	rank := func(s api.SourceState) int {
 		if s.State == "up" {
 			return 1

@@ -37,7 +37,7 @@ func mix(h uint64) uint64 {
 }
 
 // assign returns the members of each part in order: its owner, then its
-// stand-bys. Each part goes to the first member in its rank that has less than
+// standbys. Each part goes to the first member in its rank that has less than
 // an equal share. So no member owns more than one part above the share of
 // another. offers returns the members that may play a part.
 func assign(parts []string, offers func(part string) []string) map[string][]string {

@@ -4,7 +4,7 @@
 // together. The net is cut into parts: regions, which are some of its
 // transitions with their places, or partitions, which are some of its
 // instances. Each part has one log and, at any time, one owner, which plays the
-// part and appends to the log. Stand-bys read the log and follow the owner's
+// part and appends to the log. Standbys read the log and follow the owner's
 // state.
 //
 // A [Member] follows the parts that it may have to play and leads those that it
@@ -14,13 +14,13 @@
 //     on condition that it has read the whole log. From then on the log rejects
 //     appends of the previous owner. This uses no clock and no lease.
 //   - Beats keep it live. Every member publishes a [Beat] over NATS every 50
-//     ms. A stand-by replaces an owner that is silent for 200 ms, or for four
+//     ms. A standby replaces an owner that is silent for 200 ms, or for four
 //     times the longest recent gap between beats if that is longer. A wrong
 //     suspicion costs only a take-over.
 //   - An owner that ends, or that hands a part to a member with less load,
 //     appends a release. Its heir takes over when it reads the release.
 //   - After any error of the log the owner discards what it played since the
-//     last accepted commit and starts over as a stand-by. It never repeats an
+//     last accepted commit and starts over as a standby. It never repeats an
 //     append.
 //
 // An owner reads the logs of upstream regions. It puts the tokens that have

@@ -227,7 +227,7 @@ func TestTheStateOfAPartInTelemetry(t *testing.T) {
 	}
 	receive("a", Away, 10)
 	receive("m1", Owner, 10)
-	check("without a stand-by", 0, nil)
+	check("without a standby", 0, nil)
 	receive("b", Standby, 4)
 	check("with one", 1, new(uint64(6)))
 	receive("c", Standby, 8)
@@ -237,7 +237,7 @@ func TestTheStateOfAPartInTelemetry(t *testing.T) {
 	check("with one that is ahead", 3, new(uint64(0)))
 	r.role = Standby
 	if got := r.state(0); got != nil {
-		t.Errorf("a stand-by publishes %+v; want nothing", got)
+		t.Errorf("a standby publishes %+v; want nothing", got)
 	}
 }
 

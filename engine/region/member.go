@@ -21,7 +21,7 @@ import (
 // Times of the protocol.
 const (
 	beatEvery = 50 * time.Millisecond
-	// checkEvery is how often a stand-by checks whether it should take over, and an
+	// checkEvery is how often a standby checks whether it should take over, and an
 	// owner whether it should release the part.
 	checkEvery = 10 * time.Millisecond
 	// releaseWithin is how long an owner that ends may take to release a part.
@@ -87,7 +87,7 @@ type Member struct {
 // New returns a Member; Run starts it.
 func New(cfg Config) (*Member, error) {
 	if cfg.Conn == nil || cfg.Open == nil || len(cfg.Engine.Nets) != 1 || len(cfg.Parts) == 0 || len(cfg.Parts) > maxParts || cfg.Standbys < 0 {
-		return nil, fmt.Errorf("%w: %d nets, %d parts, %d stand-bys; expected a connection, a log, one net, and 1 to %d parts",
+		return nil, fmt.Errorf("%w: %d nets, %d parts, %d standbys; expected a connection, a log, one net, and 1 to %d parts",
 			engine.ErrConfig, len(cfg.Engine.Nets), len(cfg.Parts), cfg.Standbys, maxParts)
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))

@@ -256,7 +256,7 @@ func TestPartitionsMoveToMembersThatJoinAndFromThoseThatLeave(t *testing.T) {
 }
 
 // Logs are trimmed while they are read, but they keep what the owner downstream
-// still has to read. A stand-by that starts late begins with a snapshot.
+// still has to read. A standby that starts late begins with a snapshot.
 func TestLogsAreTrimmedUnderTheirReaders(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)

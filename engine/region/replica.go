@@ -135,7 +135,7 @@ func fatal(err error) bool {
 		func(cause error) bool { return errors.Is(err, cause) })
 }
 
-// wanted reports whether this member should own the part or be a stand-by.
+// wanted reports whether this member should own the part or be a standby.
 func (r *replica) wanted() bool {
 	at := r.place()
 	n := r.member.cfg.Standbys

@@ -60,7 +60,7 @@ func TestAnOwnerPublishesItsStandbysAndTheirLag(t *testing.T) {
 		time.Sleep(2 * time.Second) // that commit was published
 		s, last := sources.last("x/one").State, w.logs.Open("one", nil).Last()
 		if s == nil || s.Position <= from || s.Position > last || s.Standbys != 1 || s.Lag == nil || *s.Lag > 100 || s.Stopped != "" {
-			t.Errorf("%+v; want a commit after %d, up to %d, and one stand-by, at most 100 commits behind", s, from, last)
+			t.Errorf("%+v; want a commit after %d, up to %d, and one standby, at most 100 commits behind", s, from, last)
 		}
 	})
 }
@@ -110,7 +110,7 @@ func strandedPart(t *testing.T, left uint64) {
 			t.Errorf("%s: the log has %d commits; want the %d that were left", when, after, left)
 		}
 	}
-	w.member("z", "one") // a stand-by, which never owned it
+	w.member("z", "one") // a standby, which never owned it
 	check("the owner")
 	first()
 	w.member("x", "one")

@@ -26,7 +26,7 @@ type Status struct {
 	Stopped  string          `json:"stopped,omitempty"` // why its owner does not play it, or no process can own it
 }
 
-// StandbyStatus is the position of a stand-by.
+// StandbyStatus is the position of a standby.
 type StandbyStatus struct {
 	Source  string `json:"source"`
 	Commits uint64 `json:"commits"` // that it has read

@@ -13,7 +13,7 @@ import (
 // WriteTable writes a table of parts, then a line for each part that has stopped.
 func WriteTable(w io.Writer, parts []Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTAND-BYS (LAG)\tAWAY")
+	fmt.Fprintln(t, "PART\tOWNER\tEPOCH\tCOMMITS\tSTANDBYS (LAG)\tAWAY")
 	for _, p := range parts {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%s\n", p.Part, cmp.Or(p.Owner, "none"), p.Epoch, p.Commits, standbysOf(p), orNone(p.Away))
 	}

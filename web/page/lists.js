@@ -146,7 +146,7 @@ export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '
  */
 function standbys(s) {
   const behind = s.lag ? `, ${count(s.lag)} behind` : '';
-  return s.standbys ? `${count(s.standbys)} stand-by${s.standbys === 1 ? '' : 's'}${behind}` : 'no stand-by';
+  return s.standbys ? `${count(s.standbys)} standby${s.standbys === 1 ? '' : 's'}${behind}` : 'no standby';
 }
 
 /** @param {import('./model.js').SourceSummary} s */

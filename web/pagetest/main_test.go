@@ -20,7 +20,7 @@ func TestThePage(t *testing.T) {
 		holds func(*testing.T, *browsertest.Browser)
 	}{
 		{"the net that needs looking at opens first", theNetThatNeedsLookingAtOpensFirst},
-		{"regions are listed with their stand-bys", regionsAreListedWithTheirStandbys},
+		{"regions are listed with their standbys", regionsAreListedWithTheirStandbys},
 		{"tokens move", tokensMove},
 		{"nothing moves for who prefers that", nothingMovesForWhoPrefersThat},
 		{"the stuck place is the hottest", theStuckPlaceIsTheHottest},

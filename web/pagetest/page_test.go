@@ -67,7 +67,7 @@ func theNetThatNeedsLookingAtOpensFirst(t *testing.T, chromium *browsertest.Brow
 
 func regionsAreListedWithTheirStandbys(t *testing.T, chromium *browsertest.Browser) {
 	b, _, _ := opened(t, chromium)
-	for _, text := range []string{"eu, owner 3 · 1 stand-by, 2 behind", "jp, owner 1 · no stand-by"} {
+	for _, text := range []string{"eu, owner 3 · 1 standby, 2 behind", "jp, owner 1 · no standby"} {
 		b.Until(fmt.Sprintf(`[...document.querySelectorAll('.row.source .text')].some((e) => e.textContent.includes(%q))`, text))
 	}
 }

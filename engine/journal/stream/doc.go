@@ -4,7 +4,7 @@
 // processes can follow it as it grows and take over from its writer.
 //
 //	l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: "orders/2", Replicas: 3})
-//	err = l.Follow(ctx, upTo+1, state.apply)   // a stand-by: until ctx ends
+//	err = l.Follow(ctx, upTo+1, state.apply)   // a standby: until ctx ends
 //
 //	last, err = l.Append(ctx, last, commit)    // the writer: on its way
 //	err = l.Confirm(ctx, last)                 // the server has it

@@ -3,7 +3,7 @@
 // Package camunda8 is a telemetry source for Camunda 8. It asks the Orchestration
 // Cluster REST API (version 8.8 or later), and never changes anything.
 //
-//	REST API ──► poll ──► diagram.Net ──► ledger.Source ──► telemetry
+//	REST API ──► poll ──► diagram.Process ──► ledger.Source ──► telemetry
 //	                      one for each process id
 //
 // A poll has two halves, as in package attach/sqldb:

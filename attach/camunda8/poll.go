@@ -52,9 +52,9 @@ const listEvery = 60_000_000
 // definition is one version of a process.
 type definition struct {
 	processDefinition
-	model *diagram.Net // of this version alone; nil if it was not read
-	used  int64        // the last poll in which an element instance named it
-	unfit bool         // that its model cannot be used was logged
+	model *diagram.Process // of this version alone; nil if it was not read
+	used  int64            // the last poll in which an element instance named it
+	unfit bool             // that its model cannot be used was logged
 }
 
 // poll asks the API once and changes the ledgers. An error leaves what was read
@@ -143,11 +143,11 @@ func (a *Adapter) readDefinitions(ctx context.Context) error {
 
 // netOf returns the net of a process id, and makes it. It returns nil for one that
 // is not wanted, or cannot be published; a refusal is counted once.
-func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Net, error) {
+func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Process, error) {
 	if n, known := a.nets[id]; known {
 		return n, nil
 	}
-	var n *diagram.Net
+	var n *diagram.Process
 	switch {
 	case len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, id):
 	case len(a.nets) >= maxNets || telemetry.CheckName(id) != nil:
@@ -169,7 +169,7 @@ func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Net, error) {
 // the definition is new, at most once in a poll, and the model when an element instance
 // names the definition first. It returns nil for a definition that is not listed, or not
 // wanted.
-func (a *Adapter) net(ctx context.Context, e *elementInstance) (n, version *diagram.Net, err error) {
+func (a *Adapter) net(ctx context.Context, e *elementInstance) (n, version *diagram.Process, err error) {
 	if len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, e.Process) {
 		return nil, nil, nil
 	}
@@ -294,7 +294,7 @@ func (a *Adapter) readFlow(ctx context.Context, name string, c *diagram.Cursor, 
 }
 
 // flow counts the start or the end of an element instance.
-func (a *Adapter) flow(n *diagram.Net, name string, e *elementInstance, c *diagram.Cursor, now int64) {
+func (a *Adapter) flow(n *diagram.Process, name string, e *elementInstance, c *diagram.Cursor, now int64) {
 	r := diagram.Row{ID: e.Key, Node: e.Element}
 	started, ok := a.micros(e.Start)
 	if r.At = started; name == "ended" {

@@ -46,7 +46,7 @@ type Adapter struct {
 	cfg    Config
 	client *client
 	state  state
-	nets   map[string]*diagram.Net // by process id; nil for one that is not wanted
+	nets   map[string]*diagram.Process // by process id; nil for one that is not wanted
 
 	definitions  map[string]*definition // by key
 	at           int64                  // when this poll began
@@ -76,7 +76,7 @@ func New(cfg Config) (*Adapter, error) {
 	case cfg.Tokens < 1:
 		return nil, fmt.Errorf("%w: at most %d tokens; expected more", ErrConfig, cfg.Tokens)
 	}
-	a := &Adapter{cfg: cfg, nets: map[string]*diagram.Net{}, definitions: map[string]*definition{}, absent: map[string]bool{},
+	a := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}, absent: map[string]bool{},
 		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
 	var err error
 	if a.client, err = newClient(cfg.Address, cfg.Client); err != nil {

@@ -22,7 +22,7 @@ func (w *whys) own(key string) bool { return w.body[key] }
 
 // of returns what a token waits for. What the API does not return is taken from the
 // model: that a timer or a signal may occur, without its time or name.
-func (w *whys) of(n *diagram.Net, e *elementInstance) []diagram.Why {
+func (w *whys) of(n *diagram.Process, e *elementInstance) []diagram.Why {
 	out := w.all[e.Key]
 	for _, event := range n.Events(e.Element) {
 		if text, reason := eventOf(event.Kind); text != "" && !names(out, event.Node, e.Element) {

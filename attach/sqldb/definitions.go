@@ -30,7 +30,7 @@ type definition struct {
 	unfit              bool  // that its model cannot be used was logged
 
 	// What is read when a row names it first.
-	model  *diagram.Net     // of this version alone; nil if it was not read
+	model  *diagram.Process // of this version alone; nil if it was not read
 	delays map[string]int64 // microseconds between tries, by task
 }
 
@@ -97,12 +97,12 @@ func (s *Adapter) list(ctx context.Context) error {
 
 // ledger returns the ledger of a net, and makes it. It returns nil for one that is
 // not wanted, or cannot have one; a refusal is counted once.
-func (s *Adapter) ledger(ctx context.Context, net string) (*diagram.Net, error) {
+func (s *Adapter) ledger(ctx context.Context, net string) (*diagram.Process, error) {
 	if n, known := s.nets[net]; known {
 		return n, nil
 	}
 	d := s.newest(net)
-	var n *diagram.Net
+	var n *diagram.Process
 	switch {
 	case len(s.cfg.Nets) > 0 && !slices.Contains(s.cfg.Nets, d.key):
 	case len(s.nets) >= maxNets || telemetry.CheckName(net) != nil:
@@ -134,7 +134,7 @@ func (s *Adapter) newest(net string) *definition {
 // definition first; tasks again if the net lacks the node, because those of a definition may
 // change. The net is nil for a definition that is not listed or not wanted, or if there is
 // no room.
-func (s *Adapter) net(ctx context.Context, id, node string) (*definition, *diagram.Net, error) {
+func (s *Adapter) net(ctx context.Context, id, node string) (*definition, *diagram.Process, error) {
 	if s.definitions[id] == nil && !s.reread {
 		if err := s.readDefinitions(ctx); err != nil {
 			return nil, nil, err

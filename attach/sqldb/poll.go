@@ -132,13 +132,13 @@ func (s *Adapter) each(ctx context.Context, name string, with map[string]any, ta
 type openRow struct {
 	definition, node string
 	version          *definition
-	net              *diagram.Net // nil if it is not wanted, or not known
+	net              *diagram.Process // nil if it is not wanted, or not known
 	ledger.Token
 }
 
 // model returns the net of the row's version alone, or that of all versions until it is
 // read.
-func (r *openRow) model() *diagram.Net { return cmp.Or(r.version.model, r.net) }
+func (r *openRow) model() *diagram.Process { return cmp.Or(r.version.model, r.net) }
 
 // readPresence reads where instances are and what they wait for.
 func (s *Adapter) readPresence(ctx context.Context, now int64) error {

@@ -52,7 +52,7 @@ type Adapter struct {
 	*ledger.Source
 	cfg   Config
 	state state
-	nets  map[string]*diagram.Net // by id; nil for one that is not wanted
+	nets  map[string]*diagram.Process // by id; nil for one that is not wanted
 
 	columns stats.Columns // of all nets; 0 until they are known
 	tx      *transaction  // of this poll
@@ -79,7 +79,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Overlap < 0 || cfg.Overlap > time.Hour {
 		return nil, fmt.Errorf("%w: overlap of %v; expected 0 to 1h", ErrConfig, cfg.Overlap)
 	}
-	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Net{}, definitions: map[string]*definition{},
+	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{},
 		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,

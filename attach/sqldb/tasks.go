@@ -20,7 +20,7 @@ const maxModel = 16 << 20
 
 // readTasks reads the rows of the query tasks: a task, one that follows it, and its
 // name. unfit is about the model, err about the database.
-func (s *Adapter) readTasks(ctx context.Context, d *definition) (n *diagram.Net, unfit, err error) {
+func (s *Adapter) readTasks(ctx context.Context, d *definition) (n *diagram.Process, unfit, err error) {
 	var tasks []diagram.Task
 	at := map[string]int{}
 	err = s.each(ctx, "tasks", map[string]any{"definition": d.id}, func(row []any) error {
@@ -42,7 +42,7 @@ func (s *Adapter) readTasks(ctx context.Context, d *definition) (n *diagram.Net,
 
 // readDiagram reads the model of a definition: BPMN, or a DAG that Airflow stored. If
 // it is unfit, the net has no nodes. err is about the database.
-func (s *Adapter) readDiagram(ctx context.Context, d *definition) (n *diagram.Net, unfit, err error) {
+func (s *Adapter) readDiagram(ctx context.Context, d *definition) (n *diagram.Process, unfit, err error) {
 	var model []byte
 	err = s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
 		if model = []byte(asText(row[0])); row[0] == nil && row[1] != nil {

@@ -9,7 +9,7 @@ import (
 // workflowNet is the net of a workflow type.
 type workflowNet struct {
 	*ledger.Ledger
-	net *ledger.Net
+	net *ledger.Definition
 
 	arcs map[string]bool // from places and to places, by task queue and place
 	full func()          // counts a place for which there is no room
@@ -17,7 +17,7 @@ type workflowNet struct {
 
 // newNet returns the net of a workflow type.
 func newNet(id string, full func()) *workflowNet {
-	n := ledger.NewNet(id, "")
+	n := ledger.NewDefinition(id, "")
 	return &workflowNet{Ledger: ledger.New(n, ledger.Presence|ledger.Flow), net: n, arcs: map[string]bool{}, full: full}
 }
 

@@ -10,6 +10,6 @@
 //     a [Cursor].
 //
 // The net is a picture of the diagram, with one transition and one place for each
-// node; see [Net]. Package petri/bpmn makes nets that can be played instead, whose
+// node; see [Process]. Package petri/bpmn makes nets that can be played instead, whose
 // branches and joins have transitions that no row of an engine counts.
 package diagram

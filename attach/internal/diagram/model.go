@@ -26,7 +26,7 @@ var modelLimits = xmlscan.Limits{Bytes: 16 << 20, Token: 4 << 20, Depth: 1000}
 // maxNodes bounds the flow nodes of a net, and those that are only in rows.
 const maxNodes = ledger.MaxRows
 
-// Net is the net of one process definition, with its ledger, and which row is
+// Process is the net of one process definition, with its ledger, and which row is
 // which node's. Rows are only added.
 //
 // Every flow node is a transition with its id. Its place has that id and "/in",
@@ -38,8 +38,8 @@ const maxNodes = ledger.MaxRows
 //   - A sub-process, whose tokens are at the nodes inside. A flow that leads to it
 //     leads to its start events. Its place gets tokens from its end events, and
 //     holds one only before the sub-process begins, if it begins asynchronously.
-type Net struct {
-	*ledger.Net
+type Process struct {
+	*ledger.Definition
 	*ledger.Ledger
 	place      map[string]int      // by the id of a node
 	transition map[string]int      // by the id of a node
@@ -62,7 +62,7 @@ type Event struct {
 
 // Events returns the events that a token at a node may wait for, in the order of the
 // model.
-func (l *Net) Events(node string) []Event { return l.events[node] }
+func (l *Process) Events(node string) []Event { return l.events[node] }
 
 // flowNode is a flow node of the diagram.
 type flowNode struct {
@@ -89,7 +89,7 @@ type diagram struct {
 // New returns the net of a process in a BPMN file, and an empty ledger. If the file
 // has no process with that key, the net has no nodes, and the error says why; nodes
 // are then added as rows name them.
-func New(key, name string, model []byte) (*Net, error) {
+func New(key, name string, model []byte) (*Process, error) {
 	l := empty(key, name)
 	d, err := readDiagram(key, model)
 	if err != nil {
@@ -101,10 +101,10 @@ func New(key, name string, model []byte) (*Net, error) {
 }
 
 // empty returns a net without nodes.
-func empty(key, name string) *Net {
-	l := &Net{Net: ledger.NewNet(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{},
+func empty(key, name string) *Process {
+	l := &Process{Definition: ledger.NewDefinition(key, name), place: map[string]int{}, transition: map[string]int{}, scope: map[string]bool{}, choice: map[string]bool{},
 		chosen: map[string]string{}, joins: map[string]int{}, before: map[string][]string{}, events: map[string][]Event{}}
-	l.Ledger = ledger.New(l.Net, ledger.Presence|ledger.Flow)
+	l.Ledger = ledger.New(l.Definition, ledger.Presence|ledger.Flow)
 	l.Begin()
 	return l
 }
@@ -258,7 +258,7 @@ func (d *diagram) link() {
 func (n *flowNode) placeless() bool { return n.host != "" || n.byGateway }
 
 // add adds the nodes and arcs of a diagram that the net does not have.
-func (l *Net) add(d *diagram) {
+func (l *Process) add(d *diagram) {
 	fresh := map[string]bool{}
 	for _, n := range d.nodes {
 		if l.Knows(n.id) {
@@ -296,7 +296,7 @@ func (l *Net) add(d *diagram) {
 }
 
 // connect adds the arcs of a node that are not sequence flows.
-func (l *Net) connect(d *diagram, n *flowNode) {
+func (l *Process) connect(d *diagram, n *flowNode) {
 	switch {
 	case n.host != "":
 		l.takes(n.host, n.id)
@@ -321,7 +321,7 @@ func (l *Net) connect(d *diagram, n *flowNode) {
 }
 
 // await notes that a token at a node may wait for an event.
-func (l *Net) await(node string, event *flowNode) {
+func (l *Process) await(node string, event *flowNode) {
 	if event.event != "" {
 		l.events[node] = append(l.events[node], Event{event.id, event.event})
 	}
@@ -343,7 +343,7 @@ func (d *diagram) entries(n *flowNode) []*flowNode {
 }
 
 // addPlace adds the place of a node; maxNodes is at most what a net has room for.
-func (l *Net) addPlace(id, name string, at *petri.Point) {
+func (l *Process) addPlace(id, name string, at *petri.Point) {
 	i := l.Place(id+"/in", cmp.Or(name, id))
 	l.place[id] = i
 	if at != nil {
@@ -351,14 +351,14 @@ func (l *Net) addPlace(id, name string, at *petri.Point) {
 	}
 }
 
-func (l *Net) addTransition(id, name string, at *petri.Point) {
+func (l *Process) addTransition(id, name string, at *petri.Point) {
 	i := l.Transition(id, name)
 	l.transition[id] = i
 	l.Def.Transitions[i].At = at
 }
 
 // takes adds an arc from a node's place to a transition, if there are both.
-func (l *Net) takes(place, transition string) {
+func (l *Process) takes(place, transition string) {
 	i, has := l.place[place]
 	j, fires := l.transition[transition]
 	if has && fires {
@@ -367,7 +367,7 @@ func (l *Net) takes(place, transition string) {
 }
 
 // puts adds an arc from a transition to a node's place, if there are both.
-func (l *Net) puts(transition, place string) {
+func (l *Process) puts(transition, place string) {
 	i, fires := l.transition[transition]
 	j, has := l.place[place]
 	if has && fires {
@@ -377,7 +377,7 @@ func (l *Net) puts(transition, place string) {
 
 // Merge adds what another version of the net has beyond it. The ledger stays. Joins, and
 // tasks before one, are those of the version that had the node first: see Add and Before.
-func (l *Net) Merge(o *Net) {
+func (l *Process) Merge(o *Process) {
 	fresh := func(node string) bool { return !l.Knows(node) }
 	mergeNodes(l.scope, o.scope, fresh)
 	mergeNodes(l.choice, o.choice, fresh)
@@ -412,7 +412,7 @@ func mergeNodes[V any](into, from map[string]V, take func(node string) bool) {
 }
 
 // Knows reports whether the net has a node.
-func (l *Net) Knows(node string) bool {
+func (l *Process) Knows(node string) bool {
 	_, place := l.place[node]
 	_, transition := l.transition[node]
 	return place || transition
@@ -420,7 +420,7 @@ func (l *Net) Knows(node string) bool {
 
 // at returns the place of a node, and adds one for a node that has none. It
 // returns -1 if there is no room.
-func (l *Net) at(node string) int {
+func (l *Process) at(node string) int {
 	if i, ok := l.place[node]; ok {
 		return i
 	}
@@ -437,7 +437,7 @@ func (l *Net) at(node string) int {
 
 // fires returns the transition of a node, and adds one for a node that has none. It
 // returns -1 for an event gateway, or if there is no room.
-func (l *Net) fires(node string) int {
+func (l *Process) fires(node string) int {
 	if i, ok := l.transition[node]; ok {
 		return i
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-func netOf(t *testing.T, process string) *Net {
+func netOf(t *testing.T, process string) *Process {
 	t.Helper()
 	l, err := New("p", "", []byte(`<definitions xmlns="`+bpmnSpace+`"><process id="other"><task id="x"/></process><process id="p" name="P">`+process+`</process></definitions>`))
 	if err != nil {
@@ -25,7 +25,7 @@ func netOf(t *testing.T, process string) *Net {
 	return l
 }
 
-func arcs(l *Net) string {
+func arcs(l *Process) string {
 	var out []string
 	for _, a := range l.Def.Arcs {
 		out = append(out, a.ID)

@@ -17,7 +17,7 @@ type Row struct {
 }
 
 // Started counts an arrival. A node without a place has none.
-func (n *Net) Started(r *Row) {
+func (n *Process) Started(r *Row) {
 	if n.scope[r.Node] || n.Knows(r.Node) && n.placeOf(r.Node) < 0 {
 		return
 	}
@@ -27,7 +27,7 @@ func (n *Net) Started(r *Row) {
 }
 
 // Ended counts a departure, and a firing if the activity was not canceled.
-func (n *Net) Ended(r *Row) {
+func (n *Process) Ended(r *Row) {
 	i := n.placeOf(r.Node)
 	if !n.Knows(r.Node) {
 		i = n.at(r.Node)
@@ -42,7 +42,7 @@ func (n *Net) Ended(r *Row) {
 }
 
 // placeOf returns the place of a node, or -1.
-func (n *Net) placeOf(node string) int {
+func (n *Process) placeOf(node string) int {
 	if i, ok := n.place[node]; ok {
 		return i
 	}
@@ -87,14 +87,14 @@ type gatewayKey struct {
 }
 
 // Begin begins a list of all tokens that are open now.
-func (n *Net) Begin() {
+func (n *Process) Begin() {
 	n.presence = presence{rows: map[[2]string]int{}, at: map[gatewayKey]int{}, joins: map[int]int{}}
 }
 
 // Add adds a token at a node to the list. version is the net of the version that the token
 // is of, alone: it says how many flows a gateway waits for. Add sets the token's place and
 // waits. It returns false if there is no room for the place.
-func (n *Net) Add(version *Net, node string, t ledger.Token, whys []Why) bool {
+func (n *Process) Add(version *Process, node string, t ledger.Token, whys []Why) bool {
 	if !n.Knows(node) && n.at(node) >= 0 && n.fires(node) >= 0 { // no version of the model has it
 		n.takes(node, node)
 	}
@@ -122,7 +122,7 @@ func (n *Net) Add(version *Net, node string, t ledger.Token, whys []Why) bool {
 }
 
 // End replaces the tokens of the ledger by those of the list.
-func (n *Net) End() {
+func (n *Process) End() {
 	n.presence.missing()
 	n.Present(n.presence.tokens)
 	n.presence = presence{}

@@ -115,7 +115,7 @@ func TestFlowCountsWhereTheNodeHasARow(t *testing.T) {
 // TestAJoinLacksWhatTheVersionOfItsTokenSays merges a version with three flows into one
 // with two.
 func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
-	process := func(branches ...string) *Net {
+	process := func(branches ...string) *Process {
 		text := `<parallelGateway id="j"/>`
 		for _, b := range branches {
 			text += `<task id="` + b + `"/>` + flow(b, "j")
@@ -124,10 +124,10 @@ func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
 	}
 	one, two, none := process("a", "b"), process("a", "b", "c"), process("a")
 	n := process("a", "b")
-	for _, version := range []*Net{one, two, none} {
+	for _, version := range []*Process{one, two, none} {
 		n.Merge(version)
 	}
-	for instance, version := range map[string]*Net{"one": one, "two": two, "none": none} {
+	for instance, version := range map[string]*Process{"one": one, "two": two, "none": none} {
 		if !n.Add(version, "j", ledger.Token{ID: instance, Instance: instance}, nil) {
 			t.Fatal("no room")
 		}

@@ -17,7 +17,7 @@ type Task struct {
 // NewTasks returns the net of tasks, and an empty ledger: a transition and a place for
 // each task, and an arc from each task to the place of each one after it. The error
 // says that there is no room for all of them.
-func NewTasks(key, name string, tasks []Task) (*Net, error) {
+func NewTasks(key, name string, tasks []Task) (*Process, error) {
 	l := empty(key, name)
 	for _, t := range tasks {
 		if l.Knows(t.ID) || t.ID == "" {
@@ -42,4 +42,4 @@ func NewTasks(key, name string, tasks []Task) (*Net, error) {
 }
 
 // Before returns the tasks before one, in the version that had it first.
-func (l *Net) Before(task string) []string { return l.before[task] }
+func (l *Process) Before(task string) []string { return l.before[task] }

@@ -35,7 +35,7 @@ func Due(w Why, until, now int64) Why {
 // waits returns what a token at a node waits for, strongest reason first. Of a
 // transition that does not take from the token's place nothing is said. join reports
 // whether the node waits for several flows.
-func (n *Net) waits(node string, whys []Why, join bool) []stats.Wait {
+func (n *Process) waits(node string, whys []Why, join bool) []stats.Wait {
 	var out []stats.Wait
 	for _, w := range whys {
 		i, ok := n.transition[w.Node]

@@ -21,7 +21,7 @@ func TestANetThatOnlyGetsAnArcIsPublishedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := NewNet("n", "")
+	n := NewDefinition("n", "")
 	l, shown := New(n, Presence|Flow), make(chan struct{})
 	place := n.Place("p", "")
 	n.Transition("t", "")

@@ -10,7 +10,7 @@
 // Config.Poll once an interval, and later and later after errors. Poll reads the
 // engine and changes ledgers:
 //
-//	n := ledger.NewNet("orders", "")           // when it finds a net
+//	n := ledger.NewDefinition("orders", "")    // when it finds a net
 //	l := ledger.New(n, ledger.Presence)
 //	source.Add(l)
 //	place := n.Place("pay/in", "Pay")          // whenever it finds a place or a transition

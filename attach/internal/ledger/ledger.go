@@ -51,7 +51,7 @@ func (t *Token) waits(ahead int64) []stats.Wait {
 // Ledger is what is known of one net: the tokens of the last presence, and the
 // counts of flow since the start of the process.
 type Ledger struct {
-	net     *Net
+	net     *Definition
 	columns stats.Columns
 
 	tokens      []Token // by instance
@@ -73,7 +73,7 @@ type transitionCount struct {
 
 // New returns an empty ledger of a net, which may grow, for columns of Presence,
 // Flow and Instances.
-func New(net *Net, columns stats.Columns) *Ledger { return &Ledger{net: net, columns: columns} }
+func New(net *Definition, columns stats.Columns) *Ledger { return &Ledger{net: net, columns: columns} }
 
 // SetColumns sets the columns again, before the first poll ends.
 func (l *Ledger) SetColumns(columns stats.Columns) { l.columns = columns }

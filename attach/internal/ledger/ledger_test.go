@@ -25,7 +25,7 @@ type sums struct {
 func TestRowsAreTheSumsOfTokensAndFlow(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 7))
-		n := NewNet("n", "")
+		n := NewDefinition("n", "")
 		l := New(n, Presence|Flow|Instances)
 		now, ahead := int64(1000*minute), r.Int64N(minute)-minute/2
 		want, firings := make([]sums, 1+r.IntN(5)), make([]uint64, 3)
@@ -110,7 +110,7 @@ func oldest(tokens []Token, place int, ahead int64) (out []string) {
 // grown returns a ledger with a token that waits for a transition and a place that
 // came later than those of a smaller publisher.
 func grown() *Ledger {
-	n := NewNet("n", "")
+	n := NewDefinition("n", "")
 	l := New(n, Presence)
 	waits := []stats.Wait{{Transition: int32(n.Transition("old", "")), Place: stats.NoPlace, Reason: stats.ReasonManual, What: "user task"},
 		{Transition: int32(n.Transition("new", "")), Place: stats.NoPlace, Reason: stats.ReasonManual},
@@ -156,7 +156,7 @@ func TestAnInstanceIsFoundByItsIDAndItsName(t *testing.T) {
 }
 
 func TestANetGrowsByWhatItLacks(t *testing.T) {
-	n := NewNet("n", "")
+	n := NewDefinition("n", "")
 	if a, b, again := n.Place("a", ""), n.Place("b", ""), n.Place("a", "other"); a != 0 || b != 1 || again != 0 {
 		t.Errorf("places %d, %d, %d", a, b, again)
 	}

@@ -4,26 +4,26 @@ package ledger
 
 import "github.com/pnagent/pnagent/petri"
 
-// MaxRows is the largest number of places, and of transitions, of a Net.
+// MaxRows is the largest number of places, and of transitions, of a Definition.
 const MaxRows = 10_000
 
-// Net is a definition that grows. Fields of Def other than its places, transitions
-// and arcs may be set before the first poll ends.
-type Net struct {
+// Definition is the definition of a net, which grows. Fields of Def other than its
+// places, transitions and arcs may be set before the first poll ends.
+type Definition struct {
 	Def *petri.Net
 
 	places, transitions map[string]int // by id
 	arcs                map[string]bool
 }
 
-// NewNet returns an empty net.
-func NewNet(id, name string) *Net {
-	return &Net{Def: &petri.Net{ID: id, Name: name}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[string]bool{}}
+// NewDefinition returns the definition of an empty net.
+func NewDefinition(id, name string) *Definition {
+	return &Definition{Def: &petri.Net{ID: id, Name: name}, places: map[string]int{}, transitions: map[string]int{}, arcs: map[string]bool{}}
 }
 
 // Place returns the index of a place, and adds it if the net lacks it. It returns
 // -1 if there is no room.
-func (n *Net) Place(id, name string) int {
+func (n *Definition) Place(id, name string) int {
 	i, ok := n.places[id]
 	if ok {
 		return i
@@ -38,7 +38,7 @@ func (n *Net) Place(id, name string) int {
 
 // Transition returns the index of a transition, and adds it if the net lacks it.
 // It returns -1 if there is no room.
-func (n *Net) Transition(id, name string) int {
+func (n *Definition) Transition(id, name string) int {
 	i, ok := n.transitions[id]
 	if ok {
 		return i
@@ -53,7 +53,7 @@ func (n *Net) Transition(id, name string) int {
 
 // Arc adds an arc between a place and a transition of the net, by their ids, if
 // the net lacks it.
-func (n *Net) Arc(from, to string) {
+func (n *Definition) Arc(from, to string) {
 	if id := from + ">" + to; !n.arcs[id] {
 		n.arcs[id] = true
 		n.Def.Arcs = append(n.Def.Arcs, petri.Arc{ID: id, Source: from, Target: to, Kind: petri.Normal, Weight: 1})
@@ -61,13 +61,13 @@ func (n *Net) Arc(from, to string) {
 }
 
 // HasArc reports whether the net has an arc.
-func (n *Net) HasArc(from, to string) bool { return n.arcs[from+">"+to] }
+func (n *Definition) HasArc(from, to string) bool { return n.arcs[from+">"+to] }
 
 // FindPlace returns the index of a place, or -1.
-func (n *Net) FindPlace(id string) int { return find(n.places, id) }
+func (n *Definition) FindPlace(id string) int { return find(n.places, id) }
 
 // FindTransition returns the index of a transition, or -1.
-func (n *Net) FindTransition(id string) int { return find(n.transitions, id) }
+func (n *Definition) FindTransition(id string) int { return find(n.transitions, id) }
 
 func find(ids map[string]int, id string) int {
 	if i, ok := ids[id]; ok {

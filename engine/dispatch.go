@@ -47,7 +47,7 @@ func (w *worker) playTurns(budget int, now int64) (fired int, more bool) {
 		}
 		k := w.readiest(p)
 		fired += w.shards[k].StepOne(p, budget-fired, now)
-		w.deliver(now)
+		w.follow(now)
 		w.stage.gather(k)
 		if w.turns.turn.Served(p) {
 			w.turns.switches[k][p]++

@@ -239,7 +239,7 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		err := w.flush(now) // what was done before is a commit of its own
 		if err == nil {
 			do(now)
-			w.deliver(now)
+			w.follow(now)
 			err = w.flush(now)
 		}
 		done <- err
@@ -250,9 +250,9 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		w.rest.Lock()
 		defer w.rest.Unlock()
 		now := w.now()
+		w.rounds = 0
 		if e.recorder.failure() == nil {
-			w.stage.settleAnswers(now) // what arrives now is late, and counted
-			w.deliver(now)
+			w.settleAnswers(now) // what arrives now is late, and counted
 		}
 		record(now)
 		w.stage.putBack(now)

@@ -17,6 +17,7 @@ func (e *Engine) Turn() error {
 	if err := w.arrive(now); err != nil {
 		return err
 	}
+	w.follow(now)
 	w.step(now)
 	return w.flush(now)
 }
@@ -32,6 +33,7 @@ func (e *Engine) Put(instance, place int, data []byte, n uint32) error {
 	if err != nil {
 		return err
 	}
+	w.follow(now)
 	return w.flush(now)
 }
 

@@ -172,6 +172,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 		}
 		acts.prefix = fmt.Sprintf("%s/%d/%d.%d.", cfg.Source, cfg.Clock(), k, i)
 		w.shards = append(w.shards, p)
+		w.urgent = w.urgent || p.HasUrgent()
 		w.stage.nets = append(w.stage.nets, acts)
 	}
 	return w, nil

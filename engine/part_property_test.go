@@ -95,7 +95,7 @@ func sparseNet(r *rand.Rand) *petri.Net {
 	}
 	for i := range 3 + r.IntN(6) {
 		id := fmt.Sprintf("t%d", i)
-		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
+		n.Transitions = append(n.Transitions, petri.Transition{ID: id, Priority: petri.Urgent * (r.IntN(8) / 7)})
 		arc(fmt.Sprintf("p%d", i%places), id, petri.Normal)
 		if r.IntN(4) == 0 {
 			kind := []petri.ArcKind{petri.Inhibitor, petri.Read, petri.Normal}[r.IntN(3)]

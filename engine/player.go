@@ -22,6 +22,8 @@ var ErrPlain = errors.New("tokens of this net carry no data")
 // coloured.Shard if not only tokens decide what happens.
 type player interface {
 	Step(budget int, now int64) int
+	Urge(now int64) int
+	HasUrgent() bool
 	NextDue() (int64, bool)
 	Look(now int64, name func(number int) string, rows *stats.Rows)
 	TakeSlowest(name func(number int) string, rows *stats.Rows)

@@ -136,12 +136,10 @@ func (g *stage) over(key runKey, fired bool) {
 	delete(g.ongoing, key)
 }
 
-// settleAnswers applies the outcomes that have arrived.
-func (g *stage) settleAnswers(now int64) {
+// arrived returns the outcomes that have arrived since the last call, which reuses the memory.
+func (g *stage) arrived() []answer {
 	g.settling = g.answers.take(g.settling)
-	for i := range g.settling {
-		g.settle(&g.settling[i], now)
-	}
+	return g.settling
 }
 
 // settle applies one outcome. One of a run that was over is late.
@@ -164,21 +162,17 @@ func (g *stage) stopActions() {
 	}
 }
 
-// settleLast is settleAnswers while the engine stops: an action that fails then
-// was cancelled.
-func (g *stage) settleLast(now int64) {
-	g.settling = g.answers.take(g.settling)
-	for i := range g.settling {
-		a := &g.settling[i]
-		key := runKey{a.shard, a.run}
-		if g.ongoing[key] != nil && a.outcome.Kind == coloured.Failed {
-			delete(g.ongoing, key)
-			if !g.resumed(a.shard, a.transition) {
-				_ = g.nets[a.shard].shard.Cancel(a.run, now) // fails only if it is already over
-			}
-			continue
-		}
+// settleLast is settle while the engine stops: an action that fails then was
+// cancelled.
+func (g *stage) settleLast(a *answer, now int64) {
+	key := runKey{a.shard, a.run}
+	if g.ongoing[key] == nil || a.outcome.Kind != coloured.Failed {
 		g.settle(a, now)
+		return
+	}
+	delete(g.ongoing, key)
+	if !g.resumed(a.shard, a.transition) {
+		_ = g.nets[a.shard].shard.Cancel(a.run, now) // fails only if it is already over
 	}
 }
 

@@ -32,6 +32,8 @@ type worker struct {
 	last   int64 // the latest time so far: time does not go back
 	ahead  int64 // of the clock, which was set back
 	ended  chan struct{}
+	urgent bool       // some of its nets have urgent transitions
+	rounds int        // see maxRounds
 	rest   sync.Mutex // guards the shards once the worker has ended
 
 	recorder *recorder // nil without a journal
@@ -87,12 +89,13 @@ func (w *worker) run(ctx context.Context) error {
 func (w *worker) play(ctx context.Context) error {
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
-		w.stage.settleAnswers(now)
-		w.deliver(now)
+		w.rounds = 0
+		w.settleAnswers(now)
 		w.takeBack()
 		if err := w.arrive(now); err != nil {
 			return err
 		}
+		w.follow(now)
 		more, short := w.step(now)
 		w.stage.logTimerFaults(now)
 		if err := w.flush(now); err != nil {
@@ -136,7 +139,7 @@ func (w *worker) step(now int64) (more bool, short <-chan struct{}) {
 	for _, s := range w.shards {
 		some, short := w.stepOf(now, func(budget int) (int, bool) {
 			n := s.Step(budget, now)
-			for w.deliver(now) && n < budget {
+			for w.follow(now) && n < budget {
 				n += s.Step(budget-n, now)
 			}
 			return n, n > 0
@@ -160,12 +163,48 @@ func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool))
 		for _, s := range w.shards {
 			s.Expire(now)
 		}
+		w.follow(now)
 		return false, short
 	}
 	n, more := play(min(w.batch, w.left))
+	n = min(n, w.left) // urgent transitions may be more
 	w.left -= n
 	w.used += n
 	return more, nil
+}
+
+// settleAnswers applies the outcomes of actions that have arrived, each with what follows
+// from it.
+func (w *worker) settleAnswers(now int64) {
+	for _, a := range w.stage.arrived() {
+		w.stage.settle(&a, now)
+		w.follow(now)
+	}
+}
+
+// maxRounds is how often, between two readings of the clock, urgent transitions may fire that
+// an event has enabled which urgent transitions have thrown. After that they wait for their
+// turn: there may be an endless loop of them.
+const maxRounds = 1024
+
+// follow brings about what follows at once from a change, before anything else happens to the
+// instances: what was thrown reaches its catchers, and urgent transitions fire. It reports
+// whether anything was thrown.
+func (w *worker) follow(now int64) (thrown bool) {
+	thrown = w.deliver(now)
+	if !w.urgent {
+		return thrown
+	}
+	for ; w.rounds < maxRounds; w.rounds++ {
+		for _, s := range w.shards {
+			s.Urge(now)
+		}
+		if !w.deliver(now) {
+			return thrown
+		}
+		thrown = true
+	}
+	return thrown
 }
 
 // answer executes the calls that have arrived, at most maxCalls: callers without
@@ -241,8 +280,10 @@ func (w *worker) breakOff(done func(now int64)) {
 		select {
 		case <-w.stage.answers.some:
 			now = w.now()
-			w.stage.settleLast(now)
-			w.deliver(now)
+			for _, a := range w.stage.arrived() {
+				w.stage.settleLast(&a, now)
+				w.follow(now)
+			}
 		case <-grace.C:
 			now = w.now()
 			w.stage.cancelAll(now)

@@ -6,6 +6,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
 )
 
 // candidate is a transition that may fire, in a frame. It takes the tokens from
@@ -32,14 +34,19 @@ func (s *Shard) tokensOf(c candidate) []Placed {
 // choose returns the immediate transition to fire, if one may fire. contested
 // reports whether it was preferred to an enabled rival.
 func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, ok bool) {
+	return s.chooseOf(i, in, &s.Immediate, now)
+}
+
+// chooseOf is choose among some transitions.
+func (s *Shard) chooseOf(i int, in *instance, of *shard.Immediate, now int64) (c candidate, contested, ok bool) {
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	for k := range in.piles {
-		s.find(i, in, nil, s.Triggered[in.piles[k].place], now)
+		s.find(i, in, nil, of.Triggered[in.piles[k].place], now)
 	}
 	if s.frames != nil {
-		s.findInside(i, in, now)
+		s.findInside(i, in, of, now)
 	}
-	s.find(i, in, nil, s.Untriggered, now)
+	s.find(i, in, nil, of.Untriggered, now)
 	switch {
 	case len(s.found) == 0:
 		return candidate{}, false, false
@@ -61,10 +68,10 @@ func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, 
 }
 
 // findInside adds the transitions that may fire in runs of scopes to found.
-func (s *Shard) findInside(i int, in *instance, now int64) {
+func (s *Shard) findInside(i int, in *instance, of *shard.Immediate, now int64) {
 	for _, f := range s.opened(in) {
 		for k := range f.piles {
-			s.find(i, in, f, s.Triggered[f.piles[k].place], now)
+			s.find(i, in, f, of.Triggered[f.piles[k].place], now)
 		}
 	}
 }

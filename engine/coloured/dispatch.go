@@ -14,7 +14,10 @@ func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) { return s.p
 
 // Expire applies everything that is due at now. Step calls it; an owner of
 // several shards calls it before it compares their ready instances.
-func (s *Shard) Expire(now int64) { s.expire(now) }
+func (s *Shard) Expire(now int64) {
+	s.expire(now)
+	s.Urge(now)
+}
 
 // StepOne plays one event: the first ready instance of a priority. It makes at
 // most budget firings and starts of actions, and returns their number. It is

@@ -23,7 +23,7 @@ type Thrown struct {
 
 // Thrown returns the firings since the last call that threw an event, in order.
 // Step returns after each of them, so that the owner can deliver the event
-// before anything else happens. A replay throws nothing. The next call that
+// before anything else happens but urgent transitions of other instances. A replay throws nothing. The next call that
 // plays reuses the slice.
 func (s *Shard) Thrown() []Thrown {
 	out := s.thrown

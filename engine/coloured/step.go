@@ -13,19 +13,22 @@ import (
 )
 
 // Step plays what is due at now and what is enabled. It makes at most budget
-// firings and starts of actions, and returns their number. Fewer than budget
-// means that there is nothing to do until NextDue or until the next call that
-// changes tokens, or that an event was thrown: see Thrown.
+// firings and starts of actions, and those of urgent transitions that follow
+// at once, and returns their number. Fewer than budget means that there is
+// nothing to do until NextDue or until the next call that changes tokens, or
+// that an event was thrown: see Thrown.
 func (s *Shard) Step(budget int, now int64) int {
 	played := 0
 	for played < budget && len(s.thrown) == 0 {
 		s.expire(now)
+		played += s.Urge(now)
 		i, ok := s.pool.Start(s.batch, now)
 		if !ok {
 			break
 		}
 		played += s.visit(i, min(budget-played, s.quota), now)
 		s.pool.End(i, now)
+		played += s.Urge(now)
 	}
 	return played
 }
@@ -58,6 +61,7 @@ func (s *Shard) expire(now int64) {
 
 // wake adds a piece of work, so that the instance is played.
 func (s *Shard) wake(i int, now int64) {
+	s.Stir(i)
 	s.pool.Deliver(i, now)
 }
 

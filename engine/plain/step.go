@@ -59,6 +59,7 @@ func (s *Shard) visit(i, quota int, now int64) int {
 	case n == quota:
 		c.flags |= queued
 		s.ready.push(int32(i))
+		s.Stir(i)
 	default:
 		s.settle(i, c, now)
 	}
@@ -172,6 +173,7 @@ func (s *Shard) quiet(c *cell) bool {
 }
 
 func (s *Shard) enqueue(i int, now int64) {
+	s.Stir(i)
 	c := &s.cells[i]
 	if c.flags&queued != 0 {
 		return

@@ -29,19 +29,26 @@ var (
 	ErrLog        = errors.New("what was logged does not fit the net")
 )
 
+// Immediate are transitions that fire by themselves.
+type Immediate struct {
+	Triggered   [][]int32 // by place: those that it triggers
+	Untriggered []int32   // those that need no token
+}
+
 // Base is what a shard is in either machine.
 type Base struct {
 	Members
 	Tables *petri.Tables
 	Part   *split.Part // nil for all of the net
 
-	Triggered   [][]int32 // by place: immediate transitions that it triggers
-	Untriggered []int32   // immediate transitions that need no token
-	Waiting     [][]int32 // the same for transitions that have a clock or wait for the outside
-	Unwaiting   []int32
-	Timed       bool // some transition has a clock or waits for the outside
-	OpenEnded   bool // tokens may come from outside at any time: by a source transition that catches no event, or from another part
-	Barren      bool // the initial marking is empty
+	Immediate            // all that fire by themselves
+	Urgent    *Immediate // those that are urgent; nil for none
+	Stirred   []int32    // instances in which an urgent transition may have become enabled: see Stir
+	Waiting   [][]int32  // the same for transitions that have a clock or wait for the outside
+	Unwaiting []int32
+	Timed     bool // some transition has a clock or waits for the outside
+	OpenEnded bool // tokens may come from outside at any time: by a source transition that catches no event, or from another part
+	Barren    bool // the initial marking is empty
 
 	Shuffle    bool
 	orders     []uint16         // Tables.OrderLen() for each instance; nil without rivals or if shuffled
@@ -69,7 +76,7 @@ func New(t *petri.Tables, m Members, part *split.Part, shuffle bool, held, delay
 		}
 	}
 	b := Base{Members: m, Part: part, Shuffle: shuffle, Rec: stats.NewRecorder(t.Places(), t.Transitions()), Barren: true,
-		Triggered: make([][]int32, t.Places()), Waiting: make([][]int32, t.Places()), OpenEnded: part != nil && len(part.Upstream) > 0}
+		Immediate: Immediate{Triggered: make([][]int32, t.Places())}, Waiting: make([][]int32, t.Places()), OpenEnded: part != nil && len(part.Upstream) > 0}
 	kinds := make([]bool, t.Transitions())
 	for tr := range kinds {
 		kinds[tr] = held(tr) || b.Elsewhere(tr)
@@ -80,6 +87,7 @@ func New(t *petri.Tables, m Members, part *split.Part, shuffle bool, held, delay
 			b.trigger(tr, delayed(tr))
 		}
 	}
+	b.findUrgent()
 	for p, n := range t.Initial {
 		b.Barren = b.Barren && (n == 0 || b.Outside(p))
 	}
@@ -117,6 +125,41 @@ func (b *Base) trigger(tr int, delayed bool) {
 		}
 	default:
 		*rest = append(*rest, int32(tr))
+	}
+}
+
+// findUrgent finds the urgent ones of the immediate transitions.
+func (b *Base) findUrgent() {
+	some := false
+	urgent := func(transitions []int32) (out []int32) {
+		for _, tr := range transitions {
+			if b.Tables.Urgent(int(tr)) {
+				out = append(out, tr)
+			}
+		}
+		some = some || len(out) > 0
+		return out
+	}
+	of := &Immediate{make([][]int32, len(b.Triggered)), urgent(b.Untriggered)}
+	for p := range of.Triggered {
+		of.Triggered[p] = urgent(b.Triggered[p])
+	}
+	if some {
+		b.Urgent = of
+	}
+}
+
+// MaxUrgent is how many urgent transitions an instance fires at once. After that it waits for
+// its turn: the net may have an endless loop of them.
+const MaxUrgent = 1024
+
+// HasUrgent reports whether an immediate transition is urgent, see petri.Urgent.
+func (b *Base) HasUrgent() bool { return b.Urgent != nil }
+
+// Stir notes that an instance has changed, if that may have enabled an urgent transition.
+func (b *Base) Stir(i int) {
+	if n := len(b.Stirred); b.Urgent != nil && (n == 0 || b.Stirred[n-1] != int32(i)) {
+		b.Stirred = append(b.Stirred, int32(i))
 	}
 }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+)
+
+// Urge fires the urgent transitions, see petri.Urgent, that are enabled in the
+// instances that have changed since the last call: until none is enabled, at
+// most 1024 in each instance. An instance that throws an event continues with
+// the call after its delivery. The owner calls Urge after each call that
+// changes tokens, so that nothing else happens in an instance before. It
+// returns the number of firings and starts of actions.
+func (s *Shard) Urge(now int64) (played int) {
+	left := s.Stirred[:0]
+	for _, i := range s.Stirred {
+		n, threw := s.urge(int(i), now)
+		if played += n; threw && !slices.Contains(left, i) {
+			left = append(left, i)
+		}
+	}
+	s.Stirred = left
+	return played
+}
+
+// urge also reports whether an event of the instance has to be delivered.
+func (s *Shard) urge(i int, now int64) (n int, threw bool) {
+	in := &s.instances[i]
+	for n < shard.MaxUrgent && !s.threw(i) {
+		c, contested, ok := s.chooseOf(i, in, s.Urgent, now)
+		if !ok {
+			return n, false
+		}
+		if s.perform(i, in, c, contested, now) {
+			n++
+		} else {
+			s.unchoose(i, contested)
+		}
+	}
+	return n, s.threw(i)
+}
+
+// threw reports whether an instance has thrown an event that is not delivered.
+func (s *Shard) threw(i int) bool {
+	return slices.ContainsFunc(s.thrown, func(x Thrown) bool { return x.Instance == i })
+}

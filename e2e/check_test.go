@@ -237,3 +237,10 @@ func TestCheckReadsStandardInput(t *testing.T) {
 	}
 	wantFailure(t, pnagentWith(t, "<pnml><net", "check", "-"), 1, `stdin:1:7: the file ends`)
 }
+
+func TestCheckCompilesTheNamesOfWork(t *testing.T) {
+	t.Parallel()
+	const text = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL" xmlns:z="http://camunda.org/schema/zeebe/1.0"><process id="p"><startEvent id="s"/>
+<sequenceFlow id="f" sourceRef="s" targetRef="c"/><callActivity id="c"><extensionElements><z:calledElement processId="=p."/></extensionElements></callActivity></process></definitions>`
+	wantFailure(t, pnagentWith(t, text, "check", "-"), 1, `stdin:2:51: the work of transition "c": column 4: found the end; expected an expression`)
+}

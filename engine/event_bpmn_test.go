@@ -81,3 +81,23 @@ func TestEventsOfProcesses(t *testing.T) {
 		})
 	}
 }
+
+// The name of a called process, of a job or of a decision may be an expression of FEEL. A
+// mistake in it is a fault at its element before anything runs, whether or not the file has
+// processes to call.
+func TestNamesOfWorkAreCompiled(t *testing.T) {
+	const zeebe = `<extensionElements xmlns:z="http://camunda.org/schema/zeebe/1.0">`
+	for _, c := range []struct{ text, want string }{
+		{`<callActivity id="c">` + zeebe + `<z:calledElement processId="=p."/></extensionElements></callActivity>`, `column 4: found the end`},
+		{`<serviceTask id="c">` + zeebe + `<z:taskDefinition type="=x +"/></extensionElements></serviceTask>`, `column 5: found the end`},
+		{`<businessRuleTask id="c">` + zeebe + `<z:calledDecision decisionId="= (x" resultVariable="r"/></extensionElements></businessRuleTask>`, `column 5: found the end`},
+		{`<callActivity id="c">` + zeebe + `<z:calledElement processId="=p.id"/></extensionElements></callActivity>`, ""},
+		{`<serviceTask id="c">` + zeebe + `<z:taskDefinition type="x +"/></extensionElements></serviceTask>`, ""},
+	} {
+		nets := processes(t, `<process id="p"><startEvent id="s"/>flow(s,c)`+c.text+`flow(c,e)<endEvent id="e"/></process>`)
+		_, err := New(Config{Source: "s", Nets: eventNets(t, nets...), Instances: 1, Workers: 1})
+		if want := `: the work of transition "c": ` + c.want; c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), "f.bpmn:1:") || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, expected %q", c.text, err, want)
+		}
+	}
+}

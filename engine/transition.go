@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/engine/action"
@@ -57,9 +58,9 @@ type Retry struct {
 
 // Declared returns how the transitions of a net fire by the net's own guards
 // and triggers: an event is plain.Manual, a delay and a time are plain.Delayed,
-// and work without a binding fires at once. An invalid expression of a guard,
-// of the key of a message or of the data of an arc is a fault at its transition
-// or arc.
+// and work without a binding fires at once. An invalid expression of a guard, a
+// timer, of the name of an event or of work, of the key of a message or of the
+// data of an arc is a fault at its transition or arc.
 func Declared(t *petri.Tables) ([]Transition, error) {
 	return declared(t, func(int) bool { return false })
 }
@@ -78,6 +79,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
+		d.work(tr)
 	}
 	return d.out, d.done()
 }
@@ -202,6 +204,18 @@ func (d *declarer) eventName(transition int) Key {
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the event's name of transition %q: %v", tr.ID, err)})
 	}
 	return name
+}
+
+// work compiles the name of work that is an expression of FEEL. Nothing evaluates it: it says
+// which work that is, so only mistakes in it matter.
+func (d *declarer) work(tr *petri.Transition) {
+	name := tr.Trigger.Name
+	if tr.Trigger.Kind != petri.TriggerWork || !strings.HasPrefix(name, "=") || name == tr.Throws.Name {
+		return // it is none, or that of the event, which is reported
+	}
+	if _, err := d.compiler.Value(name); err != nil {
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the work of transition %q: %v", tr.ID, err)})
+	}
 }
 
 func (d *declarer) branches(transition int) {

@@ -121,7 +121,9 @@ type Transition struct {
 // Trigger is what a transition waits for when it is enabled.
 type Trigger struct {
 	Kind TriggerKind
-	// Name is that of the event or the work, or the text of a timer. For TriggerTimer it is
+	// Name is that of the event or the work, or the text of a timer. That of work which
+	// begins with "=" is an expression of FEEL, which the engine compiles and does not
+	// evaluate. For TriggerTimer it is
 	// an expression over the data of the tokens that the transition takes or tests, as in
 	// Guard, or a text with expressions of UEL in it. Its value is a date, a duration or a
 	// cycle of ISO 8601; a duration begins when the transition is enabled.

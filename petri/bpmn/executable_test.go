@@ -41,11 +41,13 @@ func TestWarnsOfWhatNeverBeginsAndOfAssumptions(t *testing.T) {
 	f := read(t, process(`<startEvent id="s"/><sequenceFlow id="x" sourceRef="s" targetRef="t"/>
 <task id="t"><multiInstanceLoopCharacteristics/></task>
 <task id="u"/>
-<callActivity id="c" calledElement="${which}"/><sequenceFlow id="y" sourceRef="t" targetRef="c"/>`))
+<callActivity id="c" calledElement="${which}"/><sequenceFlow id="y" sourceRef="t" targetRef="c"/>
+<intermediateCatchEvent id="l"><linkEventDefinition name="a"/></intermediateCatchEvent>`))
 	if d := cmp.Diff([]string{
 		`f:2:14: multi-instance task "t" has no number of instances: it runs once`,
 		`f:3:1: no sequence flow leads to task "u", and there is a start event: it never begins`,
 		`f:4:1: call activity "c" calls the process that "${which}" names: one piece of work`,
+		`f:5:1: no throwing link event leads to link intermediate catch event "l": it never occurs`,
 	}, warningsOf(f)); d != "" {
 		t.Error("-want +got\n" + d)
 	}

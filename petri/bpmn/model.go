@@ -365,7 +365,11 @@ func (d *document) connectLinks(s *scope) {
 		thrown[n.link] = true
 	}
 	for _, n := range s.nodes {
-		if n.isLinkTarget() && len(n.in) > 0 && !thrown[n] {
+		switch {
+		case !n.isLinkTarget() || thrown[n]:
+		case len(n.in) == 0:
+			d.Warnings.Add(n.pos, "no throwing link event leads to "+n.title()+": it never occurs")
+		default:
 			d.refuse(n.pos, n.title()+" has a sequence flow and no throwing link event leads to it; expected one of that name in the same process or sub-process")
 		}
 	}

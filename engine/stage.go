@@ -204,12 +204,12 @@ func (g *stage) cancelAll(now int64) {
 	g.end()
 }
 
-// logTimerFaults logs the timers whose time could not be determined.
-func (g *stage) logTimerFaults(now int64) {
+// logFaults logs why transitions do not fire, besides failures of their actions.
+func (g *stage) logFaults(now int64) {
 	for k := range g.nets {
 		if n := &g.nets[k]; n.shard != nil {
-			for _, f := range n.shard.TimerFaults() {
-				g.log.failed("timer has no time", n.net, n.ids[f.Transition], f.Err, now)
+			for _, f := range n.shard.Faults() {
+				g.log.failed(f.What, n.net, n.ids[f.Transition], f.Err, now)
 			}
 		}
 	}

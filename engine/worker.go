@@ -97,7 +97,7 @@ func (w *worker) play(ctx context.Context) error {
 		}
 		w.follow(now)
 		more, short := w.step(now)
-		w.stage.logTimerFaults(now)
+		w.stage.logFaults(now)
 		if err := w.flush(now); err != nil {
 			return err
 		}

@@ -134,7 +134,8 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
 	}
 	c, v := s.pick(in, f, t, nil, now)
-	if v.panicked {
+	if v.panicked != nil {
+		s.fault(i, t, "guard failed", v.panicked)
 		s.count(opFailed, i, t)
 		s.setBack(i, in, f, t, 0, 0, now)
 		return candidate{}, false

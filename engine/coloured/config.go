@@ -76,7 +76,7 @@ type Binding struct {
 	// Until returns when a Delayed transition is due that is enabled since a time with
 	// tokens, instead of Mode.Delay. It depends on nothing else. It is called when the
 	// transition becomes enabled, and when it would take or test other tokens; not when
-	// their data change. An error, or a panic, is an incident: see TimerFaults.
+	// their data change. An error, or a panic, is an incident: see Faults.
 	Until    func(tokens []Placed, since int64) (due int64, err error)
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds

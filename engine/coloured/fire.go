@@ -24,12 +24,11 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 	mask, a := s.branch(r, took, nil, now)
 	o := outcome{mask: mask, contested: contested}
 	if r.inscribed != nil && a.OK {
-		var err error
-		o.values, err = s.inscribe(r, mask, took, read, nil, now)
-		a.panicked = err != nil
+		o.values, a.panicked = s.inscribe(r, mask, took, read, nil, now)
 	}
 	switch {
-	case a.panicked:
+	case a.panicked != nil:
+		s.fault(i, t, "transition failed", a.panicked)
 		s.count(opFailed, i, t)
 		s.setBack(i, in, f, t, 0, 0, now)
 		return false
@@ -100,7 +99,7 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 		case r.Branches == nil || r.Branches[k] == nil:
 			mask |= 1 << k
 		default:
-			if a = ask(r.Branches[k], taken, now); a.panicked {
+			if a = ask(r.Branches[k], taken, now); a.panicked != nil {
 				return 0, a
 			} else if a.OK {
 				mask |= 1 << k
@@ -403,7 +402,7 @@ func (s *Shard) passed(i, t int) []byte {
 // can carry the result.
 func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 	defer func() {
-		if recover() != nil {
+		if why := recover(); why != nil {
 			merged, ok = nil, false
 		}
 	}()

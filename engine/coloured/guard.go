@@ -2,7 +2,11 @@
 
 package coloured
 
-import "github.com/pnagent/pnagent/stats"
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/stats"
+)
 
 // search iterates over the combinations of tokens with which a transition could
 // fire.
@@ -19,7 +23,7 @@ type span struct{ tokens, at int }
 // answer is the result of a call of a guard.
 type answer struct {
 	Verdict
-	panicked bool
+	panicked error // why; nil if it did not
 }
 
 // pick returns the tokens with which a transition may fire that is enabled
@@ -47,7 +51,7 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (cand
 		if r.Guard != nil && a.OK {
 			a = ask(r.Guard, s.picked[c.from:], now)
 		}
-		if a.OK || a.panicked {
+		if a.OK || a.panicked != nil {
 			return c, a
 		}
 		if asked == 0 {
@@ -65,8 +69,8 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (cand
 // ask calls a guard and recovers if it panics.
 func ask(g Guard, tokens []Placed, now int64) (a answer) {
 	defer func() {
-		if recover() != nil {
-			a = answer{panicked: true}
+		if why := recover(); why != nil {
+			a = answer{panicked: fmt.Errorf("%v", why)}
 		}
 	}()
 	return answer{Verdict: g(tokens, now)}

@@ -130,7 +130,7 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if o.Puts == nil {
 		var a answer
 		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
-		case a.panicked:
+		case a.panicked != nil:
 			return fmt.Errorf("%w: the guard of a branch panicked", ErrOutcome)
 		case !a.OK:
 			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)

@@ -38,20 +38,20 @@ type Shard struct {
 
 	// A piece of work is one event of an instance. Its effect on the tokens is
 	// complete; it only records that the instance has to be played.
-	pool        *ready.Pool
-	notes       notes
-	runs        map[RunID]int32 // indexes of notes
-	loads       []load          // by the ref of their notes
-	unloaded    []int32         // unused loads
-	lastRun     uint64
-	runStep     uint64            // the difference between the numbers of consecutive runs
-	era         uint64            // of the runs that start
-	recordRuns  bool              // see Config.Runs
-	unended     map[RunID]unended // runs that a log or a state has started and not ended
-	starts      []Start
-	stops       []RunID
-	thrown      []Thrown     // see Thrown
-	timerFaults []TimerFault // see TimerFaults
+	pool       *ready.Pool
+	notes      notes
+	runs       map[RunID]int32 // indexes of notes
+	loads      []load          // by the ref of their notes
+	unloaded   []int32         // unused loads
+	lastRun    uint64
+	runStep    uint64            // the difference between the numbers of consecutive runs
+	era        uint64            // of the runs that start
+	recordRuns bool              // see Config.Runs
+	unended    map[RunID]unended // runs that a log or a state has started and not ended
+	starts     []Start
+	stops      []RunID
+	thrown     []Thrown // see Thrown
+	faults     []Fault  // see Faults
 
 	shared  bool // the data of tokens are variables: see petri.Net.Shared
 	locals  bool // and a scope has some of its own

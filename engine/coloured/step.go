@@ -389,7 +389,7 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 // refused returns an error if the answer of a guard forbids Fire to fire a
 // transition. A panic of the guard is a failure of the transition.
 func (s *Shard) refused(i, t int, a answer, no string) error {
-	if a.panicked {
+	if a.panicked != nil {
 		s.count(opFailed, i, t)
 		no = "its guard panicked"
 	}

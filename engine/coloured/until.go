@@ -11,24 +11,6 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// TimerFault is a transition whose time could not be determined: see Binding.Until.
-type TimerFault struct {
-	Instance   int // its index in the shard
-	Transition int32
-	Err        error
-}
-
-// maxTimerFaults bounds those that the shard keeps.
-const maxTimerFaults = 64
-
-// TimerFaults returns the first faults since the last call, in order. The next call that
-// plays reuses the slice.
-func (s *Shard) TimerFaults() []TimerFault {
-	out := s.timerFaults
-	s.timerFaults = s.timerFaults[:0]
-	return out
-}
-
 // planUntil plans the clock of a transition that is enabled in a frame with tokens. It
 // determines the due time unless that is known for these tokens: a change of their data does
 // not count. Without a time, the transition is an incident.
@@ -40,9 +22,7 @@ func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tok
 			took, _ := s.rules[t].split(tokens)
 			s.notes.remove(&in.notes, clock)
 			s.incident(i, in, f, t, firstID(took), stats.NoPlace)
-			if len(s.timerFaults) < maxTimerFaults {
-				s.timerFaults = append(s.timerFaults, TimerFault{i, int32(t), err})
-			}
+			s.fault(i, t, "timer has no time", err)
 			return
 		}
 		s.notes.due.Drop(clock)

@@ -230,7 +230,7 @@ func TestActivitiesThatRunSeveralTimes(t *testing.T) {
 		{"then the activity ends once", task(multi("", three)), `{}`, "n n n", "e/end"},
 		{"the number can be an expression", task(multi("", `<loopCardinality>=a + 1</loopCardinality>`)), `{"a": 1}`, "", running + "n/run×2 n/vars"},
 		{"or a text", task(multi("", `<loopCardinality>${a}</loopCardinality>`)), `{"a": "3"}`, "", running + "n/run×3 n/vars"},
-		{"a number that is not whole is an incident", task(multi("", `<loopCardinality>${a}</loopCardinality>`)), `{"a": 2.5}`, "", "s-n"},
+		{"with a number that is not whole it does not begin", task(multi("", `<loopCardinality>${a}</loopCardinality>`)), `{"a": 2.5}`, "", "s-n"},
 		{"or negative", task(multi("", `<loopCardinality>=a</loopCardinality>`)), `{"a": -1}`, "", "s-n"},
 		{"or missing", task(multi("", `<loopCardinality>=a</loopCardinality>`)), `{}`, "", "s-n"},
 		{"in sequence, one begins after the other", task(multi(`isSequential="true"`, three)), `{}`, "n n", running + "n/run n/vars"},

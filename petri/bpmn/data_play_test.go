@@ -136,6 +136,7 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 		{"that does not interrupt, either", with(inside(call, goesOn, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v p/active qs-u y"},
 		{"an error to a boundary event", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "qs-u y"},
 		{"or an event sub-process", with(inside(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "p/active qs-u y"},
+		{"an error that is reported by the name of the event has only what is given", with(boundary(call, "", err), "r == nil && a == 1 && x == nil && e == 1", q), x1, `b,{"e":1}`, "qs-u y"},
 		{"each time", with(boundary(looped, stays, escalation), "r == 3 && a == 1 && x == nil", q), x1, `n:u,{"x":2} n:u,{"x":3}`, "b/armed g-no n/active n/base×2 n/count n/item n/list n/run×2 n/vars n:th-v×2 qs-u y"},
 		{"everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), stays, escalation), "a == 2", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
 		{"not what leaves at the end only", with(boundary(calls("n", "q", out+`<c:inputOutput><c:outputParameter name="o">1</c:outputParameter></c:inputOutput>`), stays, escalation), "r == 2 && o == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},

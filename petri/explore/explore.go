@@ -73,9 +73,9 @@ type space struct {
 	limit   int
 	choices []choices // by transition; nil if the net has no splits
 	store   *store
-	from    list[uint32] // by number of a marking: that of the marking before it
-	reduce  *stubborn    // nil for all transitions
-	scopes  *scopes      // nil if the net has none
+	from    rows      // by number of a marking: that of the marking before it
+	reduce  *stubborn // nil for all transitions
+	scopes  *scopes   // nil if the net has none
 	first   Precedence
 	stopped Reason
 	closed  bool // no more markings are recorded
@@ -95,7 +95,7 @@ func Explore(t *petri.Tables, o Options) Result {
 		b.left = o.Memory
 	}
 	s := &space{tables: t, limit: max(min(o.Markings, math.MaxInt32), 1), choices: splits(t),
-		store: newStore(oneBit(t.Places()), b), next: make([]uint32, t.Places()), first: NewPrecedence(t)}
+		store: newStore(oneBit(t.Places()), nil, b), from: rows{width: 1}, next: make([]uint32, t.Places()), first: NewPrecedence(t)}
 	if o.Reduce && Reducible(t) {
 		s.reduce = newStubborn(t)
 	}
@@ -205,7 +205,7 @@ func (s *space) reach(marking []uint32) {
 		return
 	case ok && before == s.limit:
 		s.stop(MaxMarkings)
-	case ok && s.from.add(s.at, 4, s.store.budget):
+	case ok && s.from.add([]uint32{s.at}, s.store.budget):
 		return
 	default:
 		s.stop(MaxMemory)
@@ -218,9 +218,9 @@ func (s *space) reach(marking []uint32) {
 func (s *space) path(at uint32) (path []int, branches [][]int32) {
 	path = []int{}
 	split := false
-	for ; at > 0; at = s.from.at(at) {
+	for ; at > 0; at = s.from.at(at)[0] {
 		after := slices.Clone(s.store.get(at))
-		s.marking = s.store.get(s.from.at(at))
+		s.marking = s.store.get(s.from.at(at)[0])
 		tr, set := s.step(after)
 		path = append(path, tr)
 		branches = append(branches, s.chosen(tr, set))

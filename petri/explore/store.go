@@ -2,188 +2,198 @@
 
 package explore
 
-import "slices"
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
 
-// A store numbers markings from 0 in the order in which they are added. It is a tree
-// table (A. Laarman, J. van de Pol, M. Weber, Parallel Recursive State Compression for
-// Free, SPIN 2011). A leaf numbers the values of some neighbouring places. A node above
-// numbers the pairs of numbers of its two children. The number of a marking is its
-// number at the root. A marking takes one pair at the root; nearly all pairs below it
-// are part of many markings.
+// A store numbers markings from 0 in the order in which they are added. It packs the counts
+// of a marking into words and numbers these by a tree of tables (A. Laarman, J. van de Pol,
+// M. Weber, Parallel Recursive State Compression for Free, SPIN 2011). A table at the bottom
+// numbers the values of two neighbouring words, one above the pairs of numbers of its two
+// children. The number of a marking is its number at the root. A marking takes one row there;
+// nearly all rows below it are part of many markings. Where they are not, rearrange dissolves
+// the child: the rows above it have its cells, not its number.
+//
+// A count that becomes larger than its bits takes free bits of a word, or a new word. Rows that
+// were added before have 0 there, and need not change.
 type store struct {
-	bits   []uint8 // by place: those of its count in the word of its leaf
-	shift  []uint8 // by place: where they begin
-	leaves []int   // by leaf: its first place; and the number of places
-	levels [][]table
+	layout
 	budget *budget
+	due    int  // the number of markings at which rearrange is called
+	longer bool // there are more words than newLayout made
 
-	// The marking that get returned last, and its numbers by level and node. Only what
-	// differs from it is looked up by add.
+	// The marking that get returned last, and its cells. Only what differs from it is looked up
+	// by add.
 	number  uint32
 	marking []uint32
-	words   []uint64 // by leaf
-	base    [][]uint32
-	next    [][]uint32 // the numbers of the marking that is being added
+	base    []uint32
+	next    []uint32 // the cells of the marking that is being added
+	row     []uint32
+	stale   []bool // by cell, for get: its node has a new number
 }
 
-// newStore returns a store for markings whose counts fit the bits, by place. The levels
-// are the leaves first, the root last.
-func newStore(bits []uint8, b *budget) *store {
-	s := &store{bits: bits, shift: make([]uint8, len(bits)), leaves: []int{0}, budget: b, marking: make([]uint32, len(bits))}
-	var used uint8
-	for p, n := range bits {
-		if used+n > 64 {
-			s.leaves, used = append(s.leaves, p), 0
-		}
-		s.shift[p] = used
-		used += n
+const (
+	none = math.MaxUint32 // the number of no marking
+	// The numbers of markings at which rearrange is called. Later it would need a large part of
+	// the memory.
+	firstArrangement, lastArrangement = 1 << 12, 1 << 15
+)
+
+// newStore returns a store for markings with counts of these bits, by place. For separate
+// see newLayout.
+func newStore(widths []uint8, separate []bool, b *budget) *store {
+	s := &store{layout: newLayout(widths, separate), budget: b, due: firstArrangement, marking: make([]uint32, len(widths))}
+	cells := len(s.in)
+	s.base, s.next, s.row, s.stale = make([]uint32, cells), make([]uint32, cells), make([]uint32, cells), make([]bool, cells)
+	for i := range s.nodes {
+		s.base[s.nodes[i].number] = none
 	}
-	s.leaves = append(s.leaves, len(bits))
-	s.words = make([]uint64, len(s.leaves)-1)
-	for n := len(s.leaves) - 1; ; n = (n + 1) / 2 {
-		s.levels = append(s.levels, make([]table, n))
-		s.base, s.next = append(s.base, make([]uint32, n)), append(s.next, make([]uint32, n))
-		if n == 1 {
-			return s
-		}
-	}
+	return s
 }
 
-// oneBit returns the bits for a net in which no place has more than one token.
-func oneBit(places int) []uint8 {
-	bits := make([]uint8, places)
-	for p := range bits {
-		bits[p] = 1
-	}
-	return bits
-}
+// root returns the node that numbers markings.
+func (s *store) root() *node { return &s.nodes[len(s.nodes)-1] }
 
 // len returns the number of markings.
-func (s *store) len() int { return s.levels[len(s.levels)-1][0].keys.len }
+func (s *store) len() int { return s.root().len }
 
 // add returns the number of a marking and adds it, unless it is known. ok is false if
 // there is no memory for it.
 func (s *store) add(m []uint32) (number uint32, ok bool) {
-	for i := range s.levels[0] {
-		word, large := s.pack(m, i)
-		switch {
-		case large && s.widen(m):
-			return s.add(m)
-		case large:
-			return 0, false
-		case s.len() > 0 && word == s.words[i]:
-			s.next[0][i] = s.base[0][i]
+	if s.len() == s.due {
+		s.rearrange()
+	}
+	copy(s.next, s.base)
+	for p, n := range m {
+		last := s.marking[p]
+		if n == last {
 			continue
 		}
-		if s.next[0][i], ok = s.levels[0][i].add(word, s.budget); !ok {
+		if uint64(n)>>s.widths[p] != 0 && !s.widen(p, n) {
 			return 0, false
+		}
+		for _, f := range s.fields[p] {
+			s.next[f.word] ^= (n ^ last) >> f.at & f.mask << f.shift
 		}
 	}
 	return s.join()
 }
 
-// join numbers the nodes above the leaves of the marking that is being added.
+// join numbers the nodes of the marking that is being added.
 func (s *store) join() (number uint32, ok bool) {
-	for l := 1; l < len(s.levels); l++ {
-		below, was := s.next[l-1], s.base[l-1]
-		for i := range s.levels[l] {
-			left, right := 2*i, 2*i+1
-			switch {
-			case right == len(below):
-				s.next[l][i] = below[left]
-				continue
-			case s.len() > 0 && below[left] == was[left] && below[right] == was[right]:
-				s.next[l][i] = s.base[l][i]
-				continue
-			}
-			if s.next[l][i], ok = s.levels[l][i].add(uint64(below[left])|uint64(below[right])<<32, s.budget); !ok {
+	next, base := s.next, s.base[:len(s.next)]
+	for i := range s.nodes {
+		n := &s.nodes[i]
+		row, differs := s.row[:len(n.cells)], base[n.number] == none
+		for j, c := range n.cells {
+			row[j] = next[c]
+			differs = differs || row[j] != base[c]
+		}
+		if differs {
+			if number, ok = n.add(row, s.budget); !ok {
 				return 0, false
 			}
+			next[n.number] = number
 		}
 	}
-	return s.next[len(s.next)-1][0], true
+	return next[s.root().number], true
 }
 
 // get returns the marking of a number. It is valid until the next call.
 func (s *store) get(number uint32) []uint32 {
 	s.number = number
-	s.base[len(s.base)-1][0] = number
-	for l := len(s.levels) - 1; l > 0; l-- {
-		below := s.base[l-1]
-		for i, n := range s.base[l] {
-			if 2*i+1 == len(below) {
-				below[2*i] = n
-				continue
-			}
-			pair := s.levels[l][i].keys.at(n)
-			below[2*i], below[2*i+1] = uint32(pair), uint32(pair>>32)
-		}
-	}
-	for i, n := range s.base[0] {
-		word := s.levels[0][i].keys.at(n)
-		if s.words[i] == word {
+	s.set(s.root().number, number)
+	for i := len(s.nodes) - 1; i >= 0; i-- {
+		n := &s.nodes[i]
+		if !s.stale[n.number] {
 			continue
 		}
-		s.words[i] = word
-		for p := s.leaves[i]; p < s.leaves[i+1]; p++ {
-			s.marking[p] = uint32(word >> s.shift[p] & (1<<s.bits[p] - 1))
+		s.stale[n.number] = false
+		row := n.at(s.base[n.number])
+		for j, c := range n.cells {
+			if j < len(row) {
+				s.set(c, row[j])
+			} else {
+				s.set(c, 0)
+			}
 		}
 	}
 	return s.marking
 }
 
-// widen gives the counts of a marking enough bits: twice as many as before, or more, where
-// there are too few. Every marking keeps its number.
-func (s *store) widen(m []uint32) bool {
-	bits := slices.Clone(s.bits)
-	for p, n := range m {
-		for uint64(n)>>bits[p] != 0 {
-			bits[p] *= 2
+// set gives a cell of the last marking a value, and with a word its counts.
+func (s *store) set(cell int32, value uint32) {
+	if s.base[cell] == value {
+		return
+	}
+	s.base[cell] = value
+	s.stale[cell] = true // not read if the cell is a word
+	for _, f := range s.in[cell] {
+		s.marking[f.place] = s.marking[f.place]&^(f.mask<<f.at) | value>>f.shift&f.mask<<f.at
+	}
+}
+
+// widen gives a place enough bits for a count and reports whether there was memory for them.
+// The tables stay as they are.
+func (s *store) widen(p int, count uint32) bool {
+	n := &s.nodes[s.homes[p]]
+	for int(s.widths[p]) < bits.Len32(count) {
+		if n.used == wordBits {
+			if !n.widen(s.budget) {
+				return false
+			}
+			s.addWord(n)
+			s.longer = true
+			s.base, s.next, s.row, s.stale = append(s.base, 0), append(s.next, 0), append(s.row, 0), append(s.stale, false)
+		}
+		n.used = s.put(p, bits.Len32(count), n.cells[len(n.cells)-1], n.used)
+	}
+	return true
+}
+
+// rearrange makes the tables again: the first time for the bits of the counts, the second time also
+// for how many markings have a row in common. Every marking keeps its number. Without memory
+// for this, the tables stay.
+func (s *store) rearrange() {
+	last := s.len() == lastArrangement
+	if !last || s.longer {
+		s.replace(nil)
+	}
+	if last && !s.longer {
+		if separate := s.separate(); slices.Contains(separate, false) {
+			s.replace(separate)
 		}
 	}
-	number := s.number
-	wide := newStore(bits, s.budget)
+	s.due = lastArrangement
+	if last {
+		s.due = -1
+	}
+}
+
+// replace replaces the store by one with the same markings. For separate see newLayout.
+func (s *store) replace(separate []bool) {
+	number, marking := s.number, s.marking // the caller may hold the marking
+	by := newStore(s.widths, separate, s.budget)
+	by.due = -1
 	for n := range uint32(s.len()) {
-		if _, ok := wide.add(s.get(n)); !ok {
+		if _, ok := by.add(s.get(n)); !ok {
+			by.release()
 			s.get(number)
-			return false
+			return
 		}
-		wide.get(n)
+		by.get(n)
 	}
 	s.release()
-	marking := s.marking // the caller may hold it
-	*s = *wide
-	if s.len() > 0 {
-		copy(marking, s.get(number))
-	}
+	copy(marking, by.get(number))
+	*s = *by
 	s.marking = marking
-	return true
 }
 
 // release returns the memory of the tables to the budget.
 func (s *store) release() {
-	for _, level := range s.levels {
-		for i := range level {
-			s.budget.left += level[i].bytes()
-		}
+	for i := range s.nodes {
+		s.budget.left += s.nodes[i].bytes()
 	}
-}
-
-// pack returns the word of a leaf: that of the last marking with what differs. large
-// reports that a count does not fit.
-func (s *store) pack(m []uint32, leaf int) (word uint64, large bool) {
-	from, to := s.leaves[leaf], s.leaves[leaf+1]
-	word = s.words[leaf]
-	part, last := m[from:to], s.marking[from:to]
-	for i, n := range part {
-		if n == last[i] {
-			continue
-		}
-		if p := from + i; uint64(n)>>s.bits[p] == 0 {
-			word ^= uint64(n^last[i]) << s.shift[p]
-		} else {
-			return 0, true
-		}
-	}
-	return word, false
 }

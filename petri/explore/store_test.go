@@ -19,7 +19,7 @@ func TestStoreNumbersEveryMarking(t *testing.T) {
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		places := r.IntN(70)
-		s := newStore(oneBit(places), &budget{left: math.MaxInt64})
+		s := newStore(oneBit(places), nil, &budget{left: math.MaxInt64})
 		index, all := map[string]uint32{}, [][]uint32{}
 		m := make([]uint32, places)
 		for range 1500 {
@@ -46,6 +46,54 @@ func TestStoreNumbersEveryMarking(t *testing.T) {
 			if got := s.get(uint32(n)); !slices.Equal(got, want) {
 				t.Fatalf("seed %d: marking %d is %v, want %v", seed, n, got, want)
 			}
+		}
+	}
+}
+
+// A store that has rearranged its tables, and then gets larger counts, numbers markings as a
+// map does. A table whose rows are part of one marking each is dissolved into the one above
+// it; a table whose rows are part of many is not.
+func TestStoreRearrangesItsTables(t *testing.T) {
+	const places, markings = 16, 40_000
+	scattered := func(n, p int) uint32 { return uint32(factor(n*places+p) >> 56) }
+	repeated := func(n, p int) uint32 { return scattered(n>>(p/8*8)&0xff, p) } // by bits of n, others for each half
+	for _, tt := range []struct {
+		rule   string
+		count  func(n, p int) uint32 // of a place in a marking
+		tables int
+	}{
+		{"each half of a marking is in no other", scattered, 1},
+		{"one half of a marking is in many", func(n, p int) uint32 {
+			if p < 8 {
+				return scattered(n, p)
+			}
+			return repeated(n, p)
+		}, 2},
+		{"each half of a marking is in many", repeated, 3},
+		{"all counts become larger", func(n, p int) uint32 { return uint32(n * (p%3 + 1)) }, 1},
+		{"all counts become larger late", func(n, p int) uint32 { return scattered(n, p) << (n >> 15 * p) }, 1},
+	} {
+		s := newStore(oneBit(places), nil, &budget{left: math.MaxInt64})
+		all := make([][]uint32, markings)
+		for n := range all {
+			all[n] = make([]uint32, places)
+			for p := range all[n] {
+				all[n][p] = tt.count(n, p)
+			}
+			got, ok := s.add(all[n])
+			again, _ := s.add(all[n/3])
+			if !ok || int(got) != n || int(again) != n/3 {
+				t.Fatalf("%s: marking %d has number %d, and %d has %d", tt.rule, n, got, n/3, again)
+			}
+			s.get(uint32(n / 2))
+		}
+		for n, want := range all {
+			if got := s.get(uint32(n)); !slices.Equal(got, want) {
+				t.Fatalf("%s: marking %d is %v, want %v", tt.rule, n, got, want)
+			}
+		}
+		if len(s.nodes) != tt.tables {
+			t.Errorf("%s: %d tables, want %d", tt.rule, len(s.nodes), tt.tables)
 		}
 	}
 }
@@ -113,15 +161,54 @@ func kanban(n uint32) *petri.Net {
 	return &b.Net
 }
 
+// counters returns n places that source transitions fill, two at a time: an unbounded net.
+func counters(n int) *petri.Net {
+	b := &build{petri.Net{ID: "counters"}}
+	for i := range n {
+		b.place(fmt.Sprint("p", i), 0)
+	}
+	for i := range n {
+		b.transition(fmt.Sprint("t", i), nil, []string{fmt.Sprint("p", i), fmt.Sprint("p", (7*i+1)%n)})
+	}
+	return &b.Net
+}
+
 // heap returns the bytes of live objects.
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
+	runtime.GC() // the second one frees what pools hold
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
 const maxBytesPerMarking = 40
+
+// The memory that the store takes from its budget is what the runtime measures, within 3 percent.
+func TestStoreCountsItsMemory(t *testing.T) {
+	for _, net := range []*petri.Net{philosophers(11), kanban(4), counters(40)} {
+		tables := petritest.Compile(t, net)
+		next, before, b := make([]uint32, tables.Places()), heap(), &budget{left: math.MaxInt64}
+		s := newStore(oneBit(tables.Places()), nil, b)
+		s.add(tables.Initial)
+		for at := 0; at < s.len() && s.len() < 150_000; at++ {
+			m := s.get(uint32(at))
+			for tr := range tables.Transitions() {
+				if Enabled(tables, tr, m) && fire(tables, tr, m, next) {
+					s.add(next)
+				}
+			}
+		}
+		measured, counted := heap()-before, math.MaxInt64-b.left
+		if off := counted * 3 / 100; measured > counted+off || measured < counted-off {
+			t.Errorf("%s: %d bytes counted, %d bytes measured for %d markings", net.ID, counted, measured, s.len())
+		}
+		s.release()
+		if b.left != math.MaxInt64 {
+			t.Errorf("%s: %d bytes were not given back", net.ID, math.MaxInt64-b.left)
+		}
+	}
+}
 
 // Both the memory that the visit accounts for and what the runtime measures are at
 // most maxBytesPerMarking for a marking, also while tables grow.

@@ -98,6 +98,40 @@ func TestStoreRearrangesItsTables(t *testing.T) {
 	}
 }
 
+// A store that has no memory for a marking, or for other tables, still has the markings that were
+// added before, and its account is right.
+func TestStoreWithoutMemory(t *testing.T) {
+	const places = 12
+	for _, memory := range []int64{1, 1 << 10, 60 << 10, 100 << 10, 200 << 10, 500 << 10, 1 << 20, 2 << 20} {
+		b := &budget{left: memory}
+		s := newStore(oneBit(places), nil, b)
+		marking := func(n int) []uint32 {
+			m := make([]uint32, places)
+			for p := range m {
+				m[p] = uint32(n >> (p % 8) & (n>>9 | 1))
+			}
+			m[0] = uint32(n)
+			return m
+		}
+		n := 0
+		for ; ; n++ {
+			if _, ok := s.add(marking(n)); !ok {
+				break
+			}
+			s.get(uint32(n))
+		}
+		for i := range s.len() {
+			if got := s.get(uint32(i)); !slices.Equal(got, marking(i)) {
+				t.Fatalf("%d bytes: marking %d is %v, want %v", memory, i, got, marking(i))
+			}
+		}
+		s.release()
+		if s.len() != n || b.left != memory {
+			t.Errorf("%d bytes: %d markings of %d, and %d bytes after their release", memory, s.len(), n, b.left)
+		}
+	}
+}
+
 // build is a net that is being made.
 type build struct{ petri.Net }
 

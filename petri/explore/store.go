@@ -66,8 +66,9 @@ func (s *store) add(m []uint32) (number uint32, ok bool) {
 		s.rearrange()
 	}
 	copy(s.next, s.base)
+	marking := s.marking[:len(m)]
 	for p, n := range m {
-		last := s.marking[p]
+		last := marking[p]
 		if n == last {
 			continue
 		}
@@ -125,13 +126,14 @@ func (s *store) get(number uint32) []uint32 {
 
 // set gives a cell of the last marking a value, and with a word its counts.
 func (s *store) set(cell int32, value uint32) {
-	if s.base[cell] == value {
+	differs := s.base[cell] ^ value
+	if differs == 0 {
 		return
 	}
 	s.base[cell] = value
 	s.stale[cell] = true // not read if the cell is a word
 	for _, f := range s.in[cell] {
-		s.marking[f.place] = s.marking[f.place]&^(f.mask<<f.at) | value>>f.shift&f.mask<<f.at
+		s.marking[f.place] ^= differs >> f.shift & f.mask << f.at
 	}
 }
 

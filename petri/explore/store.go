@@ -89,9 +89,13 @@ func (s *store) join() (number uint32, ok bool) {
 		n := &s.nodes[i]
 		row, differs := s.row[:len(n.cells)], base[n.number] == none
 		for j, c := range n.cells {
-			row[j] = next[c]
-			differs = differs || row[j] != base[c]
+			v := next[c]
+			row[j] = v
+			if v != base[c] {
+				differs = true
+			}
 		}
+		number = base[n.number]
 		if differs {
 			if number, ok = n.add(row, s.budget); !ok {
 				return 0, false
@@ -99,7 +103,7 @@ func (s *store) join() (number uint32, ok bool) {
 			next[n.number] = number
 		}
 	}
-	return next[s.root().number], true
+	return number, true
 }
 
 // get returns the marking of a number. It is valid until the next call.

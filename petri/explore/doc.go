@@ -34,7 +34,7 @@
 // [Explore] is Visit with [Options]: a bound for the memory, a callback for progress and
 // interruption, one for each marking, and a reduction by stubborn sets, with which it
 // visits only the markings that are needed to find every dead one. Markings are stored in
-// a tree of tables: in the nets that were measured, each takes 13 to 32 bytes. A path is found
+// a tree of tables: in the nets that were measured, each takes 13 to 35 bytes. A path is found
 // again by firing.
 //
 // [Invariants] returns the weighted sums of tokens that no firing changes.

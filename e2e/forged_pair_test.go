@@ -74,9 +74,9 @@ func TestForgedHeartbeatsAtAPairWithoutAKeyAreReported(t *testing.T) {
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient)}
 	primary := serve(t, natsURL, append(flags, "--agentx.priority", "100")...)
 	onDuty(t, primary)
-	standBy := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
-	onDuty(t, primary, standBy)
-	pair := []*sidecar{primary, standBy}
+	standby := serve(t, natsURL, append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standby)
+	pair := []*sidecar{primary, standby}
 	stop := heartbeats(nc, groupOf(t, nc))
 	for _, side := range pair {
 		until(t, "the table of sidecars is full, and this one stands by", func() error {
@@ -119,7 +119,7 @@ func TestForgedHeartbeatsAtAPairWithoutAKeyAreReported(t *testing.T) {
 		}
 		return nil
 	})
-	onDuty(t, primary, standBy)
+	onDuty(t, primary, standby)
 	for _, side := range pair {
 		until(t, "both show the alarm", func() error {
 			if n := len(side.alarms(t)); n != 1 {
@@ -129,8 +129,8 @@ func TestForgedHeartbeatsAtAPairWithoutAKeyAreReported(t *testing.T) {
 		})
 	}
 	within(t, "the primary takes the duty", 4*time.Second, ended, primary.lastSaid(t, "on duty: this sidecar sends notifications"))
-	if said := standBy.err.String(); strings.Contains(said, "on duty: this sidecar sends notifications") {
-		t.Errorf("the stand-by took the duty too:\n%s", said)
+	if said := standby.err.String(); strings.Contains(said, "on duty: this sidecar sends notifications") {
+		t.Errorf("the standby took the duty too:\n%s", said)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestThePermissionsKeepForgedHeartbeatsFromAPair(t *testing.T) {
 	flags := []string{"--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", write(t, "alarms.yaml", impatient)}
 	primary := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "100")...)
 	onDuty(t, primary)
-	standBy := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "127")...)
-	onDuty(t, primary, standBy)
+	standby := serve(t, p.url("sidecar"), append(flags, "--agentx.priority", "127")...)
+	onDuty(t, primary, standby)
 	nc, group := p.user(t, "other"), groupOf(t, p.user(t, "sidecar"))
 	defer heartbeats(nc, group)()
 	until(t, "the server refuses the heartbeats", func() error {
@@ -153,15 +153,15 @@ func TestThePermissionsKeepForgedHeartbeatsFromAPair(t *testing.T) {
 	})
 	runEngine(t, p.url("berlin"), "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 	until(t, "the pair has announced the alarm", func() error {
-		if sent, unannounced := announced(t, primary, standBy); sent != 1 || unannounced[0]+unannounced[1] != 0 {
+		if sent, unannounced := announced(t, primary, standby); sent != 1 || unannounced[0]+unannounced[1] != 0 {
 			return fmt.Errorf("%v notifications, unannounced %v", sent, unannounced)
 		}
 		return nil
 	})
-	onDuty(t, primary, standBy)
-	for _, side := range []*sidecar{primary, standBy} {
+	onDuty(t, primary, standby)
+	for _, side := range []*sidecar{primary, standby} {
 		s := side.scrape(t)
-		if n, _ := s.value("pnagent_sidecar_takeovers_total"); n > 1 || n == 1 && side == standBy {
+		if n, _ := s.value("pnagent_sidecar_takeovers_total"); n > 1 || n == 1 && side == standby {
 			t.Errorf("got %v take-overs; want those of the start", n)
 		}
 		for _, one := range s.all("pnagent_sidecar_messages_rejected_total") {

@@ -71,7 +71,7 @@ func refusals() map[string]refusal {
 		"position of 2^60":          {BadValue, func(m *wire.Snapshot) { m.RegionState.Position = 1 << 60 }},
 		"lag of 2^60":               {BadValue, func(m *wire.Snapshot) { m.RegionState.Lag = proto.Uint64(1 << 60) }},
 		"refused requests of 2^60":  {BadValue, func(m *wire.Snapshot) { m.RefusedRequests = &wire.RefusedRequests{Size: 1 << 60} }},
-		"lag of no standby":        {BadValue, func(m *wire.Snapshot) { m.RegionState.Standbys = 0 }},
+		"lag of no standby":         {BadValue, func(m *wire.Snapshot) { m.RegionState.Standbys = 0 }},
 		"short column":              {BadColumns, func(m *wire.Snapshot) { m.Places.Tokens = m.Places.Tokens[:1] }},
 		"long column":               {BadColumns, func(m *wire.Snapshot) { m.Transitions.Firings = []uint64{1, 2} }},
 		"half of a group":           {BadColumns, func(m *wire.Snapshot) { m.Places.LastInjection = nil }},

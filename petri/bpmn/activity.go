@@ -3,6 +3,7 @@
 package bpmn
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
@@ -237,7 +238,7 @@ func (b *builder) boundary(l *level, n *node) string {
 	t := b.transition(l, n, n.trigger())
 	t.Preempts = n.interrupts
 	id := t.ID
-	b.output(l, n, id)
+	b.reported(l, n, id, place)
 	if n.interrupts {
 		b.interrupt(l, n.host, id, n.pos)
 	} else {
@@ -250,6 +251,22 @@ func (b *builder) boundary(l *level, n *node) string {
 		b.beside(n, watched)
 	}
 	return ""
+}
+
+// reported builds the output of a boundary event that occurs by its name. An error or an
+// escalation that is reported in a called process takes along what one that is thrown there
+// does: see leaving. A place armed has the data around the call; "" if that is in id/active.
+func (b *builder) reported(l *level, n *node, transition, armed string) {
+	kid, returns := l.kids[n.host], n.host.thrown()
+	if kid == nil || n.host.calls == nil || n.host.loop != nil || n.event.kind != "error" && n.event.kind != "escalation" || len(returns.out) == 0 && !returns.back {
+		b.output(l, n, transition)
+		return
+	}
+	b.take(kid.vars, transition, n.pos)
+	if !n.interrupts {
+		b.put(transition, kid.vars, n.pos)
+	}
+	b.outputOf(l, n, transition, returns.outside(cmp.Or(armed, l.id(n.host.id)+"/active"), kid.vars))
 }
 
 // beside makes the token of a place for a boundary event of a call carry the variables around

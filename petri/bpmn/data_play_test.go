@@ -109,6 +109,8 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 	}
 	q := called("q", `<startEvent id="qs"/><userTask id="u"/><intermediateThrowEvent id="th">`+escalation+`</intermediateThrowEvent><userTask id="v"/>`, "qs>u>th>v")
 	failing := called("q", `<startEvent id="qs"/><userTask id="u"/><endEvent id="th">`+err+`</endEvent>`, "qs>u>th")
+	waiting := called("q", `<startEvent id="qs"/><userTask id="u"/><userTask id="v"/>`, "qs>u>v")
+	nested := called("q", `<startEvent id="qs"/>`+sub("w", `<startEvent id="ws"/><userTask id="u"/><userTask id="v"/>`, "ws>u>v"), "qs>w")
 	with := func(xml, condition string, processes ...string) string {
 		xml = strings.Replace(xml, "CONDITION", strings.ReplaceAll(condition, "&", "&amp;"), 1)
 		return strings.Replace(xml, "</definitions>", strings.Join(processes, "")+"</definitions>", 1)
@@ -136,7 +138,13 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 		{"that does not interrupt, either", with(inside(call, goesOn, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v p/active qs-u y"},
 		{"an error to a boundary event", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "qs-u y"},
 		{"or an event sub-process", with(inside(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "p/active qs-u y"},
-		{"an error that is reported by the name of the event has only what is given", with(boundary(call, "", err), "r == nil && a == 1 && x == nil && e == 1", q), x1, `b,{"e":1}`, "qs-u y"},
+		{"an error that is reported by the name of the event has what is given, and what out says", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
+		{"out sees what is given", with(boundary(call, "", err), "r == 3 && a == 1", waiting), x1, `n:u,{"x":2} b,{"x":3}`, "qs-u y"},
+		{"with everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), "", err), "x == 2 && a == 1", waiting), x1, `n:u,{"x":2} b`, "qs-u y"},
+		{"from a sub-process of the called process", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", nested), x1, `n:u,{"x":2} b`, "w/active w/vars ws-u y"},
+		{"without out it has only what is given", with(boundary(calls("n", "q", ""), "", err), "a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
+		{"an escalation that is reported", with(boundary(call, "", escalation), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
+		{"and does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", waiting), x1, `n:u,{"x":2} b`, "b/armed n/active n/vars n:u-v qs-u y"},
 		{"each time", with(boundary(looped, stays, escalation), "r == 3 && a == 1 && x == nil", q), x1, `n:u,{"x":2} n:u,{"x":3}`, "b/armed g-no n/active n/base×2 n/count n/item n/list n/run×2 n/vars n:th-v×2 qs-u y"},
 		{"everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), stays, escalation), "a == 2", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
 		{"not what leaves at the end only", with(boundary(calls("n", "q", out+`<c:inputOutput><c:outputParameter name="o">1</c:outputParameter></c:inputOutput>`), stays, escalation), "r == 2 && o == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},

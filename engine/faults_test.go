@@ -18,6 +18,7 @@ import (
 func TestAnInvalidNumberOfInstancesIsLogged(t *testing.T) {
 	for _, c := range []struct{ number, want string }{
 		{`"many"`, "float(many)"}, {`-1`, "loopCardinality -1"}, {`2.5`, "loopCardinality 2.5"},
+		{`10001`, "loopCardinality 10001; expected a whole number from 0 to 10000"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var logged bytes.Buffer
@@ -54,6 +55,25 @@ func TestAnInvalidNumberOfInstancesIsLogged(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A list may have as many elements as a number may say.
+func TestAListOfTooManyElementsIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var logged bytes.Buffer
+		nets := eventNets(t, processes(t, `<process id="p"><startEvent id="s"/>flow(s,give)<userTask id="give"/>flow(give,n)
+<userTask id="n"><multiInstanceLoopCharacteristics><loopDataInputRef>l</loopDataInputRef></multiInstanceLoopCharacteristics></userTask></process>`)...)
+		e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1, Log: slog.New(slog.NewTextHandler(&logged, nil))})
+		defer start(t, e)()
+		synctest.Wait()
+		if err := e.FireData(t.Context(), "p", 0, "give", []byte(`{"l":[`+strings.Repeat("1,", 10_000)+`1]}`)); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if want := "a list of 10001 elements; expected at most 10000"; !strings.Contains(logged.String(), want) {
+			t.Errorf("logged is %q, expected %s", logged.String(), want)
+		}
+	})
 }
 
 // The same for a guard that fails, as by a variable that does not exist.

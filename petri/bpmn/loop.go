@@ -230,13 +230,18 @@ func (r *repetition) number() string {
 	return of(r.input)
 }
 
+// maxInstances bounds the instances of a multi-instance activity.
+const maxInstances = 10_000
+
 // amount returns an expression for the number or the list of multi-instance. It fails if the
-// number is not a whole number from 0, or the text of one.
+// number is not a whole number from 0 to maxInstances, or the text of one, or the list is longer.
 func (m *loop) amount() string {
+	most := strconv.Itoa(maxInstances)
 	if m.list != "" {
-		return m.list
+		return with("list", m.list) + `len(list) <= ` + most + ` ? list : int("a list of " + string(len(list)) + " elements; expected at most ` + most + `")`
 	}
-	return with("number", m.number) + `float(number) >= 0 && float(number) == floor(float(number)) ? int(float(number)) : int("loopCardinality " + string(number))`
+	return with("number", m.number) + `float(number) >= 0 && float(number) <= ` + most + ` && float(number) == floor(float(number)) ? int(float(number)) : ` +
+		`int("loopCardinality " + string(number) + "; expected a whole number from 0 to ` + most + `")`
 }
 
 // next returns the data of what the next run gets, after some have begun.

@@ -141,7 +141,7 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 		return candidate{}, false
 	}
 	if !v.OK {
-		id := s.notes.add(&in.notes, note{kind: noteNo, instance: int32(i), frame: f.id(), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
+		id := s.addNote(in, f, note{kind: noteNo, instance: int32(i), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
 		if v.Again > 0 {
 			s.notes.plan(id, max(v.Again, now+soonest))
 		}

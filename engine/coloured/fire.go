@@ -280,7 +280,7 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	in.move()
 	if in.notes != none {
 		if id := s.trouble(in, f, t, 0); id != none {
-			s.notes.remove(&in.notes, id)
+			s.dropNote(in, id)
 		}
 	}
 	s.changed(in)
@@ -442,6 +442,7 @@ func (s *Shard) place(in *instance, now int64) {
 	for k := range s.out {
 		h := &s.out[k]
 		h.injected = now
+		s.longest = max(s.longest, len(h.data))
 		s.open(s.frame(in, h.frame).in(in), h.place).add(h.lot)
 		s.Rec.Arrived(int(h.place), now)
 		s.touched = append(s.touched, h.spot)
@@ -489,7 +490,7 @@ func (s *Shard) restartClock(i int, in *instance, f *frame, t int, now int64) {
 		if s.rules[t].Mode.Kind != plain.Delayed {
 			return
 		}
-		id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t)})
+		id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t)})
 	}
 	s.notes.due.Drop(id)
 	n := &s.notes.all[id]

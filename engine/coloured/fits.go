@@ -23,9 +23,7 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome, c candidate
 			sum += len(v)
 		}
 	}
-	most := 0
-	s.eachData(in, func(h held) { most = max(most, len(h.data)) })
-	if 6*(sum+most) <= MaxData { // the longest that a byte of a name can become is 6
+	if 6*(sum+s.longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
 	}
 	took := s.taking(in, f, r, c, taken)

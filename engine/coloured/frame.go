@@ -17,6 +17,7 @@ type frame struct {
 	number uint32 // in the order of opening
 	scope  int32
 	inside int32 // how many open frames have it as up
+	notes  int32 // the first note of a transition that acts in it; none if there is none
 	up     *frame
 	closed bool
 }
@@ -154,6 +155,17 @@ func (s *Shard) each(in *instance) iter.Seq[*frame] {
 	}
 }
 
+// eachFrom yields the frames of an instance from a number on, oldest first: among them are the
+// frame with that number and all inside of it.
+func (s *Shard) eachFrom(in *instance, number uint32) iter.Seq[*frame] {
+	if number == 0 {
+		return s.each(in)
+	}
+	open := s.opened(in)
+	k, _ := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
+	return slices.Values(open[k:])
+}
+
 // sees reports whether a transition that acts in f sees a spot.
 func (s *Shard) sees(in *instance, f *frame, at spot) bool {
 	return s.frames == nil || s.frame(in, at.frame).within(s.around(f, at.place))
@@ -249,7 +261,7 @@ func (s *Shard) enter(i int, in *instance, from *frame, scope int32, separate bo
 func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
 	all := &s.frames[in.index]
 	all.last++
-	f := &frame{number: all.last, scope: scope, up: up}
+	f := &frame{number: all.last, scope: scope, up: up, notes: none}
 	all.open = append(all.open, f)
 	if up != nil {
 		up.inside++
@@ -264,16 +276,12 @@ func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
 func (s *Shard) leave(in *instance, f *frame) {
 	for f != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
 		f.closed = true
+		for f.notes != none {
+			s.dropNote(in, f.notes)
+		}
 		all := &s.frames[in.index]
 		k, _ := slices.BinarySearchFunc(all.open, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
 		all.open = slices.Delete(all.open, k, k+1)
-		for id := in.notes; id != none; {
-			next := s.notes.all[id].next
-			if s.notes.all[id].frame == f.number {
-				s.notes.remove(&in.notes, id)
-			}
-			id = next
-		}
 		if f = f.up; f != nil {
 			f.inside--
 		}

@@ -2,7 +2,11 @@
 
 package coloured
 
-import "github.com/pnagent/pnagent/engine/internal/shard"
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
+)
 
 // none is the index of no note.
 const none int32 = -1
@@ -29,6 +33,8 @@ type note struct {
 	instance   int32
 	frame      uint32 // the number of the one in which the transition acts
 	prev, next int32  // notes of the same instance
+	// Notes of the same frame, if that is not the instance; not of runs.
+	prevHere, nextHere int32
 	// For a guard: the place that it waits for. For an incident: the place that
 	// overflowed. stats.NoPlace if there is none. For a run: its load.
 	ref        int32
@@ -89,6 +95,52 @@ func (k *notes) remove(first *int32, id int32) {
 	k.free = id
 }
 
+// addNote puts a note about a transition in a frame at the head of the lists.
+func (s *Shard) addNote(in *instance, f *frame, n note) int32 {
+	n.frame, n.prevHere, n.nextHere = f.id(), none, none
+	if f != nil {
+		n.nextHere = f.notes
+	}
+	id := s.notes.add(&in.notes, n)
+	if f != nil {
+		if f.notes != none {
+			s.notes.all[f.notes].prevHere = id
+		}
+		f.notes = id
+	}
+	return id
+}
+
+// dropNote removes a note that addNote added.
+func (s *Shard) dropNote(in *instance, id int32) {
+	n := &s.notes.all[id]
+	if n.nextHere != none {
+		s.notes.all[n.nextHere].prevHere = n.prevHere
+	}
+	if n.prevHere != none {
+		s.notes.all[n.prevHere].nextHere = n.nextHere
+	} else if f := s.frame(in, n.frame); f != nil {
+		f.notes = n.nextHere
+	}
+	s.notes.remove(&in.notes, id)
+}
+
+// firstOf returns the first of the notes among which are all those of a frame, or none.
+func (in *instance) firstOf(f *frame) int32 {
+	if f == nil {
+		return in.notes
+	}
+	return f.notes
+}
+
+// after returns the note after one in the list of firstOf, or none.
+func (k *notes) after(f *frame, id int32) int32 {
+	if f == nil {
+		return k.all[id].next
+	}
+	return k.all[id].nextHere
+}
+
 // plan sets a note's due time.
 func (k *notes) plan(id int32, due int64) {
 	k.all[id].due = due
@@ -115,9 +167,9 @@ func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.fra
 
 // clock returns the clock of a transition in a frame of an instance, or none.
 func (s *Shard) clock(in *instance, f *frame, t int) int32 {
-	id := in.notes
+	id := in.firstOf(f)
 	for id != none && (!s.notes.all[id].of(f, t) || s.notes.all[id].kind != noteClock) {
-		id = s.notes.all[id].next
+		id = s.notes.after(f, id)
 	}
 	return id
 }
@@ -125,7 +177,7 @@ func (s *Shard) clock(in *instance, f *frame, t int) int32 {
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
 func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
-	for id := in.notes; id != none; id = s.notes.all[id].next {
+	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
 		if n := &s.notes.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
 			return id
 		}
@@ -136,7 +188,7 @@ func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
 func (s *Shard) blocked(in *instance, f *frame, t int) bool {
-	for id := in.notes; id != none; id = s.notes.all[id].next {
+	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
 		if n := &s.notes.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
 			return true
 		}
@@ -146,11 +198,11 @@ func (s *Shard) blocked(in *instance, f *frame, t int) bool {
 
 // clear removes the notes that block a transition, because Fire names it.
 func (s *Shard) clear(in *instance, f *frame, t int) {
-	for id := in.notes; id != none; {
+	for id := in.firstOf(f); id != none; {
 		n := &s.notes.all[id]
-		next := n.next
+		next := s.notes.after(f, id)
 		if n.of(f, t) && n.kind != noteClock {
-			s.notes.remove(&in.notes, id)
+			s.dropNote(in, id)
 		}
 		id = next
 	}
@@ -162,7 +214,7 @@ func (s *Shard) forget(in *instance, id uint64, n uint32) {
 		note := &s.notes.all[k]
 		next := note.next
 		if note.token >= id && note.token-id < uint64(n) && note.kind >= noteWait && note.kind <= noteIncident {
-			s.notes.remove(&in.notes, k)
+			s.dropNote(in, k)
 		}
 		k = next
 	}
@@ -190,7 +242,11 @@ func (s *Shard) changed(in *instance) {
 }
 
 func (s *Shard) review(in *instance, id int32, n *note) {
-	r, f := &s.rules[n.transition], s.frame(in, n.frame)
+	r := &s.rules[n.transition]
+	if n.kind == noteClock && !slices.ContainsFunc(s.touched, func(at spot) bool { return r.looksAt(at.place) }) {
+		return
+	}
+	f := s.frame(in, n.frame)
 	for _, at := range s.touched {
 		p := at.place
 		if !s.sees(in, f, at) {
@@ -199,12 +255,12 @@ func (s *Shard) review(in *instance, id int32, n *note) {
 		switch n.kind {
 		case noteNo:
 			if n.ref == p || r.looksAt(p) {
-				s.notes.remove(&in.notes, id)
+				s.dropNote(in, id)
 				return
 			}
 		case noteIncident:
 			if n.ref == p && n.token == 0 {
-				s.notes.remove(&in.notes, id)
+				s.dropNote(in, id)
 				return
 			}
 		case noteClock:
@@ -212,6 +268,6 @@ func (s *Shard) review(in *instance, id int32, n *note) {
 		}
 	}
 	if n.kind == noteClock && !s.holds(in, f, int(n.transition)) {
-		s.notes.remove(&in.notes, id)
+		s.dropNote(in, id)
 	}
 }

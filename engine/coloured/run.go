@@ -239,7 +239,7 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) 
 func (s *Shard) troubled(i int, in *instance, f *frame, t int, token uint64) int32 {
 	id := s.trouble(in, f, t, token)
 	if id == none {
-		id = s.notes.add(&in.notes, note{kind: noteFailed, instance: int32(i), frame: f.id(), transition: uint16(t), token: token})
+		id = s.addNote(in, f, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
 	}
 	s.notes.due.Drop(id)
 	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace

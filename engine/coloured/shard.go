@@ -55,6 +55,7 @@ type Shard struct {
 
 	shared  bool // the data of tokens are variables: see petri.Net.Shared
 	locals  bool // and a scope has some of its own
+	longest int  // the data of no token is longer
 	logging bool
 	log     []byte // see TakeLog
 	random  shard.Stream

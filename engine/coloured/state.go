@@ -268,7 +268,7 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	for k := len(clocks) - 1; k >= 0; k-- { // so that the latest is the first again
 		f := s.frame(in, clocks[k].frame)
 		if f.id() == clocks[k].frame && s.clock(in, f, int(clocks[k].transition)) == none { // a run that held nothing is gone
-			s.notes.add(&in.notes, clocks[k])
+			s.addNote(in, f, clocks[k])
 		}
 	}
 }
@@ -276,7 +276,7 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 // forgetAll removes all notes of an instance.
 func (s *Shard) forgetAll(in *instance) {
 	for in.notes != none {
-		s.notes.remove(&in.notes, in.notes)
+		s.dropNote(in, in.notes)
 	}
 	for in.runs != none {
 		s.drop(in, in.runs)
@@ -298,7 +298,7 @@ func (s *Shard) loadFrames(r *reader, in *instance) {
 	*all = frames{last: uint32(r.Next(math.MaxUint32))}
 	before := uint32(0)
 	for range r.Next(uint64(len(r.Left))) {
-		f := &frame{number: uint32(r.Next(uint64(all.last))), scope: int32(r.Index(s.Tables.Scopes()))}
+		f := &frame{number: uint32(r.Next(uint64(all.last))), scope: int32(r.Index(s.Tables.Scopes())), notes: none}
 		up := uint32(r.Next(uint64(all.last)))
 		if k, ok := slices.BinarySearchFunc(all.open, up, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
 			f.up = all.open[k]
@@ -340,6 +340,7 @@ func (s *Shard) loadTokens(r *reader, in, own *instance) {
 				return
 			}
 			p.add(l)
+			s.longest = max(s.longest, len(l.data))
 		}
 		if r.Err != nil {
 			return

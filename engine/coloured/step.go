@@ -49,7 +49,7 @@ func (s *Shard) expire(now int64) {
 		case noteRun:
 			s.timeOut(id, now)
 		case noteNo:
-			s.notes.remove(&s.instances[i].notes, id)
+			s.dropNote(&s.instances[i], id)
 		case noteWait:
 			n.kind, n.ripe = noteFailed, true
 		default:
@@ -114,7 +114,7 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 		n.ripe = false
 		t, f := int(n.transition), s.frame(in, n.frame)
 		if n.kind == noteClock {
-			s.notes.remove(&in.notes, best)
+			s.dropNote(in, best)
 		}
 		s.found, s.picked = s.found[:0], s.picked[:0]
 		if c, ok := s.ready(i, in, f, t, now); ok {
@@ -429,12 +429,12 @@ func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now
 		c, ok := s.ready(i, in, f, t, now)
 		if !ok {
 			if id != none {
-				s.notes.remove(&in.notes, id)
+				s.dropNote(in, id)
 			}
 			continue
 		}
 		if id == none {
-			id = s.notes.add(&in.notes, note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t), since: s.since(in, c, now)})
+			id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
 		}
 		if r.Until != nil {
 			s.planUntil(i, in, f, t, id, s.tokensOf(c))

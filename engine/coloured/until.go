@@ -20,7 +20,7 @@ func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tok
 		due, err := until(s.rules[t].Until, tokens, n.since)
 		if err != nil {
 			took, _ := s.rules[t].split(tokens)
-			s.notes.remove(&in.notes, clock)
+			s.dropNote(in, clock)
 			s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 			s.fault(i, t, "timer has no time", err)
 			return
@@ -94,7 +94,7 @@ func (s *Shard) readDue(r *reader, i int) {
 		return
 	}
 	if id := s.clock(in, f, t); id == none {
-		s.notes.add(&in.notes, n)
+		s.addNote(in, f, n)
 	} else {
 		k := &s.notes.all[id]
 		k.since, k.due, k.token = n.since, n.due, n.token

@@ -162,7 +162,8 @@ func (s *Shard) share(in *instance) {
 	for k := range s.out {
 		x.update(&s.out[k].data, s.out[k].spot)
 	}
-	for f := range s.each(in) {
+	first := slices.MinFunc(x.writes, func(a, b write) int { return cmp.Compare(a.owner, b.owner) })
+	for f := range s.eachFrom(in, first.owner) {
 		for k := range *f.in(in) {
 			p, changed := &(*f.in(in))[k], false
 			left := p.left()
@@ -337,6 +338,9 @@ func (x *sharing) afterEntering(h *held) []byte {
 
 // written returns data after writes: the same if it is not an object or has the values.
 func written(data []byte, writes []write) []byte {
+	if len(writes) == 0 {
+		return data
+	}
 	o, changed := object{}, false
 	if data != nil {
 		o = objectOf(data)
@@ -363,6 +367,7 @@ func (x *sharing) update(data *[]byte, at spot) bool {
 		return false
 	}
 	*data = after
+	x.longest = max(x.longest, len(after))
 	return true
 }
 

@@ -101,3 +101,13 @@ func TestNamesOfWorkAreCompiled(t *testing.T) {
 		}
 	}
 }
+
+// A call by an expression with a mistake has one fault, however many processes it may call.
+func TestTheNameOfACallIsOneFault(t *testing.T) {
+	nets := processes(t, `<process id="p"><startEvent id="s"/>flow(s,c)<callActivity id="c"><extensionElements><calledElement xmlns="http://camunda.org/schema/zeebe/1.0" processId="=p."/></extensionElements></callActivity></process>
+<process id="q"><startEvent id="s2"/></process><process id="r"><startEvent id="s3"/></process>`)
+	_, err := New(Config{Source: "s", Nets: eventNets(t, nets...), Instances: 1, Workers: 1})
+	if want := `the work of transition "c/call other": column 4: found the end`; err == nil || strings.Count(err.Error(), "f.bpmn:") != 1 || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, expected only %s", err, want)
+	}
+}

@@ -116,6 +116,7 @@ type declarer struct {
 
 	invalid []invalid // expressions that must hold
 	others  []invalid // and that must not
+	works   []string  // invalid names of work
 }
 
 func (d *declarer) guard(text string, pos petri.Pos, of string) coloured.Guard {
@@ -155,9 +156,13 @@ func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 	}
 }
 
-// done returns all faults, those of equal expressions that must not hold once.
+// done returns all faults, those of equal expressions that must not hold or define a variable
+// once, and only at the work if its name is one: so has each guard of a call that chooses.
 func (d *declarer) done() error {
 	seen := map[string]bool{}
+	for _, name := range d.works {
+		seen[name] = true
+	}
 	for _, i := range d.invalid {
 		d.faults = append(d.faults, i.fault)
 		seen[i.expression] = true
@@ -214,6 +219,7 @@ func (d *declarer) work(tr *petri.Transition) {
 		return // it is none, or that of the event, which is reported
 	}
 	if _, err := d.compiler.Value(name); err != nil {
+		d.works = append(d.works, name)
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the work of transition %q: %v", tr.ID, err)})
 	}
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// object is the fields of the data of a token.
+type object map[string]json.RawMessage
+
+// objectOf returns the fields of data; nil if it is not a JSON object.
+func objectOf(data []byte) object {
+	if text := bytes.TrimLeft(data, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+		return nil
+	}
+	var o object
+	if json.Unmarshal(data, &o) != nil {
+		return nil
+	}
+	return o
+}
+
+// data returns the object as JSON, its fields by name.
+func (o object) data() []byte {
+	out := []byte{'{'}
+	for k, name := range slices.Sorted(maps.Keys(o)) {
+		if k > 0 {
+			out = append(out, ',')
+		}
+		key, _ := json.Marshal(name) // a text has no error
+		out = append(append(append(out, key...), ':'), o[name]...)
+	}
+	return append(out, '}')
+}
+
+// has reports whether a field has a value.
+func (o object) has(name string, value json.RawMessage) bool {
+	old, ok := o[name]
+	return ok && equalJSON(old, value)
+}
+
+// equalJSON reports whether two JSON texts have the same value.
+func equalJSON(a, b []byte) bool {
+	return bytes.Equal(a, b) || reflect.DeepEqual(decoded(a), decoded(b))
+}
+
+// decoded returns the value of a JSON text. Numbers with a fraction or an exponent are a
+// float64, others are exact.
+func decoded(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return string(text)
+	}
+	return floats(v)
+}
+
+func floats(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		if f, err := v.Float64(); err == nil && f >= -1<<53 && f <= 1<<53 {
+			return f
+		}
+	case []any:
+		for k := range v {
+			v[k] = floats(v[k])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = floats(v[k])
+		}
+	}
+	return v
+}

@@ -64,9 +64,9 @@ func (d *document) readDefinition(n *node, ev *event, e *elem) {
 	case "signal":
 		ev.name = d.readMessage(n, petri.EventSignal, e.attr("signalRef"))
 	case "error":
-		ev.name = d.code(e.attr("errorRef"), "errorCode")
+		ev.name = d.code(n, e.attr("errorRef"), "errorCode")
 	case "escalation":
-		ev.name = d.code(e.attr("escalationRef"), "escalationCode")
+		ev.name = d.code(n, e.attr("escalationRef"), "escalationCode")
 	case "compensate":
 		ev.name, n.waits = local(e.attr("activityRef")), e.attr("waitForCompletion") != "false"
 	case "link":
@@ -101,13 +101,16 @@ func (d *document) named(ref string) string {
 }
 
 // code returns the code of an error or escalation, or "" if it has none. A reference
-// to no element of the file is a code itself.
-func (d *document) code(ref, attr string) string {
-	ref = local(ref)
-	if e := d.defs[ref]; e != nil {
-		return oneLine(e.attr(attr))
+// to no element of the file is a code itself. An expression is refused.
+func (d *document) code(n *node, ref, attr string) string {
+	code := local(ref)
+	if e := d.defs[code]; e != nil {
+		code = oneLine(e.attr(attr))
 	}
-	return ref
+	if isExpression(code) {
+		d.refuseNode(n, "the "+attr+" "+xmlscan.Quote(code)+" of "+words(n.kind), "a code that is not an expression")
+	}
+	return code
 }
 
 // readTimer reads a timer. It returns its trigger and how often it occurs: 0 is without end.

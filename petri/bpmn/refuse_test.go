@@ -75,6 +75,11 @@ func TestReadRefuses(t *testing.T) {
 				`f:2:54: no association of compensate boundary event "b"; expected one with an activity that is for compensation, of the same process or sub-process`,
 				`f:3:1: compensating event sub-process of a process "v"; expected it in a sub-process`,
 			}},
+		{"codes that are expressions", begun(`<task id="t"/><boundaryEvent id="b" attachedToRef="t"><escalationEventDefinition escalationRef="${of}"/></boundaryEvent><endEvent id="c"><errorEventDefinition errorRef="=of"/></endEvent>` + path("s t e") + `<sequenceFlow id="z" sourceRef="b" targetRef="c"/>`),
+			[]string{
+				`f:2:15: the escalationCode "${of}" of boundary event "b"; expected a code that is not an expression`,
+				`f:2:121: the errorCode "=of" of end event "c"; expected a code that is not an expression`,
+			}},
 		{"a cancel end event without a transaction, or one that nothing catches", begun(`<transaction id="t"><startEvent id="ts"/><endEvent id="tc"><cancelEventDefinition/></endEvent><sequenceFlow id="y" sourceRef="ts" targetRef="tc"/></transaction><endEvent id="c"><cancelEventDefinition/></endEvent>` + path("s t e") + `<sequenceFlow id="z" sourceRef="s" targetRef="c"/>`),
 			[]string{
 				`f:2:42: cancel end event "tc"; expected it in a transaction with a cancel boundary event`,

@@ -66,13 +66,14 @@ type key struct {
 // held is an active alarm.
 type held struct {
 	Alarm
-	also     float64 // finding.also of the Text
-	says     wording // of the Text
-	over     int64   // since when the condition does not hold; 0 while it holds
-	step     uint64  // the last step that judged it
-	restored bool    // from an earlier process, and its condition was not seen to hold since
-	cleared  bool    // removed by the next compact
-	rule     *Rule   // while it is not in the View; nil before
+	also     float64  // finding.also of the Text
+	says     wording  // of the Text
+	over     int64    // since when the condition does not hold; 0 while it holds
+	step     uint64   // the last step that judged it
+	restored bool     // from an earlier process, and its condition was not seen to hold since
+	cleared  bool     // removed by the next compact
+	severity Severity // see severityOf; 0 before
+	rule     *Rule    // while it is not in the View; nil before
 }
 
 // watch watches one condition: since when it holds, or its active alarm.
@@ -196,7 +197,7 @@ func (m *Machine) missing() {
 			h.step = m.step // the source is still silent
 		default:
 			if h.rule == nil {
-				r := m.ruleOf(h)
+				r := m.ruleOf(&h.Alarm)
 				h.rule = &r
 			}
 			if h.rule.On && m.suspended(h) {
@@ -209,20 +210,20 @@ func (m *Machine) missing() {
 	}
 }
 
-// ruleOf returns the rule for a subject that is not in the View.
-func (m *Machine) ruleOf(h *held) Rule {
-	n := m.rules.net(h.Net)
-	switch h.Kind {
+// ruleOf returns the rule of an alarm, also for a subject that is not in the View.
+func (m *Machine) ruleOf(a *Alarm) Rule {
+	n := m.rules.net(a.Net)
+	switch a.Kind {
 	case SourceLost, SourceConflict, SourceRefused:
-		return m.rules.source(h.Kind, h.Subject)
+		return m.rules.source(a.Kind, a.Subject)
 	case NATSDisconnected:
-		return m.rules.base[h.Kind]
+		return m.rules.base[a.Kind]
 	case NetDeadlocked, RegionStopped:
-		return n.whole(h.Kind)
+		return n.whole(a.Kind)
 	case TokenStuck:
-		return n.place(h.Kind, h.Subject)
+		return n.place(a.Kind, a.Subject)
 	}
-	return n.transition(h.Kind, h.Subject)
+	return n.transition(a.Kind, a.Subject)
 }
 
 // countersSince returns the start of the counters of a net. While sources have not
@@ -351,9 +352,12 @@ func (m *Machine) forget() {
 func (m *Machine) State(suppressed uint64) *ActiveSet {
 	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
 	for _, h := range m.active {
-		if h.Index != 0 {
-			s.Active = append(s.Active, h.Alarm)
+		if h.Index == 0 {
+			continue
 		}
+		a := h.Alarm
+		a.Severity = m.severityOf(h)
+		s.Active = append(s.Active, a)
 	}
 	return s
 }

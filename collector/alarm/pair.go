@@ -289,6 +289,7 @@ func (m *Machine) sort() {
 func (m *Machine) compact() {
 	if len(m.changes) > 0 {
 		m.lastChange = m.now
+		m.rate(m.changes)
 	}
 	m.active = slices.DeleteFunc(m.active, func(h *held) bool { return h.cleared })
 }

@@ -11,6 +11,7 @@ import (
 // Rule is the condition of one kind of alarm.
 type Rule struct {
 	On         bool
+	Severity   Severity      // of its alarms
 	After      time.Duration // the largest age of a token, or of an enabled transition that does not fire
 	Above      float64       // the largest number of deadlocked instances, share of failed runs, or firings a second
 	Runs       uint64        // the least number of runs in a window that is judged
@@ -60,16 +61,16 @@ func (c *change) apply(r *Rule) {
 // defaults of "on".
 func DefaultRules() *Rules {
 	return &Rules{Settle: 30 * time.Second, base: [kinds]Rule{
-		TokenStuck:        {On: true, After: 10 * time.Minute, ClearAfter: time.Minute},
-		TransitionStarved: {On: true, After: 10 * time.Minute, ClearAfter: time.Minute},
-		SourceLost:        {On: true, ClearAfter: 10 * time.Second},
-		NetDeadlocked:     {On: true, For: time.Minute, ClearAfter: time.Minute},
-		FailureRatio:      {Above: 0.5, Runs: 20, Window: 5 * time.Minute, ClearAfter: time.Minute},
-		TransitionLoop:    {Above: 1000, Window: time.Minute, ClearAfter: time.Minute},
-		NATSDisconnected:  {On: true, For: 10 * time.Second},
-		SourceConflict:    {On: true, For: 10 * time.Second, ClearAfter: 30 * time.Second},
-		SourceRefused:     {On: true, For: 10 * time.Second, ClearAfter: 10 * time.Second},
-		RegionStopped:     {On: true, ClearAfter: 10 * time.Second},
+		TokenStuck:        {On: true, Severity: Minor, After: 10 * time.Minute, ClearAfter: time.Minute},
+		TransitionStarved: {On: true, Severity: Warning, After: 10 * time.Minute, ClearAfter: time.Minute},
+		SourceLost:        {On: true, Severity: Major, ClearAfter: 10 * time.Second},
+		NetDeadlocked:     {On: true, Severity: Major, For: time.Minute, ClearAfter: time.Minute},
+		FailureRatio:      {Severity: Minor, Above: 0.5, Runs: 20, Window: 5 * time.Minute, ClearAfter: time.Minute},
+		TransitionLoop:    {Severity: Warning, Above: 1000, Window: time.Minute, ClearAfter: time.Minute},
+		NATSDisconnected:  {On: true, Severity: Critical, For: 10 * time.Second},
+		SourceConflict:    {On: true, Severity: Major, For: 10 * time.Second, ClearAfter: 30 * time.Second},
+		SourceRefused:     {On: true, Severity: Major, For: 10 * time.Second, ClearAfter: 10 * time.Second},
+		RegionStopped:     {On: true, Severity: Critical, ClearAfter: 10 * time.Second},
 	}}
 }
 

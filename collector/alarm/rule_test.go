@@ -93,11 +93,12 @@ defaults:
   failures: {above: 5%, runs: 7, window: 2m}
   loop: on
 overrides:
-  - {net: "order-*", stuck: {for: 2s}, loop: {above: 90/m}, deadlocked: {above: 3}}
+  - {net: "order-*", stuck: {for: 2s, severity: major}, loop: {above: 90/m}, deadlocked: {above: 3, severity: warning}}
   - {net: order-1, transition: pay, failures: {above: 0.25}, loop: off}
   - {place: "a*", stuck: {clear_after: 0s}}
   - {source: "test-*", lost: {for: 1m}}
   - {source: "test-9", lost: off}
+  - {source: "test-2", lost: {severity: critical}}
 `), "alarms.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -110,18 +111,19 @@ overrides:
 		what      string
 		got, want Rule
 	}{
-		{"a place", other.place(TokenStuck, "p"), Rule{On: true, After: time.Hour, ClearAfter: time.Minute}},
-		{"a place by its name", other.place(TokenStuck, "ab"), Rule{On: true, After: time.Hour}},
-		{"a place by its net", first.place(TokenStuck, "p"), Rule{On: true, After: time.Hour, For: 2 * time.Second, ClearAfter: time.Minute}},
-		{"a place by both", first.place(TokenStuck, "ab"), Rule{On: true, After: time.Hour, For: 2 * time.Second}},
-		{"failures", other.transition(FailureRatio, "pay"), Rule{On: true, Above: 0.05, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
-		{"failures by name", first.transition(FailureRatio, "pay"), Rule{On: true, Above: 0.25, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
-		{"a loop", other.transition(TransitionLoop, "pay"), Rule{On: true, Above: 1000, Window: time.Minute, ClearAfter: time.Minute}},
-		{"a loop by net", first.transition(TransitionLoop, "t"), Rule{On: true, Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
-		{"a loop by name", first.transition(TransitionLoop, "pay"), Rule{Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
-		{"a net", first.whole(NetDeadlocked), Rule{On: true, Above: 3, For: time.Minute, ClearAfter: time.Minute}},
-		{"a source", rules.source(SourceLost, "test-1"), Rule{On: true, For: time.Minute, ClearAfter: 10 * time.Second}},
-		{"a source that is off", rules.source(SourceLost, "test-9"), Rule{For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"a place", other.place(TokenStuck, "p"), Rule{On: true, Severity: Minor, After: time.Hour, ClearAfter: time.Minute}},
+		{"a place by its name", other.place(TokenStuck, "ab"), Rule{On: true, Severity: Minor, After: time.Hour}},
+		{"a place by its net", first.place(TokenStuck, "p"), Rule{On: true, Severity: Major, After: time.Hour, For: 2 * time.Second, ClearAfter: time.Minute}},
+		{"a place by both", first.place(TokenStuck, "ab"), Rule{On: true, Severity: Major, After: time.Hour, For: 2 * time.Second}},
+		{"failures", other.transition(FailureRatio, "pay"), Rule{On: true, Severity: Minor, Above: 0.05, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
+		{"failures by name", first.transition(FailureRatio, "pay"), Rule{On: true, Severity: Minor, Above: 0.25, Runs: 7, Window: 2 * time.Minute, ClearAfter: time.Minute}},
+		{"a loop", other.transition(TransitionLoop, "pay"), Rule{On: true, Severity: Warning, Above: 1000, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a loop by net", first.transition(TransitionLoop, "t"), Rule{On: true, Severity: Warning, Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a loop by name", first.transition(TransitionLoop, "pay"), Rule{Severity: Warning, Above: 1.5, Window: time.Minute, ClearAfter: time.Minute}},
+		{"a net", first.whole(NetDeadlocked), Rule{On: true, Severity: Warning, Above: 3, For: time.Minute, ClearAfter: time.Minute}},
+		{"a source", rules.source(SourceLost, "test-1"), Rule{On: true, Severity: Major, For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"a source that is off", rules.source(SourceLost, "test-9"), Rule{Severity: Major, For: time.Minute, ClearAfter: 10 * time.Second}},
+		{"a source by its severity", rules.source(SourceLost, "test-2"), Rule{On: true, Severity: Critical, For: time.Minute, ClearAfter: 10 * time.Second}},
 		{"another source", rules.source(SourceLost, "x"), DefaultRules().base[SourceLost]},
 	} {
 		if d := cmp.Diff(c.want, c.got); d != "" {
@@ -147,6 +149,8 @@ func TestAFaultInRulesIsReportedWithItsPosition(t *testing.T) {
 		{"defaults:\n  loop: {above: 0/s}", `expected a rate`},
 		{"defaults:\n  loop: {window: 1ms}", `expected a window of a second or more`},
 		{"defaults:\n  deadlocked: {above: 1/s}", `expected a number`},
+		{"defaults:\n  lost: {severity: high}", `alarms.yaml:2:20: found "high"; expected critical, major, minor or warning`},
+		{"defaults:\n  lost: {severity: cleared}", `found "cleared"; expected critical, major, minor or warning`},
 		{"overrides: {net: n}", `expected a list of overrides`},
 		{"overrides:\n  - {stuck: on}", `alarms.yaml:2:5: an override that names nothing`},
 		{"overrides:\n  - {net: n}", `an override without a rule; expected one of stuck, starved, deadlocked, failures, loop`},

@@ -34,12 +34,13 @@ func (k Kind) String() string {
 type Alarm struct {
 	Index    uint32 // later alarms have larger numbers, over restarts too
 	Kind     Kind
-	Net      string // id; "" for an alarm about a source or the sidecar
-	Subject  string // id of the place or transition, name of the source or the region, or "" for the whole net or the sidecar
-	Raised   int64  // microseconds since the Unix epoch
-	Since    int64  // since when the condition has held
-	Affected uint64 // tokens, instances, nets of a source, or 1 region
-	Text     string // for people
+	Net      string   // id; "" for an alarm about a source or the sidecar
+	Subject  string   // id of the place or transition, name of the source or the region, or "" for the whole net or the sidecar
+	Severity Severity // by the rules; 0 in Saved, which does not keep it
+	Raised   int64    // microseconds since the Unix epoch
+	Since    int64    // since when the condition has held
+	Affected uint64   // tokens, instances, nets of a source, or 1 region
+	Text     string   // for people
 }
 
 // ActiveSet is the set of active alarms at one moment. It is immutable and shared by all readers.
@@ -47,6 +48,14 @@ type ActiveSet struct {
 	Active     []Alarm // by Index
 	LastChange int64   // when Active last changed; 0 if it never did
 	Suppressed uint64  // notifications suppressed since the sidecar's start
+}
+
+// BySeverity returns how many alarms are active, by Severity.
+func (s *ActiveSet) BySeverity() (n [severities]int) {
+	for i := range s.Active {
+		n[s.Active[i].Severity]++
+	}
+	return n
 }
 
 // About returns the subject in the result of its type. The other results are "", and

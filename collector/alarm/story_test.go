@@ -54,6 +54,7 @@ func TestMain(m *testing.M) {
 //	from 11s to 60s                     a step a second
 //	active                              the active alarms
 //	texts                               their texts
+//	severities                          their severities, and how many have each
 //	restart                             a process ends and another starts
 //	lost                                as restart, but its file is damaged
 //	room 2                              the largest number of active alarms
@@ -183,6 +184,8 @@ func (s *story) do(line string) string {
 			fmt.Fprintf(&out, "%d %s\n", a.Index, a.Text)
 		}
 		return out.String()
+	case "severities":
+		return severitiesOf(s.m.State(0))
 	case "restart":
 		saved := s.m.Saved()
 		read, err := ParseSaved(saved.Text())
@@ -378,6 +381,9 @@ func (s *story) steps(from, to int64, stamped bool) string {
 			if c.Raise {
 				what = "raised"
 			}
+			if want := s.m.ruleOf(&c.Alarm).Severity; c.Alarm.Severity != want {
+				s.t.Errorf("a change of alarm %d has severity %s; want %s", c.Alarm.Index, c.Alarm.Severity, want)
+			}
 			fmt.Fprintf(&out, "%s %d %s %s %s: %s\n", what, c.Alarm.Index, c.Alarm.Kind, c.Alarm.Net, c.Alarm.Subject, c.Alarm.Text)
 		}
 	}
@@ -391,6 +397,19 @@ func (s *story) active() string {
 		fmt.Fprintf(&out, "%d %s %s %s raised=%s since=%s affected=%d\n", a.Index, a.Kind, a.Net, a.Subject, since(a.Raised), since(a.Since), a.Affected)
 	}
 	fmt.Fprintf(&out, "changed at %s, dropped %d\n", since(state.LastChange), s.m.Tally().Dropped)
+	return out.String()
+}
+
+func severitiesOf(state *ActiveSet) string {
+	var out strings.Builder
+	for _, a := range state.Active {
+		fmt.Fprintf(&out, "%d %s\n", a.Index, a.Severity)
+	}
+	for s, n := range state.BySeverity() {
+		if n > 0 {
+			fmt.Fprintf(&out, "%s: %d\n", Severity(s), n)
+		}
+	}
 	return out.String()
 }
 

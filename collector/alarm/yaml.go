@@ -29,16 +29,16 @@ type ruleName struct {
 
 func ruleNames() []ruleName {
 	return []ruleName{
-		{"stuck", TokenStuck, []string{"after", "for", "clear_after"}},
-		{"starved", TransitionStarved, []string{"after", "for", "clear_after"}},
-		{"lost", SourceLost, []string{"for", "clear_after"}},
-		{"deadlocked", NetDeadlocked, []string{"above", "for", "clear_after"}},
-		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after"}},
-		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after"}},
-		{"nats", NATSDisconnected, []string{"for", "clear_after"}},
-		{"conflict", SourceConflict, []string{"for", "clear_after"}},
-		{"refused", SourceRefused, []string{"for", "clear_after"}},
-		{"stopped", RegionStopped, []string{"for", "clear_after"}},
+		{"stuck", TokenStuck, []string{"after", "for", "clear_after", "severity"}},
+		{"starved", TransitionStarved, []string{"after", "for", "clear_after", "severity"}},
+		{"lost", SourceLost, []string{"for", "clear_after", "severity"}},
+		{"deadlocked", NetDeadlocked, []string{"above", "for", "clear_after", "severity"}},
+		{"failures", FailureRatio, []string{"above", "runs", "window", "for", "clear_after", "severity"}},
+		{"loop", TransitionLoop, []string{"above", "window", "for", "clear_after", "severity"}},
+		{"nats", NATSDisconnected, []string{"for", "clear_after", "severity"}},
+		{"conflict", SourceConflict, []string{"for", "clear_after", "severity"}},
+		{"refused", SourceRefused, []string{"for", "clear_after", "severity"}},
+		{"stopped", RegionStopped, []string{"for", "clear_after", "severity"}},
 	}
 }
 
@@ -55,11 +55,12 @@ func ruleNames() []ruleName {
 //	  nats:       {for: 10s, clear_after: 0s}
 //	  stopped:    {for: 0s, clear_after: 10s}
 //	overrides:           # in order; for each field the last match counts
-//	  - {net: "order-*", place: "awaiting*", stuck: {after: 2h}}
+//	  - {net: "order-*", place: "awaiting*", stuck: {after: 2h, severity: major}}
 //	  - {net: backup, transition: release, starved: off}
 //	  - {source: "test-*", lost: off}
 //
-// A rule is on, off, or a mapping, which switches it on. In patterns "*" matches any
+// A rule is on, off, or a mapping, which switches it on. Every rule may have a severity,
+// see Severities. In patterns "*" matches any
 // number of characters and "?" one. An override has at least one of net, place,
 // transition and source. With a source it has no other pattern and sets only lost,
 // conflict and refused. With a place it sets only stuck, with a transition only starved,
@@ -236,6 +237,9 @@ func fieldOf(kind Kind, name string, n yamlfile.Node) (func(*Rule), error) {
 	case "runs":
 		v, err := countOf(n)
 		return func(r *Rule) { r.Runs = v }, err
+	case "severity":
+		v, err := severityOf(n)
+		return func(r *Rule) { r.Severity = v }, err
 	}
 	d, err := durationOf(n)
 	switch name {
@@ -259,6 +263,15 @@ func durationOf(n yamlfile.Node) (time.Duration, error) {
 		return 0, n.Expected("a duration from 0s to 10 years such as 30s, 10m or 1h30m")
 	}
 	return d, nil
+}
+
+func severityOf(n yamlfile.Node) (Severity, error) {
+	name, _ := n.Scalar()
+	s, ok := SeverityNamed(name)
+	if !ok {
+		return 0, n.Expected("critical, major, minor or warning")
+	}
+	return s, nil
 }
 
 func countOf(n yamlfile.Node) (uint64, error) {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+// Severity is how serious an alarm is. Its numbers are those of ItuPerceivedSeverity
+// (RFC 3877, section 5.4). A rule has one of Critical to Warning.
+type Severity uint8
+
+// The severities.
+const (
+	Cleared       Severity = 1 + iota // the alarm is over
+	Indeterminate                     // not known
+	Critical                          // act now: work has stopped, or the numbers cannot be trusted
+	Major                             // act soon: work is lost or about to stop
+	Minor                             // act today
+	Warning                           // look into it
+)
+
+// severities is one more than the last Severity.
+const severities = int(Warning) + 1
+
+// Severities lists the severities of rules, the most serious first.
+func Severities() []Severity { return []Severity{Critical, Major, Minor, Warning} }
+
+// String returns the name of the severity.
+func (s Severity) String() string {
+	names := [severities]string{"unknown", "cleared", "indeterminate", "critical", "major", "minor", "warning"}
+	if int(s) < len(names) {
+		return names[s]
+	}
+	return names[0]
+}
+
+// SeverityNamed returns the severity of rules with a name, and whether there is one.
+func SeverityNamed(name string) (Severity, bool) {
+	for _, s := range Severities() {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return 0, false
+}
+
+// rate sets the severity of each change by the rules.
+func (m *Machine) rate(changes []Change) {
+	for i := range changes {
+		changes[i].Alarm.Severity = m.ruleOf(&changes[i].Alarm).Severity
+	}
+}
+
+// severityOf returns the severity of an active alarm by the rules, which do not change
+// in a Machine.
+func (m *Machine) severityOf(h *held) Severity {
+	if h.severity == 0 {
+		h.severity = m.ruleOf(&h.Alarm).Severity
+	}
+	return h.severity
+}

@@ -42,6 +42,7 @@ type book struct {
 	gone    map[uint32]bool
 	sum     uint64          // of entries, see digest
 	dirty   map[uint32]bool // changes not shared yet
+	ended   []Alarm         // those that were active, or in another book, and are over; see takeEnded
 }
 
 func newBook(last uint32) *book {
@@ -98,6 +99,9 @@ func (b *book) advance(a Alarm, p phase) {
 		b.remove(a.Index)
 		return
 	}
+	if old.phase.open() && !p.open() {
+		b.ended = append(b.ended, a)
+	}
 	b.put(&entry{a, p})
 }
 
@@ -105,6 +109,9 @@ func (b *book) advance(a Alarm, p phase) {
 func (b *book) remove(index uint32) {
 	if old := b.entries[index]; old != nil {
 		b.sum ^= entryHash(index, old.phase)
+		if old.phase.open() {
+			b.ended = append(b.ended, old.Alarm)
+		}
 		delete(b.entries, index)
 	}
 	if b.gone[index] {
@@ -132,8 +139,24 @@ func (b *book) merge(e entry) bool {
 	case old != nil && (old.phase >= e.phase || old.key() != e.key()):
 		return false
 	}
+	if !e.phase.open() && (old == nil || old.phase.open()) {
+		b.ended = append(b.ended, e.Alarm)
+	}
 	b.put(&e)
 	return true
+}
+
+// takeEnded returns the alarms that are over since the last call.
+func (b *book) takeEnded() []Alarm {
+	ended := b.ended
+	b.ended = nil
+	return ended
+}
+
+// active reports whether an alarm is active.
+func (b *book) active(index uint32) bool {
+	e := b.entries[index]
+	return e != nil && e.phase.open()
 }
 
 func (a *Alarm) key() key { return key{a.Kind, a.Net, a.Subject} }

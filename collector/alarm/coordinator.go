@@ -23,6 +23,8 @@ type Duty struct {
 type coordinator struct {
 	machine *Machine
 	gate    gate
+	notes   *notes
+	hush    hush
 	limiter limiter
 	duty    Duty
 	begun   bool
@@ -44,6 +46,9 @@ func (d *coordinator) turn(duty Duty, now int64) []Change {
 		m.book.skip = duty.Skip
 	}
 	follow := !duty.On && duty.Shared
+	if !duty.On {
+		d.hush.held = nil
+	}
 	defer func() { d.begun = true }()
 	switch {
 	case follow && (!m.follows || !d.begun):
@@ -95,11 +100,33 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	if !d.duty.On {
 		return nil
 	}
+	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return d.notes.silencedUntil(a) != 0 })
+	for _, c := range quiet {
+		d.machine.Confirm(c.Alarm.Index, true)
+		d.machine.Confirm(c.Alarm.Index, false)
+	}
+	changes = append(changes, d.hush.release(d.notes, d.machine.alarm)...)
 	due := d.limiter.pass(changes, now)
 	for _, c := range d.limiter.dropped {
 		d.machine.Confirm(c.Alarm.Index, c.Raise)
 	}
 	return due
+}
+
+// skipped counts notifications that were due and not sent.
+func (d *coordinator) skipped() Skipped {
+	s := d.gate.skipped
+	s.Silenced = d.hush.skipped
+	return s
+}
+
+// record notes the alarms that are over.
+func (d *coordinator) record(now int64) {
+	ended := d.machine.book.takeEnded()
+	for i := range ended {
+		ended[i].Severity = d.machine.ruleOf(&ended[i]).Severity
+	}
+	d.notes.record(ended, now)
 }
 
 // news returns pages of the changes since the last call.

@@ -20,8 +20,9 @@
 //	regionStopped      the owner of a region reports that it is stopped
 //
 // Rules are per kind, with overrides by patterns over nets, places, transitions and
-// sources: see [ReadRules] and [DefaultRules]. A final place has no stuck tokens, and a
-// transition without inputs is never starved. A column that no source reports raises nothing.
+// sources: see [ReadRules] and [DefaultRules]. A rule also has the [Severity] of its
+// alarms, which is not stored. A final place has no stuck tokens, and a transition without
+// inputs is never starved. A column that no source reports raises nothing.
 //
 // An alarm is raised once its condition has held for Rule.For, and cleared once the
 // condition has not held for Rule.ClearAfter without a break. Between the two a View
@@ -43,10 +44,18 @@
 // One notification reports how many were suppressed. Each sink has a queue and a time-out;
 // what does not fit or fails is counted.
 //
+// # Notes
+//
+// An operator acknowledges alarms and silences them ([Watcher.Acknowledge],
+// [Watcher.Silence]). These notes, and the alarms that were cleared last, are kept in a file
+// of their own. A silence holds back raises: at its end those of active alarms are sent. A
+// clear is sent if its raise was.
+//
 // # Pairs
 //
 // Of the processes of a pair one leads: it gives the indices, sends the notifications
 // and shares both (Config.Share, [Watcher.Fold]). A follower shows the shared alarms.
-// The phase of an alarm only grows, so processes may merge pages in any order:
+// The phase of an alarm only grows, and of a note the later version counts, so processes
+// may merge pages in any order:
 // docs/design/pairs.md has the protocol.
 package alarm

@@ -234,36 +234,46 @@ func (f *fields) end() error {
 // readState returns the content of a state file and the time of its last write
 // (microseconds since the Unix epoch). The error wraps fs.ErrNotExist if there is none.
 func readState(path string) (s Saved, at int64, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("read the alarm state %s: %w", path, err)
-		}
-	}()
+	s, at, err = readParsed(path, ParseSaved)
+	if err != nil {
+		err = fmt.Errorf("read the alarm state %s: %w", path, err)
+	}
+	return s, at, err
+}
+
+// readNotes returns the content of a file of notes, and the errors of readState.
+func readNotes(path string) (noted, error) {
+	n, _, err := readParsed(path, parseNotes)
+	if err != nil {
+		err = fmt.Errorf("read the notes of alarms %s: %w", path, err)
+	}
+	return n, err
+}
+
+// readParsed returns what a file holds, and the time of its last write.
+func readParsed[T any](path string, parse func([]byte) (T, error)) (v T, at int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return Saved{}, 0, err
+		return v, 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return Saved{}, 0, err
+		return v, 0, err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxStateSize+1))
 	if err != nil {
-		return Saved{}, 0, err
+		return v, 0, err
 	}
-	s, err = ParseSaved(text)
-	return s, info.ModTime().UnixMicro(), err
+	v, err = parse(text)
+	return v, info.ModTime().UnixMicro(), err
 }
 
-// writeState replaces a state file atomically, also with respect to a crash.
-func writeState(path string, s *Saved) error {
+// writeState replaces a file atomically, also with respect to a crash.
+func writeState(path string, text []byte) error {
 	err := atomicfile.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
-		err = atomicfile.Replace(path, s.Text(), 0o600)
+		err = atomicfile.Replace(path, text, 0o600)
 	}
-	if err != nil {
-		return fmt.Errorf("write the alarm state: %w", err)
-	}
-	return nil
+	return err
 }

@@ -116,7 +116,7 @@ func TestTheFileIsReplacedAtomically(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []Saved{{Last: 1}, someSaved()} {
-		if err := writeState(path, &s); err != nil {
+		if err := writeState(path, s.Text()); err != nil {
 			t.Fatal(err)
 		}
 		got, _, err := readState(path)

@@ -13,6 +13,7 @@ const (
 type Skipped struct {
 	Standby  uint64 // sent by the process on duty
 	Overflow uint64 // dropped because more than keepMax changes were kept
+	Silenced uint64 // held back by a silence
 }
 
 // gate passes changes while this process is on duty. Otherwise it keeps them. When the

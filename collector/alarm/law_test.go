@@ -114,7 +114,7 @@ func (f *fleet) start(name string, priority int) *member {
 		f.members = slices.Delete(f.members, i, i+1)
 	}
 	saved.Last = lastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
-	m.desk = &coordinator{machine: NewMachine(pairRules(f.t), saved, forgetAfter)}
+	m.desk = &coordinator{machine: NewMachine(pairRules(f.t), saved, forgetAfter), notes: newNotes(DefaultHistory)}
 	m.since = f.now
 	if f.engines != nil {
 		f.listen(m)

@@ -362,5 +362,20 @@ func (m *Machine) State(suppressed uint64) *ActiveSet {
 	return s
 }
 
+// alarm returns the active alarm with an index, or nil.
+func (m *Machine) alarm(index uint32) *Alarm {
+	e := m.book.entries[index]
+	if e == nil {
+		return nil
+	}
+	h := m.byKey[e.key()]
+	if h == nil || h.Index != index {
+		return nil
+	}
+	a := h.Alarm
+	a.Severity = m.severityOf(h)
+	return &a
+}
+
 // Tally returns the counters.
 func (m *Machine) Tally() Tally { return m.tally }

@@ -23,7 +23,7 @@ func bookOf(saved *Saved) *book {
 	for _, index := range saved.Cleared {
 		b.remove(index)
 	}
-	b.dirty = map[uint32]bool{}
+	b.dirty, b.ended = map[uint32]bool{}, nil
 	return b
 }
 

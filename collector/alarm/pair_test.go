@@ -128,7 +128,7 @@ func TestOfTwoIndicesTheLargerIsClearedAfterItsRaise(t *testing.T) {
 }
 
 func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
-	d := coordinator{machine: quick(t)}
+	d := coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
 	at := t0
 	raise := func(duty Duty, places ...int) string {
 		at += 1e6
@@ -375,7 +375,7 @@ func TestAlarmsThatTheProcessOnDutyDoesNotAnnounce(t *testing.T) {
 		"nothing is shared, for the second time": {{0, alone, []int{0}, nil, 0}, {1e6, Duty{On: true}, []int{0}, nil, 0}, {2e6, alone, []int{0}, nil, 0},
 			{2e6 + AnnounceWithin, alone, []int{0}, nil, 0}},
 	} {
-		d := coordinator{machine: quick(t)}
+		d := coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
 		for i, s := range steps {
 			now := t0 + s.after
 			d.turn(s.duty, now)

@@ -3,25 +3,31 @@
 package alarm
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// saver writes a state file. A disk that hangs delays the alarms once, by at most
-// atomicfile.Patience.
-type saver struct {
-	write func(*Saved) error
-	disk  atomicfile.Saver
+// stateFile is a file for the next process. A disk that hangs delays the alarms once, by at
+// most atomicfile.Patience.
+type stateFile struct {
+	path    string // "" for none
+	what    string // of the log, if a write fails
+	saved   bool   // it has all changes
+	lastErr string
+	write   func(path string, text []byte) error
+	disk    atomicfile.Saver
 }
 
-// save writes the state. The error wraps atomicfile.ErrSlow while a write is unfinished.
-func (s *saver) save(state Saved) error {
-	write := s.write
-	err := s.disk.Save(func() error { return write(&state) })
-	if errors.Is(err, atomicfile.ErrSlow) {
-		return fmt.Errorf("write the alarm state: %w", err)
+// save writes the file. The error wraps atomicfile.ErrSlow while a write is unfinished.
+func (f *stateFile) save(text func() []byte) error {
+	body, write := text(), f.write
+	err := f.disk.Save(func() error { return write(f.path, body) })
+	if f.saved = err == nil; f.saved {
+		f.lastErr = ""
+		return nil
 	}
+	err = fmt.Errorf("write %s: %w", f.path, err)
+	f.lastErr = err.Error()
 	return err
 }

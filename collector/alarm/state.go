@@ -41,6 +41,10 @@ type Alarm struct {
 	Since    int64    // since when the condition has held
 	Affected uint64   // tokens, instances, nets of a source, or 1 region
 	Text     string   // for people
+
+	// Notes of operators, in an ActiveSet only.
+	Ack           *Ack  // nil if it is not acknowledged
+	SilencedUntil int64 // microseconds since the Unix epoch; 0 if it is not silenced
 }
 
 // ActiveSet is the set of active alarms at one moment. It is immutable and shared by all readers.
@@ -48,12 +52,24 @@ type ActiveSet struct {
 	Active     []Alarm // by Index
 	LastChange int64   // when Active last changed; 0 if it never did
 	Suppressed uint64  // notifications suppressed since the sidecar's start
+
+	Silences []Silence      // those in effect, by their end
+	Cleared  []ClearedAlarm // the last ones, the newest last
+	Noted    uint64         // grows with each change of acknowledgements, silences and Cleared
 }
 
-// BySeverity returns how many alarms are active, by Severity.
+// Differs reports whether alarms or notes have changed since another ActiveSet of the same
+// Watcher.
+func (s *ActiveSet) Differs(before *ActiveSet) bool {
+	return s.LastChange != before.LastChange || s.Noted != before.Noted
+}
+
+// BySeverity returns how many alarms are active and not silenced, by Severity.
 func (s *ActiveSet) BySeverity() (n [severities]int) {
 	for i := range s.Active {
-		n[s.Active[i].Severity]++
+		if s.Active[i].SilencedUntil == 0 {
+			n[s.Active[i].Severity]++
+		}
 	}
 	return n
 }

@@ -31,6 +31,8 @@ type Config struct {
 	Name        string                 // of this sidecar, in the text of natsDisconnected; "" if there is only one
 	ForgetAfter time.Duration          // after which the collector forgets a silent source
 	StateFile   string                 // for the next process; "" keeps the state in memory only
+	NotesFile   string                 // the same for acknowledgements, silences and cleared alarms
+	History     int                    // cleared alarms to keep, at most MaxHistory; 0 is DefaultHistory
 	Sinks       []Sink
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
@@ -38,7 +40,10 @@ type Config struct {
 	// Share publishes pages to the other processes of the pair, which pass them to
 	// Fold. With ask it requests all their alarms. Nil is a process without a pair.
 	Share func(pages [][]byte, ask bool)
-	Log   *slog.Logger // nil logs nothing
+	// ShareNotes publishes pages of notes to the other processes of the pair, which pass
+	// them to FoldNotes. It is nil if Share is nil.
+	ShareNotes func(pages [][]byte)
+	Log        *slog.Logger // nil logs nothing
 }
 
 // Counters count the work of a Watcher since New.
@@ -47,30 +52,29 @@ type Counters struct {
 	Suppressed   uint64 // notifications
 	Unannounced  int    // active alarms that the process on duty has not announced within AnnounceWithin
 	Skipped      Skipped
-	SaveFailures uint64 // failed writes of the state
+	SaveFailures uint64 // failed writes of the state or the notes
 	Sinks        []SinkCounters
 }
 
-// Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file and
-// sends notifications.
+// Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file,
+// sends notifications and takes notes of operators.
 type Watcher struct {
-	cfg         Config
-	coordinator coordinator
-	senders     []*sender
-	saver       saver
-	saved       bool // the file has all changes
-	lastErr     string
-	stale       bool // a change is not published yet
-	inbox       chan message
-	wake        chan struct{} // the inbox has a message
+	cfg             Config
+	coordinator     coordinator
+	senders         []*sender
+	file, notesFile stateFile
+	stale           bool // a change is not published yet
+	inbox           chan message
+	wake            chan struct{} // the inbox has a message
+	orders          chan order
 
-	rules     atomic.Pointer[Rules] // to use from the next step on; nil for no change
-	state     latest.Value[ActiveSet]
-	digest    atomic.Pointer[string]
-	waiting   atomic.Int64 // notifications that were not confirmed
-	mu        sync.Mutex   // guards counters and confirmed
-	counters  Counters
-	confirmed []Change
+	rules               atomic.Pointer[Rules] // to use from the next step on; nil for no change
+	state               latest.Value[ActiveSet]
+	digest, notesDigest atomic.Pointer[string]
+	waiting             atomic.Int64 // notifications that were not confirmed
+	mu                  sync.Mutex   // guards counters and confirmed
+	counters            Counters
+	confirmed           []Change
 }
 
 // New returns a Watcher that starts with the alarms of the state file. It logs and
@@ -82,8 +86,11 @@ func New(cfg Config) *Watcher {
 	if cfg.Duty == nil {
 		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
 	}
-	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), saver: saver{write: func(s *Saved) error { return writeState(cfg.StateFile, s) }}}
+	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), orders: make(chan order),
+		file:      stateFile{write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
+		notesFile: stateFile{write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
 	w.coordinator.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
+	w.coordinator.notes = w.notesBefore()
 	if cfg.Name != "" {
 		w.coordinator.machine.self = cfg.Name
 	}
@@ -153,6 +160,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 		select {
 		case view = <-w.cfg.Views:
 		case <-w.wake:
+		case o := <-w.orders:
+			w.obey(o, time.Now().UnixMicro())
 		case <-tick.C:
 		case <-ctx.Done():
 			continue
@@ -183,6 +192,7 @@ func (w *Watcher) work(view *collector.View, now int64) {
 	if view != nil {
 		changes = append(changes, w.coordinator.machine.Step(view, now)...)
 	}
+	w.takeNotes(view != nil, now)
 	if view != nil || len(changes) > 0 {
 		w.save(len(changes) > 0)
 		w.stale = true
@@ -254,7 +264,7 @@ func (w *Watcher) confirm() {
 	w.mu.Unlock()
 	for _, c := range confirmed {
 		w.coordinator.machine.Confirm(c.Alarm.Index, c.Raise)
-		w.saved, w.stale = false, true
+		w.file.saved, w.stale = false, true
 	}
 }
 
@@ -270,11 +280,14 @@ func (w *Watcher) finish() {
 func (w *Watcher) show() {
 	m := w.coordinator.machine
 	w.stale = false
-	w.state.Store(m.State(w.coordinator.limiter.suppressed))
-	digest := m.book.digest()
+	state := m.State(w.coordinator.limiter.suppressed)
+	w.coordinator.notes.annotate(state)
+	w.state.Store(state)
+	digest, notesDigest := m.book.digest(), w.coordinator.notes.digest()
 	w.digest.Store(&digest)
+	w.notesDigest.Store(&notesDigest)
 	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.coordinator.limiter.suppressed, w.coordinator.gate.skipped
+	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.coordinator.limiter.suppressed, w.coordinator.skipped()
 	w.mu.Unlock()
 }
 
@@ -288,24 +301,32 @@ func (w *Watcher) log(n Notification) {
 	if n.Raise {
 		what = "alarm raised"
 	}
-	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "net", a.Net, "subject", a.Subject, "text", a.Text)
+	w.cfg.Log.Info(what, "index", a.Index, "alarm", a.Kind.String(), "severity", a.Severity.String(), "net", a.Net, "subject", a.Subject, "text", a.Text)
 }
 
-// save writes the state if it changed or the last write failed. It logs each error once.
+// save writes the state if it changed or the last write failed.
 func (w *Watcher) save(changed bool) {
-	if w.cfg.StateFile == "" || w.saved && !changed {
+	if w.file.saved && !changed {
 		return
 	}
-	err := w.saver.save(w.coordinator.machine.Saved())
-	if w.saved = err == nil; w.saved {
-		w.lastErr = ""
+	state := w.coordinator.machine.Saved()
+	w.write(&w.file, state.Text)
+}
+
+// write writes a file. It logs each error once.
+func (w *Watcher) write(f *stateFile, text func() []byte) {
+	if f.path == "" {
+		return
+	}
+	before := f.lastErr
+	err := f.save(text)
+	if err == nil {
 		return
 	}
 	w.mu.Lock()
 	w.counters.SaveFailures++
 	w.mu.Unlock()
-	if err.Error() != w.lastErr {
-		w.lastErr = err.Error()
-		w.cfg.Log.Error("cannot save the alarms; a restart would raise them again", "err", err)
+	if err.Error() != before {
+		w.cfg.Log.Error(f.what, "err", err)
 	}
 }

@@ -255,7 +255,7 @@ func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		watcher := New(Config{StateFile: filepath.Join(t.TempDir(), "alarms.state")})
 		answer, writes := make(chan error), atomic.Int32{}
-		watcher.saver.write = func(*Saved) error { writes.Add(1); return <-answer }
+		watcher.file.write = func(string, []byte) error { writes.Add(1); return <-answer }
 		begun := time.Now()
 		for i := range 5 {
 			watcher.work(viewOf(wide("n", i+1, 1)), time.Now().UnixMicro())
@@ -269,9 +269,9 @@ func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 		answer <- nil
 		synctest.Wait()
 		var last Saved
-		watcher.saver.write = func(s *Saved) error { last = *s; return nil }
+		watcher.file.write = func(_ string, text []byte) (err error) { last, err = ParseSaved(text); return err }
 		watcher.work(viewOf(wide("n", 5, 1)), time.Now().UnixMicro())
-		if len(last.Active) != 5 || !watcher.saved {
+		if len(last.Active) != 5 || !watcher.file.saved {
 			t.Errorf("when the disk answers %d are saved", len(last.Active))
 		}
 	})

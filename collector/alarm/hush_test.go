@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"fmt"
+	"testing"
+)
+
+// desk is a coordinator whose notifications are sent at once.
+type desk struct {
+	coordinator
+	t *testing.T
+}
+
+func newDesk(t *testing.T, saved Saved, n *notes) *desk {
+	d := &desk{coordinator: coordinator{machine: NewMachine(pairRules(t), saved, forgetAfter), notes: n}, t: t}
+	d.turn(Duty{On: true}, t0)
+	return d
+}
+
+// at takes a step, and returns what is sent.
+func (d *desk) at(second int64, stuck ...int) []string {
+	now := t0 + second*1e6
+	changes := d.machine.Step(viewOf(stuckAt(stuck...).net), now)
+	d.record(now)
+	d.notes.expire(now)
+	var sent []Change
+	for _, n := range d.notify(changes, now) {
+		d.machine.Confirm(n.Alarm.Index, n.Raise)
+		sent = append(sent, n.Change)
+	}
+	return texts(sent)
+}
+
+// silence begins a silence of a place.
+func (d *desk) silence(id, place string, from, until int64) {
+	d.t.Helper()
+	s := Silence{ID: id, From: t0 + from*1e6, Until: t0 + until*1e6, By: "ada", Selection: Selection{Place: place}}
+	if err := d.notes.silence(s); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func TestASilenceHoldsBackWhatIsRaisedDuringIt(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	d.silence("a", "p*", 0, 20)
+	wants(t, "a raise", nil, d.at(1, 0, 1, 2))
+	wants(t, "is shown", []string{"11 p0", "12 p1", "13 p2"}, shown(d.machine))
+	wants(t, "one is over", nil, d.at(5, 0, 1))
+	wants(t, "still", nil, d.at(19, 0, 1))
+	wants(t, "at its end what is active is sent", []string{"raise 11 p0", "raise 12 p1"}, d.at(20, 0, 1))
+	wants(t, "once", nil, d.at(21, 0, 1))
+	wants(t, "and its clear", []string{"clear 11 p0"}, d.at(22, 1))
+	if got := d.skipped().Silenced; got != 4 {
+		t.Errorf("%d notifications were held back; want three raises and a clear", got)
+	}
+	if len(d.notes.cleared) != 2 {
+		t.Errorf("%d cleared alarms; want also the silenced one", len(d.notes.cleared))
+	}
+}
+
+func TestTheClearOfARaiseThatWasSentIsSentDuringASilence(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	wants(t, "before the silence", []string{"raise 11 p0"}, d.at(1, 0))
+	d.silence("a", "p0", 2, 60)
+	wants(t, "nothing", nil, d.at(3, 0))
+	wants(t, "the clear", []string{"clear 11 p0"}, d.at(4))
+	wants(t, "the next raise", nil, d.at(5, 0))
+	wants(t, "and its clear", nil, d.at(6))
+	wants(t, "at the end", nil, d.at(60))
+}
+
+func TestARaiseIsHeldBackUntilTheLastSilenceIsOver(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	d.silence("a", "p0", 0, 10)
+	d.silence("b", "p?", 0, 20)
+	wants(t, "both", nil, d.at(1, 0))
+	wants(t, "one", nil, d.at(11, 0))
+	if err := d.notes.unsilence("b", "eve", t0+12e6); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, "none", []string{"raise 11 p0"}, d.at(12, 0))
+}
+
+// The next process has the alarms and the silences, and nothing else.
+func TestTheNextProcessHoldsBackAndSendsWhatThePreviousOneHeldBack(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		after func(*desk) []string
+		want  []string
+	}{
+		{"the silence goes on, then ends", func(d *desk) []string { return append(d.at(8, 0), d.at(20, 0)...) }, []string{"raise 11 p0"}},
+		{"the silence ended between", func(d *desk) []string { return append(d.at(20, 0), d.at(22, 0)...) }, []string{"raise 11 p0"}},
+		{"the alarm is over during the silence", func(d *desk) []string {
+			return append(append(append(d.at(8, 0), d.at(9)...), d.at(15)...), d.at(21)...)
+		}, nil},
+	} {
+		first := newDesk(t, Saved{Last: 10}, newNotes(10))
+		first.silence("a", "p0", 0, 20)
+		wants(t, c.what, nil, first.at(1, 0))
+		wants(t, c.what, nil, first.at(5, 0))
+		saved, err := ParseSaved(savedText(first.machine))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := newNotes(10)
+		kept.merge(first.notes.all(), t0+6e6, always)
+		second := newDesk(t, saved, kept)
+		wants(t, c.what, c.want, c.after(second))
+		var clear []string
+		if c.want != nil {
+			clear = []string{"clear 11 p0"}
+		}
+		wants(t, c.what+": when it is over", clear, second.at(40))
+	}
+}
+
+func savedText(m *Machine) []byte {
+	s := m.Saved()
+	return s.Text()
+}
+
+// A sidecar that stands by holds nothing back, as it sends nothing.
+func TestAStandByReleasesNothing(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	d.silence("a", "p0", 0, 10)
+	wants(t, "held back", nil, d.at(1, 0))
+	d.turn(Duty{Shared: true}, t0+2e6)
+	wants(t, "after the end", nil, d.at(11, 0))
+	d.turn(Duty{On: true, From: t0 + 11e6}, t0+12e6)
+	wants(t, "on duty again", nil, d.at(12, 0))
+	wants(t, "it is sent", []string{"raise 11 p0"}, d.at(14, 0))
+}
+
+// A storm of raises at the end of a silence is bounded as any other.
+func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
+	d := newDesk(t, Saved{Last: 10}, newNotes(10))
+	d.silence("a", "*", 0, 10)
+	net := wide("n", 100, t0-60e6)
+	changes := d.machine.Step(viewOf(net), t0+1e6)
+	if due := d.notify(changes, t0+1e6); len(changes) != 100 || due != nil {
+		t.Fatalf("%d changes, %d due", len(changes), len(due))
+	}
+	d.notes.expire(t0 + 10e6)
+	due := d.notify(nil, t0+10e6)
+	if len(due) != burst || d.limiter.suppressed != 100-burst {
+		t.Errorf("%d due and %d suppressed; want %d and the rest", len(due), d.limiter.suppressed, burst)
+	}
+	if got := fmt.Sprint(due[0].Alarm.Severity); got != "minor" {
+		t.Errorf("the severity is %s", got)
+	}
+}

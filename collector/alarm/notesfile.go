@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+)
+
+// notesHead is the first line of a file of notes.
+const notesHead = "pnagent-notes 1"
+
+// anyKind is the kind of a selection of all kinds in a file of notes.
+const anyKind = "any"
+
+// text returns the content of a file of notes:
+//
+//	pnagent-notes 1
+//	ack 7 1794744000000000 "ada" "the bank is informed"
+//	unack 8 1794744000000000 "ada" ""
+//	silence 00c0ffee00c0ffee 1794744000000000 1794744000000000 1794747600000000 "ada" "upgrade" tokenStuck "orders" "" "" ""
+//	silence 00c0ffee00c0fff0 1794744000000001 1794744000000000 1794747600000000 "ada" "" any "*" "" "" "" ended "eve"
+//	cleared 5 tokenStuck minor 1794744000000000 1794743400000000 1794744600000000 3 "orders" "paid" "over after …" 0 "" ""
+//	end 5 5f3a90c2
+//
+// ack and unack have the index of an alarm, the time, who it was and a comment. silence has
+// an id, the time of its last change, from when and until when it holds, who made it, a
+// comment, the kind of alarms or any, and patterns of nets, places, transitions and
+// sources. cleared has index, kind and severity of an alarm, when it was raised, since when
+// its condition held, when it was cleared, how much it affected, its net, subject and
+// text, and the time, name and comment of its acknowledgement. end has the number of lines
+// between it and the first, and the CRC-32 (IEEE) of all bytes before it. Texts are quoted
+// as in Go, times are microseconds since the Unix epoch. Sidecars of a pair exchange pages
+// of the same form.
+func (n *noted) text() []byte {
+	var b bytes.Buffer
+	b.WriteString(notesHead + "\n")
+	for line := range n.lines() {
+		b.WriteString(line + "\n")
+	}
+	return notesEnded(b.Bytes())
+}
+
+// lines iterates over the lines of the notes.
+func (n *noted) lines() func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for i := range n.acks {
+			if !yield(n.acks[i].line()) {
+				return
+			}
+		}
+		for i := range n.silences {
+			if !yield(n.silences[i].line()) {
+				return
+			}
+		}
+		for i := range n.cleared {
+			if !yield(n.cleared[i].line()) {
+				return
+			}
+		}
+	}
+}
+
+func (a *ackNote) line() string {
+	word := "ack"
+	if a.withdrawn {
+		word = "unack"
+	}
+	return fmt.Sprintf("%s %d %d %q %q", word, a.index, a.At, a.By, a.Comment)
+}
+
+func (s *silenceNote) line() string {
+	kind, ended := anyKind, ""
+	if s.Kind != 0 {
+		kind = s.Kind.String()
+	}
+	if s.endedBy != "" {
+		ended = fmt.Sprintf(" ended %q", s.endedBy)
+	}
+	return fmt.Sprintf("silence %s %d %d %d %q %q %s %q %q %q %q%s", s.ID, s.at, s.From, s.Until, s.By, s.Comment, kind, s.Net, s.Place, s.Transition, s.Source, ended)
+}
+
+func (c *ClearedAlarm) line() string {
+	ack := c.Ack
+	if ack == nil {
+		ack = &Ack{}
+	}
+	return fmt.Sprintf("cleared %d %s %s %d %d %d %d %q %q %q %d %q %q", c.Index, c.Kind, c.Severity, c.Raised, c.Since, c.Cleared, c.Affected,
+		c.Net, c.Subject, c.Text, ack.At, ack.By, ack.Comment)
+}
+
+// notesEnded appends the last line.
+func notesEnded(body []byte) []byte {
+	return fmt.Appendf(body, "end %d %08x\n", bytes.Count(body, []byte("\n"))-1, crc32.ChecksumIEEE(body))
+}
+
+// parseNotes reads the content of a file of notes, or a page. Its errors wrap ErrState and
+// name the line.
+func parseNotes(text []byte) (noted, error) {
+	var n noted
+	if len(text) > MaxStateSize {
+		return n, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
+	}
+	body := text[:bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1]
+	if !bytes.Equal(text, notesEnded(bytes.Clone(body))) {
+		return n, fmt.Errorf("%w: torn or changed; expected a last line with the number of lines and the checksum", ErrState)
+	}
+	lines := bufio.NewScanner(bytes.NewReader(body))
+	lines.Buffer(nil, MaxStateSize)
+	at := 0
+	for lines.Scan() {
+		at++
+		if err := n.line(at, lines.Text()); err != nil {
+			return noted{}, fmt.Errorf("%w: line %d: %w", ErrState, at, err)
+		}
+	}
+	if err := lines.Err(); err != nil || at < 1 {
+		return noted{}, fmt.Errorf("%w: it ends after line %d: %w", ErrState, at, errors.Join(err, io.ErrUnexpectedEOF))
+	}
+	return n, nil
+}
+
+// line reads one line of a file of notes.
+func (n *noted) line(at int, line string) error {
+	word, rest, _ := strings.Cut(line, " ")
+	r := fields{rest: rest}
+	switch {
+	case at == 1 && line == notesHead:
+		return nil
+	case at > 1 && (word == "ack" || word == "unack"):
+		n.acks = append(n.acks, ackNote{index: r.index(), Ack: r.ack(), withdrawn: word == "unack"})
+	case at > 1 && word == "silence":
+		n.silences = append(n.silences, r.silence())
+	case at > 1 && word == "cleared":
+		n.cleared = append(n.cleared, r.cleared())
+	default:
+		return fmt.Errorf("%.40q; expected %q, and then ack, unack, silence or cleared", line, notesHead)
+	}
+	return r.end()
+}
+
+// ack reads who acknowledged an alarm and when.
+func (f *fields) ack() Ack {
+	a := Ack{At: f.time(), By: f.text(), Comment: f.text()}
+	if len(a.By) > MaxBy || len(a.Comment) > MaxComment {
+		f.fail("a name of %d bytes and a comment of %d; expected at most %d and %d", len(a.By), len(a.Comment), MaxBy, MaxComment)
+	}
+	return a
+}
+
+func (f *fields) silence() silenceNote {
+	var s silenceNote
+	s.ID, s.at, s.From, s.Until = f.id(), f.time(), f.time(), f.time()
+	s.By, s.Comment = f.text(), f.text()
+	if word, rest, _ := strings.Cut(f.rest, " "); word == anyKind {
+		f.rest = rest
+	} else {
+		s.Kind = f.kind()
+	}
+	s.Net, s.Place, s.Transition, s.Source = f.text(), f.text(), f.text(), f.text()
+	if f.rest != "" {
+		f.word("ended")
+		if s.endedBy = f.text(); s.endedBy == "" {
+			f.fail("ended by nobody; expected a name")
+		}
+	}
+	if s.Until <= s.From || s.Until-s.From > MaxSilence.Microseconds() {
+		f.fail("from %d until %d; expected at most %s", s.From, s.Until, MaxSilence)
+	}
+	if max(len(s.By), len(s.endedBy)) > MaxBy || len(s.Comment) > MaxComment || max(len(s.Net), len(s.Place), len(s.Transition), len(s.Source)) > maxPattern {
+		f.fail("a text is too long; expected names of at most %d bytes, comments of %d and patterns of %d", MaxBy, MaxComment, maxPattern)
+	}
+	return s
+}
+
+func (f *fields) cleared() ClearedAlarm {
+	c := ClearedAlarm{Alarm: Alarm{Index: f.index(), Kind: f.kind(), Severity: f.severity(), Raised: f.time(), Since: f.time()}, Cleared: f.time()}
+	c.Affected, c.Net, c.Subject, c.Text = f.number(1<<64-1), f.text(), f.text(), f.text()
+	if ack := f.ack(); ack != (Ack{}) {
+		c.Ack = &ack
+	}
+	return c
+}
+
+func (f *fields) id() string {
+	id := f.next()
+	if len(id) != idLength || strings.Trim(id, "0123456789abcdef") != "" {
+		f.fail("found %.20q; expected %d hex digits", id, idLength)
+	}
+	return id
+}
+
+func (f *fields) severity() Severity {
+	got := f.next()
+	s, ok := SeverityNamed(got)
+	if !ok {
+		f.fail("found %.20q; expected a severity", got)
+	}
+	return s
+}
+
+// pages returns the notes as pages.
+func (n *noted) pages() (out [][]byte) {
+	var body []byte
+	flush := func() {
+		if body != nil {
+			out, body = append(out, notesEnded(body)), nil
+		}
+	}
+	for line := range n.lines() {
+		if body == nil {
+			body = []byte(notesHead + "\n")
+		}
+		if body = append(append(body, line...), '\n'); len(body) >= pageSize {
+			flush()
+		}
+	}
+	flush()
+	return out
+}

@@ -24,7 +24,8 @@
 //
 // A member takes the duty once the member on duty has released it or is gone, and once
 // it has the alarms of that member. Each message has a digest of the alarms; if two
-// digests differ, the member asks for all alarms ([Page]). [Member.Hold] keeps the duty
+// digests differ, the member asks for all alarms ([Page]). Notes of operators are shared in
+// the same way, by every member. [Member.Hold] keeps the duty
 // while notifications are decided.
 //
 // # Members that are gone

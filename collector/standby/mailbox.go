@@ -22,7 +22,7 @@ const (
 // letter is a message that waits to be taken.
 type letter struct {
 	from string // the id of its sender
-	kind string // the end of its subject: "", pagesSuffix or parcelsSuffix
+	kind string // the end of its subject: "", pagesSuffix, notesSuffix or parcelsSuffix
 	data []byte
 	bulk int // bytes of a page or parcel; 0 of a Message
 }

@@ -49,6 +49,7 @@ type Config struct {
 	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
 	Up       func() bool   // reports whether it is able to notify; nil is always
 	Alarms   *Alarms       // nil shares no alarms
+	Notes    *Notes        // nil shares no notes
 	Sources  *Sources      // nil exchanges no silent sources
 	Keys     Keys          // sign the messages, and verify those of the others; nil takes every message
 	// Connected reports whether Conn is connected. It must not block, as
@@ -63,6 +64,14 @@ type Alarms struct {
 	Digest   func() string           // see Message
 	Fold     func(page []byte) error // merges a page that another sidecar passed to Share
 	ShareAll func(ask bool)          // passes all alarms to Share, with ask
+}
+
+// Notes gives access to a sidecar's notes about alarms, in the same way. Merging them has
+// one result in any order, so a member sends all of them where another one has others.
+type Notes struct {
+	Digest   func() string           // see Message
+	Fold     func(page []byte) error // merges a page that another sidecar passed to ShareNotes
+	ShareAll func()                  // passes all notes to ShareNotes
 }
 
 // Counters count the work of a Member since New.
@@ -154,13 +163,24 @@ func (m *Member) Hold() (s GroupState, release func()) {
 // are live it returns once the NATS server has the pages. With ask it requests all
 // alarms of the others. Share is safe for concurrent use.
 func (m *Member) Share(pages [][]byte, ask bool) {
+	m.publish(m.cfg.Subject+pagesSuffix, pages, ask)
+}
+
+// ShareNotes publishes pages of notes, in the same way. It is safe for concurrent use.
+func (m *Member) ShareNotes(pages [][]byte) {
+	m.publish(m.cfg.Subject+notesSuffix, pages, false)
+}
+
+// publish publishes pages. Their subjects are siblings of the group's, so that earlier
+// versions do not receive them.
+func (m *Member) publish(subject string, pages [][]byte, ask bool) {
 	if !m.cfg.Connected() {
 		return
 	}
 	var err error
-	for i, alarms := range pages {
-		page := Page{Version: Version, ID: m.id, Ask: ask && i == len(pages)-1, Alarms: alarms}
-		err = errors.Join(err, m.sealer.publish(m.cfg.Conn, m.pages(), page.Encode()))
+	for i, content := range pages {
+		page := Page{Version: Version, ID: m.id, Ask: ask && i == len(pages)-1, Content: content}
+		err = errors.Join(err, m.sealer.publish(m.cfg.Conn, subject, page.Encode()))
 	}
 	if err == nil && m.State().Live > 0 {
 		err = m.cfg.Conn.FlushTimeout(shareWithin)
@@ -169,10 +189,6 @@ func (m *Member) Share(pages [][]byte, ask bool) {
 		m.cfg.Log.Warn("cannot share alarms with the other sidecars", "err", err)
 	}
 }
-
-// pages is the subject of alarms. It is a sibling of the group's, so that earlier
-// versions do not receive them.
-func (m *Member) pages() string { return m.cfg.Subject + pagesSuffix }
 
 // Counters returns a copy of the counters. It is safe for concurrent use.
 func (m *Member) Counters() Counters {
@@ -233,7 +249,7 @@ func (m *Member) subscribe() (*nats.Subscription, error) {
 // take the place of none. The NATS client calls it for one message at a time.
 func (m *Member) arrive(msg *nats.Msg) {
 	kind, ok := strings.CutPrefix(msg.Subject, m.cfg.Subject)
-	if !ok || kind != "" && (kind != pagesSuffix || m.cfg.Alarms == nil) && (kind != parcelsSuffix || m.cfg.Sources == nil) {
+	if !ok || !m.takes(kind) {
 		return
 	}
 	l, err := m.verify(msg, kind)
@@ -243,11 +259,16 @@ func (m *Member) arrive(msg *nats.Msg) {
 	switch {
 	case err != nil:
 		m.reject(err)
-	case kind == pagesSuffix && l.from == m.id: // its own
+	case (kind == pagesSuffix || kind == notesSuffix) && l.from == m.id: // its own
 	case kind == parcelsSuffix && !slices.Contains([]string{"", m.id}, idIn(msg.Data, "to")): // of others
 	default:
 		m.mail.put(l)
 	}
+}
+
+// takes reports whether this sidecar takes messages of a kind, the end of their subject.
+func (m *Member) takes(kind string) bool {
+	return kind == "" || kind == pagesSuffix && m.cfg.Alarms != nil || kind == notesSuffix && m.cfg.Notes != nil || kind == parcelsSuffix && m.cfg.Sources != nil
 }
 
 // verify checks the size and the seal of a message, and finds its sender.
@@ -268,7 +289,7 @@ func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 	}
 	var err error
 	switch kind { // in another form, or no sidecar's
-	case pagesSuffix:
+	case pagesSuffix, notesSuffix:
 		var p Page
 		p, err = DecodePage(msg.Data)
 		l.from = p.ID
@@ -290,6 +311,8 @@ func (m *Member) take(l letter) {
 	switch l.kind {
 	case pagesSuffix:
 		err = m.receivePage(l.data)
+	case notesSuffix:
+		err = m.receiveNotes(l.data)
 	case parcelsSuffix:
 		err = m.receiveParcel(l.data)
 	default:
@@ -337,7 +360,7 @@ func (m *Member) receivePage(data []byte) error {
 	if err != nil || page.ID == m.id {
 		return err
 	}
-	if err := m.cfg.Alarms.Fold(page.Alarms); err != nil {
+	if err := m.cfg.Alarms.Fold(page.Content); err != nil {
 		return fmt.Errorf("page of a sidecar: %w: %w", BadPage, err)
 	}
 	if page.Ask && time.Since(m.asked) >= answerEvery {
@@ -347,9 +370,24 @@ func (m *Member) receivePage(data []byte) error {
 	return nil
 }
 
+// receiveNotes takes notes of another member.
+func (m *Member) receiveNotes(data []byte) error {
+	page, err := DecodePage(data)
+	if err != nil || page.ID == m.id {
+		return err
+	}
+	if err := m.cfg.Notes.Fold(page.Content); err != nil {
+		return fmt.Errorf("notes of a sidecar: %w: %w", BadPage, err)
+	}
+	return nil
+}
+
 func (m *Member) updateDigest() {
 	if m.cfg.Alarms != nil {
 		m.roster.SetDigest(m.cfg.Alarms.Digest())
+	}
+	if m.cfg.Notes != nil {
+		m.roster.SetNotes(m.cfg.Notes.Digest())
 	}
 }
 
@@ -382,6 +420,9 @@ func (m *Member) step() {
 	}
 	if m.cfg.Alarms != nil && m.roster.Ask(now) {
 		m.cfg.Alarms.ShareAll(true)
+	}
+	if m.cfg.Notes != nil && m.roster.NotesDiffer(now) {
+		m.cfg.Notes.ShareAll()
 	}
 	m.fetch(m.roster.Fetch(now))
 }

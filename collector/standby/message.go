@@ -38,6 +38,10 @@ type Message struct {
 	// that does not share its alarms, such as one of an earlier version.
 	Digest string `json:"digest,omitempty"`
 
+	// Notes is equal for members that have the same notes about alarms, as far as they must
+	// have the same. It is "" for a member that does not share its notes.
+	Notes string `json:"notes,omitempty"`
+
 	// Sources reports whether the member answers requests for silent sources, see
 	// Parcel. Earlier versions do not.
 	Sources bool `json:"sources,omitempty"`
@@ -103,6 +107,8 @@ func (m *Message) check() error {
 		return fmt.Errorf("message of a sidecar: %w: %d", BadTime, m.Started)
 	case len(m.Digest) > MaxDigest || !isPlain(m.Digest):
 		return fmt.Errorf("message of a sidecar: %w: %.80q", BadDigest, m.Digest)
+	case len(m.Notes) > MaxDigest || !isPlain(m.Notes):
+		return fmt.Errorf("message of a sidecar: %w: notes %.80q", BadDigest, m.Notes)
 	}
 	return nil
 }

@@ -52,6 +52,8 @@ func TestInvalidMessages(t *testing.T) {
 		{`{"version":1,"id":"a","started":-1}`, BadTime},
 		{`{"version":1,"id":"a","digest":"` + strings.Repeat("a", 65) + `"}`, BadDigest},
 		{`{"version":1,"id":"a","digest":"A"}`, BadDigest},
+		{`{"version":1,"id":"a","notes":"` + strings.Repeat("a", 65) + `"}`, BadDigest},
+		{`{"version":1,"id":"a","notes":"A"}`, BadDigest},
 		{`{"version":1,"id":"a","more":"` + strings.Repeat("a", MaxMessage) + `"}`, TooLarge},
 	} {
 		if _, err := Decode([]byte(c.text)); !errors.Is(err, c.want) {
@@ -106,8 +108,8 @@ func TestInvalidFirstLines(t *testing.T) {
 		{`{"version":1}` + "\nrest", BadID},
 	} {
 		page, err := DecodePage([]byte(c.text))
-		if !errors.Is(err, c.want) || err == nil && string(page.Alarms) != "rest" {
-			t.Errorf("page %.60q: %v, %q, want %v", c.text, err, page.Alarms, c.want)
+		if !errors.Is(err, c.want) || err == nil && string(page.Content) != "rest" {
+			t.Errorf("page %.60q: %v, %q, want %v", c.text, err, page.Content, c.want)
 		}
 		parcel, err := DecodeParcel([]byte(c.text))
 		if !errors.Is(err, c.want) || err == nil && string(parcel.Data) != "rest" {

@@ -55,6 +55,7 @@ type Roster struct {
 	agreed  time.Time // the last time that the digests of this member and the one on duty were equal
 	differs time.Time // since when the digests differ; zero while they are equal
 	asked   time.Time // the last request for alarms
+	noted   time.Time // the last time that all notes were sent
 }
 
 // peer is another member.
@@ -65,6 +66,7 @@ type peer struct {
 
 	asked   time.Time // the last request for its silent sources
 	fetched time.Time // the request whose answer was taken
+	differs time.Time // since when it has other notes; zero while it has the same
 }
 
 // NewRoster returns the roster of a member that starts now. It ignores the state
@@ -108,6 +110,11 @@ func (r *Roster) Receive(m Message, now time.Time) (isNew bool, err error) {
 		r.cover = now
 	}
 	p.Message, p.receivedAt = m, now
+	if m.Notes == "" || m.Notes == r.self.Notes {
+		p.differs = time.Time{}
+	} else if p.differs.IsZero() {
+		p.differs = now
+	}
 	r.compare(&m, now)
 	return isNew, nil
 }
@@ -138,6 +145,24 @@ func (r *Roster) peerOnDuty(now time.Time) bool {
 
 // SetDigest sets the digest of this member's alarms, see Message.
 func (r *Roster) SetDigest(digest string) { r.self.Digest = digest }
+
+// SetNotes sets the digest of this member's notes, see Message.
+func (r *Roster) SetNotes(digest string) { r.self.Notes = digest }
+
+// NotesDiffer reports whether it is time to send all notes: once another member has had
+// others for longer than a change takes. That member sends its own.
+func (r *Roster) NotesDiffer(now time.Time) bool {
+	if now.Sub(r.noted) < AskEvery {
+		return false
+	}
+	for _, p := range r.peers {
+		if !p.differs.IsZero() && now.Sub(p.differs) >= 3*Interval && r.lives(p, now) {
+			r.noted = now
+			return true
+		}
+	}
+	return false
+}
 
 // Ask reports whether it is time to exchange all alarms with the other members: at
 // the first message of a member on duty, and then once the digests have differed for

@@ -261,7 +261,7 @@ func TestAForgedMemberIsIgnoredByMembersWithAKey(t *testing.T) {
 		}
 		attack := func() {
 			publish(t, attacker, "s", encoded(t, Message{ID: "0", Name: "forged", Up: true, Ready: true, OnDuty: true, Digest: "of-a"}))
-			page := Page{Version: Version, ID: "0", Alarms: []byte("forged")}
+			page := Page{Version: Version, ID: "0", Content: []byte("forged")}
 			publish(t, attacker, "s-alarms", page.Encode())
 			part := Parcel{Version: Version, ID: "0", To: b.member.id, Last: true}
 			publish(t, attacker, "s-sources", part.Encode())

@@ -158,7 +158,7 @@ func TestAMemberWithoutAConnectionEndsAtOnce(t *testing.T) {
 }
 
 func TestAPageSurvivesARoundTrip(t *testing.T) {
-	want := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\ntwo\n")}
+	want := Page{Version: Version, ID: "a-1", Ask: true, Content: []byte("one\ntwo\n")}
 	got, err := DecodePage(want.Encode())
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("pages: error %v (-want +got): %s", err, diff)
@@ -166,7 +166,7 @@ func TestAPageSurvivesARoundTrip(t *testing.T) {
 }
 
 func FuzzDecodePage(f *testing.F) {
-	page := Page{Version: Version, ID: "a-1", Ask: true, Alarms: []byte("one\n")}
+	page := Page{Version: Version, ID: "a-1", Ask: true, Content: []byte("one\n")}
 	f.Add(page.Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := DecodePage(data)
@@ -318,7 +318,7 @@ func TestOnlyTheLastPageRequestsAlarms(t *testing.T) {
 		New(Config{Conn: connect(), Subject: "s"}).Share([][]byte{[]byte("1"), []byte("2"), []byte("3")}, true)
 		for i := range 3 {
 			page, err := DecodePage((<-pages).Data)
-			if err != nil || page.Ask != (i == 2) || string(page.Alarms) != fmt.Sprint(i+1) {
+			if err != nil || page.Ask != (i == 2) || string(page.Content) != fmt.Sprint(i+1) {
 				t.Errorf("page %d: %+v, %v", i, page, err)
 			}
 		}

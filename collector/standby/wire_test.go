@@ -364,7 +364,7 @@ func TestRequestsForAllAlarmsAreAnsweredOnceASecond(t *testing.T) {
 		synctest.Wait()
 		nc := connect()
 		request := func(ask bool) {
-			page := Page{Version: Version, ID: "other", Ask: ask, Alarms: []byte("of-other")}
+			page := Page{Version: Version, ID: "other", Ask: ask, Content: []byte("of-other")}
 			publish(t, nc, "s-alarms", page.Encode())
 		}
 		check := func(asks []bool, folded int) {

@@ -37,9 +37,9 @@ func equal(t *testing.T, got map[string]any, want string) {
 
 func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 	st := newStage(t, nil)
-	st.alarms = &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due",
+	st.alarms = &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Severity: alarm.Minor, Net: "orders", Subject: "due",
 		Raised: noon.Add(-30 * time.Second).UnixMicro(), Since: noon.Add(-time.Minute).UnixMicro(), Affected: 3, Text: "stuck"},
-		{Index: 8, Kind: alarm.SourceLost, Subject: "host-3", Since: noon.UnixMicro()}}}
+		{Index: 8, Kind: alarm.SourceLost, Severity: alarm.Major, Subject: "host-3", Since: noon.UnixMicro()}}}
 	st.show(orders())
 	st.show(later(orders(), 2*time.Second, 5))
 	hash := st.board.Load().nets["orders"].drawing.hash
@@ -51,9 +51,9 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":0},
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age_seconds":3602,"gaps":0}],
-		"deaf":false,"alarms":[{"index":7,"alarm":"tokenStuck","net":"orders","place":"due","raised":"2026-03-01T11:59:30.000000Z","since":"2026-03-01T11:59:00.000000Z",
+		"deaf":false,"actions":false,"silences":[],"alarms":[{"index":7,"alarm":"tokenStuck","severity":"minor","net":"orders","place":"due","raised":"2026-03-01T11:59:30.000000Z","since":"2026-03-01T11:59:00.000000Z",
 				"age_seconds":62,"affected":3,"text":"stuck"},
-			{"index":8,"alarm":"sourceLost","source":"host-3","raised":"1970-01-01T00:00:00.000000Z","since":"2026-03-01T12:00:00.000000Z","age_seconds":2,"affected":0,"text":""}]}`)
+			{"index":8,"alarm":"sourceLost","severity":"major","source":"host-3","raised":"1970-01-01T00:00:00.000000Z","since":"2026-03-01T12:00:00.000000Z","age_seconds":2,"affected":0,"text":""}]}`)
 }
 
 func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
@@ -71,7 +71,7 @@ func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
 
 func TestBeforeAViewTheOverviewIsEmpty(t *testing.T) {
 	equal(t, newStage(t, nil).document(t, "/api/v1/overview"),
-		`{"at":"1970-01-01T00:00:00.000000Z","generation":0,"nets":[],"sources":[],"alarms":[],"deaf":false}`)
+		`{"at":"1970-01-01T00:00:00.000000Z","generation":0,"nets":[],"sources":[],"alarms":[],"silences":[],"actions":false,"deaf":false}`)
 }
 
 func TestAnOverviewIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {

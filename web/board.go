@@ -15,6 +15,7 @@ type board struct {
 	view     *collector.View // nil before the first View
 	alarms   *alarm.ActiveSet
 	nets     map[string]*netBoard
+	actions  bool   // see api.Overview
 	serial   uint64 // one more than that of the previous board
 	history  extent
 	text     func() []byte // the overview
@@ -34,7 +35,7 @@ type netBoard struct {
 // advance returns the board of a View. It makes differences only for nets with
 // viewers.
 func (s *Server) advance(before *board, view *collector.View, alarms *alarm.ActiveSet) *board {
-	b := &board{view: view, alarms: alarms, serial: before.serial + 1,
+	b := &board{view: view, alarms: alarms, actions: s.cfg.Actions != nil, serial: before.serial + 1,
 		nets: make(map[string]*netBoard, len(view.Nets)), next: make(chan struct{})}
 	for _, n := range view.Nets {
 		nb := &netBoard{net: n, drawing: s.drawingOf(n)}

@@ -228,7 +228,7 @@ func slowest(s stats.Slowest) *api.Slowest {
 
 // AlarmsDocument returns alarms for JSON, with ages as of now.
 func AlarmsDocument(s *alarm.ActiveSet, now int64) *api.Alarms {
-	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active))}
+	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active)), Silences: silenceDocuments(s.Silences)}
 	for i := range s.Active {
 		d.Active[i] = alarmDocument(&s.Active[i], now)
 	}
@@ -237,8 +237,40 @@ func AlarmsDocument(s *alarm.ActiveSet, now int64) *api.Alarms {
 
 func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	place, transition, source, region := a.About()
-	return api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
-		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text}
+	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
+		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil)}
+	if a.Ack != nil {
+		d.Acknowledged = &api.Ack{By: a.Ack.By, At: api.Time(a.Ack.At), Comment: a.Ack.Comment}
+	}
+	return d
+}
+
+// clearedDocument returns the cleared alarms for JSON.
+func clearedDocument(s *alarm.ActiveSet) *api.ClearedAlarms {
+	d := &api.ClearedAlarms{Cleared: make([]api.ClearedAlarm, 0, len(s.Cleared))}
+	for i := range s.Cleared {
+		c := &s.Cleared[len(s.Cleared)-1-i]
+		a := alarmDocument(&c.Alarm, c.Cleared)
+		d.Cleared = append(d.Cleared, api.ClearedAlarm{Index: a.Index, Alarm: a.Alarm, Severity: a.Severity, Net: a.Net, Place: a.Place, Transition: a.Transition, Source: a.Source,
+			Region: a.Region, Raised: a.Raised, Since: a.Since, Cleared: api.Time(c.Cleared), Affected: a.Affected, Text: a.Text, Acknowledged: a.Acknowledged})
+	}
+	return d
+}
+
+func silenceDocuments(silences []alarm.Silence) []api.Silence {
+	out := make([]api.Silence, len(silences))
+	for i := range silences {
+		out[i] = silenceDocument(&silences[i])
+	}
+	return out
+}
+
+func silenceDocument(s *alarm.Silence) api.Silence {
+	d := api.Silence{ID: s.ID, From: api.Time(s.From), Until: api.Time(s.Until), By: s.By, Comment: s.Comment, Net: s.Net, Place: s.Place, Transition: s.Transition, Source: s.Source}
+	if s.Kind != 0 {
+		d.Alarm = s.Kind.String()
+	}
+	return d
 }
 
 // known returns a value, or nil if its columns are absent.

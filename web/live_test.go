@@ -391,10 +391,12 @@ func TestRunFollowsTheViews(t *testing.T) {
 				t.Errorf("it shows %v", got)
 			}
 		}
-		alarms.Store(&alarm.ActiveSet{LastChange: 1})
-		synctest.Wait()
-		if got := st.board.Load(); got.alarms != alarms.Load() || got.view != view.Load() || st.Counters().History.Frames != 2 {
-			t.Errorf("it shows %+v, %+v", got.view, got.alarms)
+		for _, set := range []*alarm.ActiveSet{{LastChange: 1}, {LastChange: 1, Noted: 1}} {
+			alarms.Store(set)
+			synctest.Wait()
+			if got := st.board.Load(); got.alarms != set || got.view != view.Load() || st.Counters().History.Frames != 2 {
+				t.Errorf("it shows %+v, %+v", got.view, got.alarms)
+			}
 		}
 		cancel()
 		if err := <-ended; err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -25,6 +26,9 @@ import (
 // described is the OpenAPI description, as far as answers are held against it.
 type described struct {
 	Paths map[string]map[string]struct {
+		RequestBody struct {
+			Content map[string]struct{ Schema schema }
+		}
 		Responses map[string]struct {
 			Content map[string]struct{ Schema schema }
 		}
@@ -118,6 +122,7 @@ func (d *described) check(at string, v any, s *schema, seen map[string]bool) (fa
 // everything is a stage that shows all that there is to show.
 func everything(t *testing.T) *stage {
 	st := newStage(t, func(c *Config) {
+		c.Actions = &Actions{Alarms: &notebook{}, Who: ada}
 		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) {
 			return &telemetry.Instance{At: 9e6, LeftOut: 1, Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}}}, nil
@@ -130,6 +135,14 @@ func everything(t *testing.T) *stage {
 		s.State, s.Reason, s.Conflict = collector.Refused, "two processes", true
 	}
 	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up})
+	ack := &alarm.Ack{At: t0, By: "ada", Comment: "seen"}
+	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Ack: ack, SilencedUntil: t0}}
+	for _, kind := range alarm.Kinds() {
+		st.alarms.Cleared = append(st.alarms.Cleared, alarm.ClearedAlarm{Alarm: alarm.Alarm{Net: "order", Subject: "p0", Kind: kind, Ack: ack}, Cleared: t0})
+	}
+	for range maxSilences + 1 {
+		st.alarms.Silences = append(st.alarms.Silences, alarm.Silence{ID: "a", By: "ada", Comment: "c", Selection: alarm.Selection{Kind: alarm.TokenStuck, Net: "n", Place: "p", Transition: "t", Source: "s"}})
+	}
 	for i := range 1001 {
 		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())]})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
@@ -147,7 +160,7 @@ func everything(t *testing.T) *stage {
 // some answer.
 func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	d, st := description(t), everything(t)
-	served := append(slices.Collect(maps.Keys(st.routes())), livePath)
+	served := append(append(slices.Collect(maps.Keys(st.routes())), livePath), slices.Collect(maps.Keys(changes()))...)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(d.Paths)), slices.Sorted(slices.Values(served))); diff != "" {
 		t.Errorf("paths (-described +served):\n%s", diff)
 	}
@@ -162,6 +175,14 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	for path, methods := range d.Paths {
 		responses := methods["get"].Responses
 		if path == livePath {
+			continue
+		}
+		if post, ok := methods["post"]; ok {
+			body, w := changes()[path], httptest.NewRecorder()
+			st.Handler().ServeHTTP(w, posted(path, body))
+			request, answer := post.RequestBody.Content["application/json"].Schema, post.Responses[fmt.Sprint(w.Code)].Content["application/json"].Schema
+			hold(path, "a request", any(object(t, []byte(body))), &request)
+			hold(path, fmt.Sprint(w.Code), any(object(t, w.Body.Bytes())), &answer)
 			continue
 		}
 		w := st.get(path + parameters[strings.TrimPrefix(path, "/api/v1/")])

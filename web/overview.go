@@ -7,14 +7,20 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// maxListed is how many sources, and how many alarms, an overview lists.
-const maxListed = 1000
+const (
+	// maxListed is how many sources, and how many alarms, an overview lists.
+	maxListed = 1000
+	// maxSilences is how many silences it lists.
+	maxSilences = 100
+)
 
 // overviewText returns the overview as of the View, as JSON.
 func (b *board) overviewText() []byte {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
-		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted}
+		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions}
+	d.Silences = silenceDocuments(b.alarms.Silences[:min(len(b.alarms.Silences), maxSilences)])
+	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)
 	if b.history.to != 0 {
 		d.History = &api.Kept{From: api.Time(b.history.from), To: api.Time(b.history.to), Step: b.history.step.Seconds()}

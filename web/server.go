@@ -36,6 +36,7 @@ type Config struct {
 	Alarms  <-chan *alarm.ActiveSet // from Watcher.Subscribe; nil for no alarms
 	History *history.Store          // the last hour; owned by the Server
 	Ask     Ask                     // nil if engines cannot be asked
+	Actions *Actions                // nil if nothing can be changed
 	Version string                  // of pnagent: versions may draw differently
 
 	Viewers           int           // at once, 0 is DefaultViewers
@@ -115,7 +116,7 @@ func (s *Server) Run(ctx context.Context) error {
 			s.show(view.Present())
 		case alarms := <-s.cfg.Alarms:
 			before := s.alarms.Swap(alarms)
-			if shown := s.board.Load().view; shown.Generation != 0 && alarms.LastChange != before.LastChange {
+			if shown := s.board.Load().view; shown.Generation != 0 && alarms.Differs(before) {
 				s.show(shown)
 			}
 		case <-ctx.Done():
@@ -165,9 +166,17 @@ func (s *Server) Handler() http.Handler {
 		s.serveFile(w, r)
 	}))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			refuse(w, http.StatusMethodNotAllowed, "only GET and HEAD")
+		action, allow := s.action(r.URL.Path), "GET, HEAD"
+		if action != nil {
+			allow = http.MethodPost
+		}
+		switch {
+		case action != nil && r.Method == http.MethodPost:
+			s.limited(w, r, action)
+			return
+		case action != nil || r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", allow)
+			refuse(w, http.StatusMethodNotAllowed, "only "+allow)
 			return
 		}
 		if r.URL.Path == livePath {
@@ -190,6 +199,9 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		},
 		"/api/v1/alarms": func(w http.ResponseWriter, _ *http.Request) {
 			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.cfg.Now().UnixMicro()))
+		},
+		"/api/v1/alarms/cleared": func(w http.ResponseWriter, _ *http.Request) {
+			answerJSON(w, clearedDocument(s.alarms.Load()))
 		},
 		"/api/v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, "application/json", api.OpenAPI)

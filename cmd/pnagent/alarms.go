@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/agentx"
@@ -18,11 +19,12 @@ import (
 
 // alarmFlags configure alarms and their receivers.
 type alarmFlags struct {
-	Rules  rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file the thresholds may be here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
-	State  string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
-	Sinks  []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user, which --snmp.users-file needs unless a community is set."`
-	User   string    `name:"snmp.trap-user" placeholder:"NAME" help:"User of --snmp.users-file for notifications to the trap sinks, which are SNMPv3 then instead of SNMPv2c. See docs/snmpv3.md."`
-	Inform bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
+	Rules   rulesFlag `name:"alarms" placeholder:"FILE" help:"YAML file with the thresholds of alarms; in the configuration file the thresholds may be here themselves. Default: 10 minutes for stuck tokens and starved transitions, silent sources, deadlocks of a minute."`
+	History int       `name:"alarm-history" default:"1000" help:"Number of cleared alarms to keep, 1 to 10,000. They are in a file beside --alarm-state, as are acknowledgements and silences, with .notes for its extension."`
+	State   string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
+	Sinks   []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user, which --snmp.users-file needs unless a community is set."`
+	User    string    `name:"snmp.trap-user" placeholder:"NAME" help:"User of --snmp.users-file for notifications to the trap sinks, which are SNMPv3 then instead of SNMPv2c. See docs/snmpv3.md."`
+	Inform  bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
 }
 
 // stateName is what the state file is called beside the lock.
@@ -33,6 +35,9 @@ const informRetries = 5
 
 // fill takes the rules, and reads the file of them that the flags name.
 func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
+	if f.History < 1 || f.History > alarm.MaxHistory {
+		return usageError{fmt.Errorf("--alarm-history: %d alarms; expected 1 to %d", f.History, alarm.MaxHistory)}
+	}
 	cfg.alarms = *f
 	if f.State == "" && mibDir != "" {
 		cfg.alarms.State = filepath.Join(mibDir, stateName)
@@ -44,6 +49,14 @@ func (f *alarmFlags) fill(cfg *sidecarConfig, mibDir string) (err error) {
 		cfg.rules, err = readFile(f.Rules.file, "the rules for alarms", alarm.ReadRules)
 	}
 	return err
+}
+
+// notesFile returns the file of acknowledgements, silences and cleared alarms; "" for none.
+func (f *alarmFlags) notesFile() string {
+	if f.State == "" {
+		return ""
+	}
+	return strings.TrimSuffix(f.State, filepath.Ext(f.State)) + ".notes"
 }
 
 func (s *sidecar) openTraps() (err error) {
@@ -89,9 +102,9 @@ func (s *sidecar) openAlarms() {
 		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
 	}
 	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.flags.ForgetAfter,
-		StateFile: s.cfg.alarms.State, Sinks: sinks, Log: s.cfg.log}
+		StateFile: s.cfg.alarms.State, NotesFile: s.cfg.alarms.notesFile(), History: s.cfg.alarms.History, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
-		cfg.Duty, cfg.Share = s.duty, s.member.Share
+		cfg.Duty, cfg.Share, cfg.ShareNotes = s.duty, s.member.Share, s.member.ShareNotes
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.agentXPriority)
 	}
 	s.watcher = alarm.New(cfg)

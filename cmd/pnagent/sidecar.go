@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -34,6 +35,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 	"github.com/pnagent/pnagent/web"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // sidecarConfig is what a sidecar is made of.
@@ -166,12 +168,12 @@ func (s *sidecar) openAgentX() (err error) {
 }
 
 func (s *sidecar) openWeb(ctx context.Context) (err error) {
-	if err := s.openLive(); err != nil {
-		return err
-	}
 	flags := &s.cfg.flags
 	s.http = httpserver.New(httpserver.Config{WebConfig: flags.WebConfig, Hosts: flags.Hosts, Address: s.cfg.web,
 		Streams: flags.Viewers, StreamsPerAddress: flags.ViewersPerAddress, Log: s.cfg.log})
+	if err := s.openLive(); err != nil {
+		return err
+	}
 	v := versionOf()
 	var reload func() error
 	if s.cfg.reread != nil {
@@ -185,17 +187,26 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 			{Pattern: "/", Handler: s.live.Handler(), Link: "index.html", Text: "Live", Description: "the nets as they run, and the last hour"},
 			{Pattern: "GET /api/v1/view", Handler: s.live.Handler(), Link: "api/v1/view", Text: "View", Description: "everything as JSON"},
 			{Pattern: "GET /api/v1/alarms", Handler: s.live.Handler(), Link: "api/v1/alarms", Text: "Alarms", Description: "those that are active, as JSON"},
+			{Pattern: "GET /api/v1/alarms/cleared", Handler: s.live.Handler(), Link: "api/v1/alarms/cleared", Text: "Cleared alarms", Description: "the last ones, as JSON"},
 			{Pattern: "GET /api/v1/openapi.json", Handler: s.live.Handler(), Link: "api/v1/openapi.json", Text: "API", Description: "the OpenAPI description of these documents"}}})
 	if err != nil {
 		return err
 	}
-	s.tcp, err = s.listen(ctx)
+	if s.tcp, err = s.listen(ctx); err == nil && flags.Actions {
+		if err = s.http.Identifies(s.tcp.Addr()); errors.Is(err, httpserver.ErrUnknown) {
+			err = usageError{fmt.Errorf("--web.actions at %s: %w", s.tcp.Addr(), err)}
+		}
+	}
 	return err
 }
 
 // openLive makes the live page.
 func (s *sidecar) openLive() (err error) {
-	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Version: versionOf().Version,
+	var actions *web.Actions
+	if s.cfg.flags.Actions {
+		actions = &web.Actions{Alarms: s.watcher, Who: func(r *http.Request) (string, bool, error) { return s.http.Who(r, api.ByHeader) }}
+	}
+	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
@@ -310,7 +321,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 			case view = <-views:
 				changed = true
 			case state := <-states:
-				changed = state.LastChange != alarms.LastChange
+				changed = state.Differs(alarms)
 				alarms = state
 			case <-ctx.Done():
 				return nil

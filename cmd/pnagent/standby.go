@@ -28,6 +28,11 @@ func (s *sidecar) joinOthers(host string) {
 			Digest:   func() string { return s.watcher.Digest() },
 			Fold:     func(page []byte) error { return s.watcher.Fold(page) },
 			ShareAll: func(ask bool) { s.watcher.ShareAll(ask) },
+		},
+		Notes: &standby.Notes{
+			Digest:   func() string { return s.watcher.NotesDigest() },
+			Fold:     func(page []byte) error { return s.watcher.FoldNotes(page) },
+			ShareAll: func() { s.watcher.ShareAllNotes() },
 		}})
 }
 

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -205,12 +204,11 @@ func (f *fields) time() int64 { return int64(f.number(1 << 62)) }
 
 func (f *fields) kind() Kind {
 	got := f.next()
-	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.String() == got })
-	if i < 0 {
+	k, ok := KindNamed(got)
+	if !ok {
 		f.fail("found %.20q; expected a kind of alarm", got)
-		return 0
 	}
-	return Kinds()[i]
+	return k
 }
 
 func (f *fields) text() string {

@@ -2,6 +2,8 @@
 
 package alarm
 
+import "slices"
+
 // Kind is the condition of an alarm. Its numbers are those of PetrinetAlarm in
 // PETRINET-MIB.
 type Kind uint8
@@ -28,6 +30,15 @@ func (k Kind) String() string {
 		return names[k]
 	}
 	return names[0]
+}
+
+// KindNamed returns the kind with a name, and whether there is one.
+func KindNamed(name string) (Kind, bool) {
+	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.String() == name })
+	if i < 0 {
+		return 0, false
+	}
+	return Kinds()[i], true
 }
 
 // Alarm is an active alarm.

@@ -10,5 +10,5 @@
 //   - Connections are limited in all and for each address; see [Config.Streams].
 //
 // TLS and basic authentication come from the web configuration file of
-// exporter-toolkit.
+// exporter-toolkit. Who returns which client sent a request, for what changes something.
 package httpserver

@@ -20,9 +20,10 @@ var update = flag.Bool("update", false, "write openapi.json")
 // object is a JSON object of the description. Its keys are sorted as it is written.
 type object = map[string]any
 
-// path describes GET of a path below /api/v1.
+// path describes GET of a path below /api/v1, or POST if it has a body.
 type path struct {
 	name, summary string
+	body          any // of a POST; nil for GET
 	parameters    []parameter
 	kind          string // of the answer; "" is application/json
 	document      any    // of the answer; nil where it is not JSON
@@ -36,10 +37,15 @@ type parameter struct {
 
 func paths() []path {
 	net := parameter{name: "net", description: "id of the net"}
-	of := []string{"400", "404"}
+	of, changed := []string{"400", "404"}, []string{"400", "403", "404"}
 	return []path{
 		{name: "/view", summary: "Everything: all nets with their places and transitions, and all sources.", document: View{}},
 		{name: "/alarms", summary: "The active alarms.", document: Alarms{}},
+		{name: "/alarms/cleared", summary: "The alarms that were cleared last; --alarm-history is how many.", document: ClearedAlarms{}},
+		{name: "/alarms/ack", summary: "Acknowledge active alarms.", body: Acknowledge{}, document: Done{}, errors: changed},
+		{name: "/alarms/unack", summary: "Withdraw acknowledgements of active alarms.", body: Acknowledge{}, document: Done{}, errors: changed},
+		{name: "/alarms/silence", summary: "Hold back notifications of alarms for a time.", body: NewSilence{}, document: Silence{}, errors: []string{"400", "403"}},
+		{name: "/alarms/unsilence", summary: "End a silence before its time.", body: EndSilence{}, document: Done{}, errors: changed},
 		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View.", document: Overview{}},
 		{name: "/live", summary: "A stream of server-sent events: overview (Overview) at once and once a View; with net also frame (Frame) at once and where there is no " +
 			"difference to send, else diff (Diff). The id of an event is the generation of its View.", parameters: []parameter{{name: "net", description: "id of the net; without it overviews only", optional: true}}, kind: "text/event-stream"},
@@ -65,10 +71,10 @@ func TestOpenAPIIsMadeOfTheTypes(t *testing.T) {
 	g.schema(reflect.TypeFor[Diff]())
 	all := object{}
 	for _, p := range paths() {
-		all["/api/v1"+p.name] = object{"get": g.operation(p)}
+		all["/api/v1"+p.name] = object{p.method(): g.operation(p)}
 	}
 	text, err := json.MarshalIndent(object{"openapi": "3.1.0",
-		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Everything is read-only. Times are RFC 3339 in UTC by the sidecar's clock; " +
+		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Only a sidecar with --web.actions takes POST, for notes about alarms. Times are RFC 3339 in UTC by the sidecar's clock; " +
 			"ages and durations are seconds, ages as of the answer. What no source of a net knows is an absent field. Fields may be added."},
 		"paths": all, "components": object{"schemas": g.schemas}}, "", "  ")
 	if err != nil {
@@ -89,6 +95,13 @@ type generator struct {
 	schemas  object
 }
 
+func (p *path) method() string {
+	if p.body == nil {
+		return "get"
+	}
+	return "post"
+}
+
 func (g *generator) operation(p path) object {
 	content := object{"schema": object{"type": "string"}}
 	if p.document != nil {
@@ -101,11 +114,15 @@ func (g *generator) operation(p path) object {
 	responses := object{"200": object{"description": p.summary, "content": object{kind: content}}}
 	wrong := object{"content": object{"application/json": object{"schema": g.schema(reflect.TypeFor[Error]())}}}
 	for _, status := range append(p.errors, "503") {
-		description := map[string]string{"400": "A parameter is missing or invalid.", "404": "There is no such net, place, transition or moment.",
+		description := map[string]string{"400": "A parameter is missing or invalid.", "404": "There is no such net, place, transition, moment, active alarm or silence.",
+			"403": "The sidecar takes no changes (--web.actions), or not from this client.",
 			"503": "Too many requests are under way, or too many streams; Retry-After has a number of seconds."}[status]
 		responses[status] = object{"description": description, "content": wrong["content"]}
 	}
 	o := object{"summary": p.summary, "operationId": strings.NewReplacer("/", "", ".", "_").Replace(p.name), "responses": responses}
+	if p.body != nil {
+		o["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": g.schema(reflect.TypeOf(p.body))}}}
+	}
 	if len(p.parameters) > 0 {
 		var list []object
 		for _, one := range p.parameters {
@@ -191,7 +208,7 @@ func (g *generator) fields(t reflect.Type, properties object, required *[]string
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"view.go", "page.go"} {
+	for _, name := range []string{"view.go", "page.go", "action.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -5,17 +5,20 @@ package api
 // Overview is all nets without their rows: GET /api/v1/overview, and the event
 // of that name of GET /api/v1/live. Ages are as of at.
 type Overview struct {
-	At             Time          `json:"at"`
-	Generation     uint64        `json:"generation"`
-	History        *Kept         `json:"history,omitempty"` // what is kept of the last hour
-	Nets           []NetOverview `json:"nets"`
-	Sources        []SourceState `json:"sources"` // at most 1,000; those that are up are left out first
-	Alarms         []Alarm       `json:"alarms"`  // at most 1,000
-	NATS           *Connection   `json:"nats,omitempty"`
-	Up             *Connection   `json:"up_nats,omitempty"`
-	Interrupted    bool          `json:"deaf"`
-	SourcesLeftOut int           `json:"sources_left_out,omitempty"`
-	AlarmsLeftOut  int           `json:"alarms_left_out,omitempty"`
+	At              Time          `json:"at"`
+	Generation      uint64        `json:"generation"`
+	History         *Kept         `json:"history,omitempty"` // what is kept of the last hour
+	Nets            []NetOverview `json:"nets"`
+	Sources         []SourceState `json:"sources"`  // at most 1,000; those that are up are left out first
+	Alarms          []Alarm       `json:"alarms"`   // at most 1,000
+	Silences        []Silence     `json:"silences"` // at most 100
+	NATS            *Connection   `json:"nats,omitempty"`
+	Up              *Connection   `json:"up_nats,omitempty"`
+	Interrupted     bool          `json:"deaf"`
+	SourcesLeftOut  int           `json:"sources_left_out,omitempty"`
+	AlarmsLeftOut   int           `json:"alarms_left_out,omitempty"`
+	SilencesLeftOut int           `json:"silences_left_out,omitempty"`
+	Actions         bool          `json:"actions"` // whether the sidecar takes POST requests
 }
 
 // Kept is the period of the past that the sidecar keeps.

@@ -269,16 +269,18 @@ type Traffic struct {
 
 // Alarms are the active alarms: GET /api/v1/alarms.
 type Alarms struct {
-	LastChange Time    `json:"last_change,omitzero"`     // when an alarm was last raised or cleared
-	Suppressed uint64  `json:"notifications_suppressed"` // since the start of the sidecar
-	Active     []Alarm `json:"active"`                   // by index
+	LastChange Time      `json:"last_change,omitzero"`     // when an alarm was last raised or cleared
+	Suppressed uint64    `json:"notifications_suppressed"` // since the start of the sidecar
+	Active     []Alarm   `json:"active"`                   // by index
+	Silences   []Silence `json:"silences"`                 // those in effect, by their end
 }
 
 // Alarm is one active alarm. Its subject is the place, transition, source or
 // region, of which at most one is set, or else the net.
 type Alarm struct {
 	Index      uint32  `json:"index"`
-	Alarm      string  `json:"alarm"` // its kind
+	Alarm      string  `json:"alarm"`    // its kind
+	Severity   string  `json:"severity"` // critical, major, minor or warning
 	Net        string  `json:"net,omitempty"`
 	Place      string  `json:"place,omitempty"`
 	Transition string  `json:"transition,omitempty"`
@@ -289,10 +291,62 @@ type Alarm struct {
 	Age        float64 `json:"age_seconds"`
 	Affected   uint64  `json:"affected"`
 	Text       string  `json:"text"`
+
+	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is
+	SilencedUntil Time `json:"silenced_until,omitzero"` // while its notifications are held back
+}
+
+// Ack is the acknowledgement of an alarm.
+type Ack struct {
+	By      string `json:"by"`
+	At      Time   `json:"at"`
+	Comment string `json:"comment,omitempty"`
+}
+
+// Silence holds back the notifications of alarms. Its subject has patterns, in which * is
+// any text and ? one character; an absent one matches every alarm.
+type Silence struct {
+	ID         string `json:"id"`
+	From       Time   `json:"from"`
+	Until      Time   `json:"until"`
+	By         string `json:"by"`
+	Comment    string `json:"comment,omitempty"`
+	Alarm      string `json:"alarm,omitempty"` // kind
+	Net        string `json:"net,omitempty"`
+	Place      string `json:"place,omitempty"`
+	Transition string `json:"transition,omitempty"`
+	Source     string `json:"source,omitempty"`
+}
+
+// ClearedAlarms are the alarms that were cleared last: GET /api/v1/alarms/cleared.
+type ClearedAlarms struct {
+	Cleared []ClearedAlarm `json:"cleared"` // the newest first
+}
+
+// ClearedAlarm is an alarm that is over. Its fields are those of Alarm.
+type ClearedAlarm struct {
+	Index      uint32 `json:"index"`
+	Alarm      string `json:"alarm"`
+	Severity   string `json:"severity"`
+	Net        string `json:"net,omitempty"`
+	Place      string `json:"place,omitempty"`
+	Transition string `json:"transition,omitempty"`
+	Source     string `json:"source,omitempty"`
+	Region     string `json:"region,omitempty"`
+	Raised     Time   `json:"raised"`
+	Since      Time   `json:"since"`
+	Cleared    Time   `json:"cleared"`
+	Affected   uint64 `json:"affected"` // when it was last active
+	Text       string `json:"text"`     // why it is over
+
+	Acknowledged *Ack `json:"acknowledged,omitempty"`
 }
 
 // About returns the id of the alarm's subject; "" for the net.
 func (a *Alarm) About() string { return a.Place + a.Transition + a.Source + a.Region }
+
+// About returns the id of the alarm's subject; "" for the net.
+func (a *ClearedAlarm) About() string { return a.Place + a.Transition + a.Source + a.Region }
 
 // Time is a time in microseconds since the Unix epoch; RFC 3339 in UTC as JSON.
 type Time int64

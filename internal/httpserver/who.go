@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package httpserver
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+)
+
+// ErrUnknown means that a client cannot prove who it is.
+var ErrUnknown = errors.New("the client is not known; expected basic_auth_users or client_auth_type RequireAndVerifyClientCert in --web.config.file, or a loopback address")
+
+// maxName bounds the name of a client, in bytes.
+const maxName = 256
+
+// access is the part of a web configuration that says who may connect.
+type access struct {
+	TLS struct {
+		ClientAuth string `yaml:"client_auth_type"`
+	} `yaml:"tls_server_config"`
+	Users map[string]string `yaml:"basic_auth_users"`
+}
+
+// readAccess reads a web configuration; "" has nothing. exporter-toolkit reads it again for
+// each request too, so an answer is as of now.
+func readAccess(file string) (a access, err error) {
+	if file == "" {
+		return a, nil
+	}
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = yaml.Unmarshal(text, &a)
+	}
+	if err != nil {
+		return access{}, fmt.Errorf("read the web configuration: %w", err)
+	}
+	return a, nil
+}
+
+// Identifies returns ErrUnknown if clients of a listener cannot be told apart from others
+// than those of this machine: its address is not of the loopback, and the web configuration
+// has neither users nor required client certificates.
+func (s *Server) Identifies(addr net.Addr) error {
+	a, err := readAccess(s.cfg.WebConfig)
+	if err != nil {
+		return err
+	}
+	if len(a.Users) == 0 && a.TLS.ClientAuth != "RequireAndVerifyClientCert" && !loopback(addr) {
+		return ErrUnknown
+	}
+	return nil
+}
+
+// Who returns the name of the client of a request: the user of basic authentication, or the
+// common name of its certificate. At a loopback address, a client that has proved nothing
+// has the name in a header, or its address; elsewhere it is ErrUnknown.
+func (s *Server) Who(r *http.Request, header string) (name string, proven bool, err error) {
+	a, err := readAccess(s.cfg.WebConfig)
+	if err != nil {
+		return "", false, err
+	}
+	if user, _, ok := r.BasicAuth(); ok && a.Users[user] != "" { // exporter-toolkit has compared the password
+		return cut(user), true, nil
+	}
+	if r.TLS != nil && len(r.TLS.VerifiedChains) > 0 {
+		subject := r.TLS.VerifiedChains[0][0].Subject
+		return cut(cmp.Or(subject.CommonName, subject.String())), true, nil
+	}
+	at, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if len(a.Users) > 0 || at == nil || !loopback(at) {
+		return "", false, ErrUnknown
+	}
+	claimed := r.Header.Get(header)
+	if claimed == "" || !utf8.ValidString(claimed) {
+		claimed = r.RemoteAddr
+	}
+	return cut(claimed), false, nil
+}
+
+// cut cuts a name off at maxName bytes of UTF-8.
+func cut(name string) string {
+	for len(name) > maxName || !utf8.ValidString(name) {
+		name = name[:min(len(name)-1, maxName)]
+	}
+	return name
+}

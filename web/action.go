@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// Actions are the changes that a client may make.
+type Actions struct {
+	Alarms Alarms
+	// Who returns the name of the client of a request, and whether the client proved it.
+	// An error refuses the request.
+	Who func(*http.Request) (name string, proven bool, err error)
+}
+
+// Alarms takes the notes of operators. It is an alarm.Watcher.
+type Alarms interface {
+	Acknowledge(ctx context.Context, indices []uint32, by, comment string) error
+	Unacknowledge(ctx context.Context, indices []uint32, by, comment string) error
+	Silence(ctx context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error)
+	Unsilence(ctx context.Context, id, by string) error
+}
+
+const (
+	// maxChange bounds the body of a request, in bytes.
+	maxChange = 64 << 10
+	// maxIndices is how many alarms a request may acknowledge.
+	maxIndices = 1000
+)
+
+// errBody is wrapped by the error of a body that is not valid.
+var errBody = errors.New("invalid body")
+
+// change is one request for a change.
+type change struct {
+	ctx  context.Context
+	to   Alarms
+	by   string
+	body io.Reader
+}
+
+// made is a change that was made: the answer, and what the log says.
+type made struct {
+	answer any
+	said   string
+	about  []any // keys and values
+}
+
+// action returns the handler of a path that changes something, or nil.
+func (s *Server) action(path string) http.HandlerFunc {
+	do, ok := map[string]func(*change) (made, error){
+		"/api/v1/alarms/ack":       func(c *change) (made, error) { return c.acknowledge(c.to.Acknowledge, "alarms acknowledged") },
+		"/api/v1/alarms/unack":     func(c *change) (made, error) { return c.acknowledge(c.to.Unacknowledge, "acknowledgements withdrawn") },
+		"/api/v1/alarms/silence":   (*change).silence,
+		"/api/v1/alarms/unsilence": (*change).unsilence,
+	}[path]
+	if !ok {
+		return nil
+	}
+	return func(w http.ResponseWriter, r *http.Request) { s.serveAction(w, r, do) }
+}
+
+// serveAction makes a change, and logs who asked for it.
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(*change) (made, error)) {
+	if s.cfg.Actions == nil {
+		refuse(w, http.StatusForbidden, "this sidecar takes no changes; expected --web.actions")
+		return
+	}
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		refuse(w, http.StatusUnsupportedMediaType, "expected a body of the type application/json")
+		return
+	}
+	by, proven, err := s.cfg.Actions.Who(r)
+	if err != nil {
+		refuse(w, http.StatusForbidden, err.Error())
+		return
+	}
+	m, err := s.change(r, by, do)
+	if err != nil {
+		refuse(w, statusOf(err), err.Error())
+		return
+	}
+	s.cfg.Log.Info(m.said, append([]any{"by", by, "proven", proven, "addr", r.RemoteAddr}, m.about...)...)
+	answerJSON(w, m.answer)
+}
+
+func (s *Server) change(r *http.Request, by string, do func(*change) (made, error)) (made, error) {
+	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
+	defer cancel()
+	return do(&change{ctx: ctx, to: s.cfg.Actions.Alarms, by: by, body: r.Body})
+}
+
+// statusOf returns the status of an error.
+func statusOf(err error) int {
+	switch {
+	case errors.Is(err, alarm.ErrNoAlarm) || errors.Is(err, alarm.ErrNoSilence):
+		return http.StatusNotFound
+	case errors.Is(err, alarm.ErrNote) || errors.Is(err, errBody):
+		return http.StatusBadRequest
+	}
+	return http.StatusServiceUnavailable
+}
+
+// read reads the body into a document without unknown fields.
+func (c *change) read(document any) error {
+	text, err := io.ReadAll(io.LimitReader(c.body, maxChange+1))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errBody, err)
+	}
+	if len(text) > maxChange {
+		return fmt.Errorf("%w: more than %d bytes", errBody, maxChange)
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(document); err != nil {
+		return fmt.Errorf("%w: %w", errBody, err)
+	}
+	return nil
+}
+
+func (c *change) acknowledge(do func(ctx context.Context, indices []uint32, by, comment string) error, said string) (made, error) {
+	var a api.Acknowledge
+	if err := c.read(&a); err != nil {
+		return made{}, err
+	}
+	if len(a.Indices) == 0 || len(a.Indices) > maxIndices {
+		return made{}, fmt.Errorf("%w: %d indices; expected 1 to %d", errBody, len(a.Indices), maxIndices)
+	}
+	err := do(c.ctx, a.Indices, c.by, a.Comment)
+	return made{api.Done{OK: true}, said, []any{"indices", a.Indices, "comment", a.Comment}}, err
+}
+
+func (c *change) silence() (made, error) {
+	var n api.NewSilence
+	if err := c.read(&n); err != nil {
+		return made{}, err
+	}
+	of := alarm.Selection{Net: n.Net, Place: n.Place, Transition: n.Transition, Source: n.Source}
+	if n.Alarm != "" {
+		var ok bool
+		if of.Kind, ok = alarm.KindNamed(n.Alarm); !ok {
+			return made{}, fmt.Errorf("%w: no kind of alarm is %q", errBody, n.Alarm)
+		}
+	}
+	length := time.Duration(min(max(n.For, 0)*float64(time.Second), math.MaxInt64/2))
+	s, err := c.to.Silence(c.ctx, of, length, c.by, n.Comment)
+	d := silenceDocument(&s)
+	return made{d, "alarms silenced", []any{"id", d.ID, "until", d.Until.Time(), "alarm", d.Alarm, "net", d.Net, "place", d.Place, "transition", d.Transition,
+		"source", d.Source, "comment", d.Comment}}, err
+}
+
+func (c *change) unsilence() (made, error) {
+	var e api.EndSilence
+	if err := c.read(&e); err != nil {
+		return made{}, err
+	}
+	err := c.to.Unsilence(c.ctx, e.ID, c.by)
+	return made{api.Done{OK: true}, "silence ended", []any{"id", e.ID}}, err
+}

@@ -23,10 +23,11 @@ const (
 type Alert struct {
 	Name        string
 	Group       string
-	Signal      string // the compared expression; it has series also without a problem, if the families allow it
-	Condition   string // on Signal
-	For         string // Prometheus duration
-	Severity    Severity
+	Signal      string     // the compared expression; it has series also without a problem, if the families allow it
+	Condition   string     // on Signal
+	For         string     // Prometheus duration
+	Severity    Severity   // "" with a Kind
+	Kind        alarm.Kind // of the sidecar's own alarm that the alert is about, which has the severity; 0 for none
 	Summary     string
 	Description string
 	Runbook     string // page below Options.Runbooks
@@ -47,9 +48,41 @@ func Alerts(job string) []Alert {
 	return append(append(append(all, sidecarAlerts(job)...), accessAlerts()...), noticeAlerts()...)
 }
 
-// ofKind returns the signal of the sidecar's own alarm of a kind.
-func ofKind(k alarm.Kind, labels string) string {
-	return most(labels, fmt.Sprintf("%s{alarm=%q}", metrics.AlarmActive, k.String()))
+// ofKind returns the signal of the sidecar's own alarm of a kind, without alarms that are
+// silenced at any sidecar.
+func ofKind(k alarm.Kind) string {
+	return most(subjectOf(k), fmt.Sprintf("%s{alarm=%q} unless on(%s) %s", metrics.AlarmActive, k.String(), alarmLabels, metrics.AlarmSilenced))
+}
+
+// severity returns the label of the rule: a severity, or a template that maps the severity
+// of the sidecar's own alarm about the same subject.
+func (a Alert) severity() Severity {
+	if a.Kind == 0 {
+		return a.Severity
+	}
+	var matchers, values strings.Builder
+	for label := range strings.SplitSeq(subjectOf(a.Kind), ", ") {
+		fmt.Fprintf(&matchers, ",%s=%%q", label)
+		fmt.Fprintf(&values, " $labels.%s", label)
+	}
+	query := fmt.Sprintf("%s{alarm=%q,severity=~%q%s}", metrics.AlarmActive, a.Kind.String(), alarm.Critical.String()+"|"+alarm.Major.String(), matchers.String())
+	return Severity(fmt.Sprintf("{{ if printf %q%s | query }}%s{{ else }}%s{{ end }}", query, values.String(), Critical, Warning))
+}
+
+// subjectOf returns the labels of the subject of a kind's alarms.
+func subjectOf(k alarm.Kind) string {
+	place, transition, source, region := (&alarm.Alarm{Kind: k, Subject: "x"}).About()
+	switch {
+	case place != "":
+		return "net, place"
+	case transition != "":
+		return "net, transition"
+	case source != "":
+		return "source"
+	case region != "":
+		return "net, region"
+	}
+	return "net"
 }
 
 // ask returns a template for a current value in the text of an alert: the largest of a
@@ -64,41 +97,41 @@ func netAlerts() []Alert {
 	const group = "pnagent-nets"
 	failing := "net_transition:petrinet_transition_failures:ratio_rate5m"
 	return []Alert{
-		{Name: "PetrinetTokenStuck", Group: group, For: "1m", Severity: Warning, Runbook: "tokenStuck.md",
-			Signal: ofKind(alarm.TokenStuck, "net, place"), Condition: "> 0",
+		{Name: "PetrinetTokenStuck", Group: group, For: "1m", Kind: alarm.TokenStuck, Runbook: "tokenStuck.md",
+			Signal: ofKind(alarm.TokenStuck), Condition: "> 0",
 			Summary:     "A token is stuck in {{ $labels.place }} of {{ $labels.net }}.",
 			Description: "The oldest token in place {{ $labels.place }} of net {{ $labels.net }} has been there for " + ask(metrics.PlaceOldestTokenAgeSeconds, "place", "humanizeDuration") + "."},
-		{Name: "PetrinetTransitionStarved", Group: group, For: "1m", Severity: Warning, Runbook: "transitionStarved.md",
-			Signal: ofKind(alarm.TransitionStarved, "net, transition"), Condition: "> 0",
+		{Name: "PetrinetTransitionStarved", Group: group, For: "1m", Kind: alarm.TransitionStarved, Runbook: "transitionStarved.md",
+			Signal: ofKind(alarm.TransitionStarved), Condition: "> 0",
 			Summary:     "Transition {{ $labels.transition }} of {{ $labels.net }} is enabled and does not fire.",
 			Description: "Transition {{ $labels.transition }} of net {{ $labels.net }} has been enabled for " + ask(metrics.TransitionEnabledAgeSeconds, "transition", "humanizeDuration") + "; it has not fired in any instance."},
-		{Name: "PetrinetNetDeadlocked", Group: group, For: "1m", Severity: Warning, Runbook: "netDeadlocked.md",
-			Signal: ofKind(alarm.NetDeadlocked, "net"), Condition: "> 0",
+		{Name: "PetrinetNetDeadlocked", Group: group, For: "1m", Kind: alarm.NetDeadlocked, Runbook: "netDeadlocked.md",
+			Signal: ofKind(alarm.NetDeadlocked), Condition: "> 0",
 			Summary: "Instances of {{ $labels.net }} are deadlocked.",
 			Description: "{{ with printf \"max(" + metrics.Instances + "{net=%q,state=\\\"deadlocked\\\"})\" $labels.net | query }}{{ . | first | value }}{{ else }}Some{{ end }}" +
 				" instances of net {{ $labels.net }} can never continue on their own."},
-		{Name: "PetrinetTransitionFailing", Group: group, For: "5m", Severity: Warning, Runbook: "transitionFailing.md",
+		{Name: "PetrinetTransitionFailing", Group: group, For: "5m", Kind: alarm.FailureRatio, Runbook: "transitionFailing.md",
 			Signal: failing, Condition: fmt.Sprintf("> 0.5 and on(net, transition) net_transition:petrinet_transition_failures:rate5m * 300 >= 10 or %s > 0",
-				ofKind(alarm.FailureRatio, "net, transition")),
+				ofKind(alarm.FailureRatio)),
 			Summary: "Transition {{ $labels.transition }} of {{ $labels.net }} fails.",
 			Description: "Too many runs of transition {{ $labels.transition }} of net {{ $labels.net }} fail: " +
 				"{{ with printf \"" + failing + "{net=%q,transition=%q}\" $labels.net $labels.transition | query }}{{ . | first | value | humanizePercentage }}{{ else }}an unknown share{{ end }} in the last 5 minutes."},
-		{Name: "PetrinetTransitionLooping", Group: group, For: "1m", Severity: Warning, Runbook: "transitionLooping.md",
-			Signal: ofKind(alarm.TransitionLoop, "net, transition"), Condition: "> 0",
+		{Name: "PetrinetTransitionLooping", Group: group, For: "1m", Kind: alarm.TransitionLoop, Runbook: "transitionLooping.md",
+			Signal: ofKind(alarm.TransitionLoop), Condition: "> 0",
 			Summary: "Transition {{ $labels.transition }} of {{ $labels.net }} fires too often.",
 			Description: "Transition {{ $labels.transition }} of net {{ $labels.net }} fires " +
 				"{{ with printf \"net_transition:petrinet_transition_firings:rate5m{net=%q,transition=%q}\" $labels.net $labels.transition | query }}{{ . | first | value | humanize }}{{ else }}very many{{ end }} times a second, as in a loop."},
-		{Name: "PetrinetSourceLost", Group: group, For: "1m", Severity: Critical, Runbook: "sourceLost.md",
-			Signal: ofKind(alarm.SourceLost, "source"), Condition: "> 0",
+		{Name: "PetrinetSourceLost", Group: group, For: "1m", Kind: alarm.SourceLost, Runbook: "sourceLost.md",
+			Signal: ofKind(alarm.SourceLost), Condition: "> 0",
 			Summary: "Source {{ $labels.source }} is silent.",
 			Description: "No messages arrive from source {{ $labels.source }}, which runs {{ range printf \"count by (net) (" + metrics.SourceUp + "{source=%q})\" $labels.source | query }}net {{ .Labels.net }}, {{ end }}" +
 				"so the data shown about it are getting old."},
-		{Name: "PetrinetSourceConflict", Group: group, For: "1m", Severity: Critical, Runbook: "sourceConflict.md",
-			Signal: ofKind(alarm.SourceConflict, "source"), Condition: "> 0",
+		{Name: "PetrinetSourceConflict", Group: group, For: "1m", Kind: alarm.SourceConflict, Runbook: "sourceConflict.md",
+			Signal: ofKind(alarm.SourceConflict), Condition: "> 0",
 			Summary:     "Two processes publish as source {{ $labels.source }}.",
 			Description: "Two processes publish as source {{ $labels.source }}" + refusedNets(`reason="conflict"`, "") + ". One of them is refused, and tokens that only this one has are not shown."},
-		{Name: "PetrinetSourceRefused", Group: group, For: "1m", Severity: Critical, Runbook: "sourceRefused.md",
-			Signal: ofKind(alarm.SourceRefused, "source"), Condition: "> 0",
+		{Name: "PetrinetSourceRefused", Group: group, For: "1m", Kind: alarm.SourceRefused, Runbook: "sourceRefused.md",
+			Signal: ofKind(alarm.SourceRefused), Condition: "> 0",
 			Summary:     "Messages of source {{ $labels.source }} are refused.",
 			Description: "Source {{ $labels.source }} publishes, and its messages are refused" + refusedNets(`reason!="conflict"`, ": {{ .Labels.reason }}") + ". The data shown are those of its last accepted message."},
 	}
@@ -122,8 +155,8 @@ func dispatchAlerts() []Alert {
 
 func regionAlerts() []Alert {
 	return []Alert{
-		{Name: "PetrinetRegionStopped", Group: "pnagent-regions", For: "1m", Severity: Critical, Runbook: "regionStopped.md",
-			Signal: ofKind(alarm.RegionStopped, "net, region"), Condition: "> 0",
+		{Name: "PetrinetRegionStopped", Group: "pnagent-regions", For: "1m", Kind: alarm.RegionStopped, Runbook: "regionStopped.md",
+			Signal: ofKind(alarm.RegionStopped), Condition: "> 0",
 			Summary:     "Region {{ $labels.region }} of {{ $labels.net }} has stopped.",
 			Description: "Region {{ $labels.region }} of net {{ $labels.net }} has stopped, because a log that it reads has lost commits. The alarm's text names the log."},
 		{Name: "PetrinetRegionWithoutStandby", Group: "pnagent-regions", For: "5m", Severity: Warning, Runbook: "prometheus/PetrinetRegionWithoutStandby.md",

@@ -30,6 +30,11 @@ func alarms(matchers ...string) string {
 	return most(alarmLabels, of(metrics.AlarmActive, matchers...))
 }
 
+// graded returns the same with the severity of each.
+func graded(matchers ...string) string {
+	return most(alarmLabels+", severity", of(metrics.AlarmActive, matchers...))
+}
+
 func overview() Dashboard {
 	return Dashboard{
 		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",
@@ -91,8 +96,9 @@ func alarmTable(nets string) Panel {
 	return Panel{
 		Title: "List of active alarms", Kind: Table, Unit: "short", Width: 10, Height: 9,
 		Description: "All active alarms. An alarm about a source has no net. Click a place to open it.",
-		Queries:     []Query{{orNone(alarms(nets), "alarm"), "active"}},
+		Queries:     []Query{{orNone(graded(nets), "alarm"), "active"}},
 		Columns: []Column{
+			{Label: "severity", Title: "Severity"},
 			{Label: "alarm", Title: "Alarm"},
 			{Label: "net", Title: "Net", Link: uidNet},
 			{Label: "place", Title: "Place", Link: uidPlace},

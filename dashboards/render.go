@@ -117,7 +117,7 @@ func (d *Dashboard) Annotation() string {
 
 // Alarms returns the expression of the dashboard's alarms: a series for the time that each
 // is active.
-func (d *Dashboard) Alarms() string { return alarms(d.alarmed()...) }
+func (d *Dashboard) Alarms() string { return graded(d.alarmed()...) }
 
 // alarmed returns the matchers of those alarms.
 func (d *Dashboard) alarmed() (about []string) {

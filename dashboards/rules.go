@@ -53,7 +53,7 @@ func alertFile(o Options) ruleFile {
 			f.Groups = append(f.Groups, ruleGroup{Name: a.Group})
 		}
 		g := &f.Groups[len(f.Groups)-1]
-		g.Rules = append(g.Rules, rule{Alert: a.Name, Expr: a.Expr(), For: a.For, Labels: &labels{a.Severity},
+		g.Rules = append(g.Rules, rule{Alert: a.Name, Expr: a.Expr(), For: a.For, Labels: &labels{a.severity()},
 			Annotations: &annotations{a.Summary, a.Description, o.Runbooks + "/" + a.Runbook}})
 	}
 	return f

@@ -62,7 +62,7 @@ func TestEveryAlertSaysWhatAPersonNeeds(t *testing.T) {
 			t.Errorf("%s is there twice", a.Name)
 		}
 		names[a.Name] = true
-		if a.For == "" || a.Severity != Warning && a.Severity != Critical || !strings.HasSuffix(a.Summary, ".") || !strings.HasSuffix(a.Description, ".") {
+		if a.For == "" || (a.Severity == Warning || a.Severity == Critical) == (a.Kind != 0) || !strings.HasSuffix(a.Summary, ".") || !strings.HasSuffix(a.Description, ".") {
 			t.Errorf("%s is incomplete: %+v", a.Name, a)
 		}
 		text, err := os.ReadFile(filepath.Join("..", "docs", "runbooks", filepath.FromSlash(a.Runbook)))

@@ -3,6 +3,8 @@
 package metrics
 
 import (
+	"slices"
+
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/pnagent/pnagent/collector/alarm"
@@ -10,22 +12,38 @@ import (
 
 // shownAlarm is an active alarm with its labels.
 type shownAlarm struct {
-	index  uint32
-	labels []*dto.LabelPair
+	index                  uint32
+	severity               alarm.Severity
+	labels                 []*dto.LabelPair // the last is the severity
+	acknowledged, silenced bool
 }
 
-// alarmFamily has a series for each active alarm. A label that does not apply is
-// empty, which Prometheus treats as absent. Two alarms of one kind cannot have the
+// alarmFamilies have a series for each active alarm, or for some. A label that does not
+// apply is empty, which Prometheus treats as absent. Two alarms of one kind cannot have the
 // same subject, so no series occurs twice.
-func alarmFamily() Family {
-	return Family{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true,
-		Labels: []string{"net", "place", "transition", "source", "region", "alarm"},
-		Help:   "An active alarm, by its subject; always 1. A cleared alarm has no series.",
-		read: func(s *scrape) {
-			for i := range s.alarms {
-				s.put(1, s.alarms[i].labels...)
-			}
-		}}
+func alarmFamilies() []Family {
+	subject := []string{"net", "place", "transition", "source", "region", "alarm"}
+	noted := func(name, help string, is func(*shownAlarm) bool) Family {
+		return Family{Name: name, Type: Gauge, scope: ofAlarms, ages: true, Labels: subject, Help: help,
+			read: func(s *scrape) {
+				for i := range s.alarms {
+					if a := &s.alarms[i]; is(a) {
+						s.put(1, a.labels[:len(subject)]...)
+					}
+				}
+			}}
+	}
+	return []Family{
+		{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "severity"),
+			Help: "An active alarm, by its subject; always 1. A cleared alarm has no series.",
+			read: func(s *scrape) {
+				for i := range s.alarms {
+					s.put(1, s.alarms[i].labels...)
+				}
+			}},
+		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
+		noted(AlarmSilenced, "An active alarm whose notifications are held back; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.silenced }),
+	}
 }
 
 // alarmCounterFamilies returns the families about the handling of alarms.
@@ -75,10 +93,11 @@ func alarmCounterFamilies() []Family {
 					s.put(float64(s.alarmCounters.Unannounced))
 				}
 			}},
-		counter(PnagentNotificationsSkippedTotal, "Notifications that were due while another sidecar was on duty and were not sent by this one, by reason.",
+		counter(PnagentNotificationsSkippedTotal, "Notifications that were due and not sent by this sidecar, by reason: another one was on duty (standby, or overflow for too many changes), or the alarm was silenced.",
 			func(s *scrape, c *alarm.Counters) {
 				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
 				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
+				s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
 			}, "reason"),
 	}
 }
@@ -97,20 +116,22 @@ func alarmsByNet(state *alarm.ActiveSet) map[string][]*alarm.Alarm {
 }
 
 // followAlarms takes the active alarms of the net, by index. The labels of an
-// alarm are made once: an index is never used again.
+// alarm are made once for its severity: an index is never used again.
 func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 	before, next := n.alarms, make([]shownAlarm, 0, len(alarms))
 	for _, a := range alarms {
 		for len(before) > 0 && before[0].index < a.Index {
 			before = before[1:]
 		}
-		if len(before) > 0 && before[0].index == a.Index {
-			next = append(next, before[0])
-			continue
+		s := shownAlarm{index: a.Index, severity: a.Severity, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0}
+		if len(before) > 0 && before[0].index == a.Index && before[0].severity == a.Severity {
+			s.labels = before[0].labels
+		} else {
+			place, transition, source, region := a.About()
+			s.labels = []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
+				pair("source", source), pair("region", region), pair("alarm", a.Kind.String()), pair("severity", a.Severity.String())}
 		}
-		place, transition, source, region := a.About()
-		next = append(next, shownAlarm{a.Index, []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
-			pair("source", source), pair("region", region), pair("alarm", a.Kind.String())}})
+		next = append(next, s)
 	}
 	n.alarms = next
 }

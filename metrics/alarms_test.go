@@ -15,8 +15,12 @@ import (
 
 // shownAlarms are the series of petrinet_alarm_active, by what labels they have.
 func shownAlarms(families map[string]*dto.MetricFamily) []string {
+	return subjectsOf(families, "petrinet_alarm_active")
+}
+
+func subjectsOf(families map[string]*dto.MetricFamily, name string) []string {
 	var all []string
-	for _, m := range families["petrinet_alarm_active"].GetMetric() {
+	for _, m := range families[name].GetMetric() {
 		if m.GetGauge().GetValue() == 1 {
 			all = append(all, seriesLabels(m))
 		}
@@ -29,11 +33,11 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	state := alarms()
 	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.ActiveSet { return state } })
 	all := []string{
-		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost",
-		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop`,
-		"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked",
-		"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved",
-		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck",
+		"net=,place=,transition=,source=host-2,region=,alarm=sourceLost,severity=major",
+		`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop,severity=warning`,
+		"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked,severity=critical",
+		"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,severity=warning",
+		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,severity=minor",
 	}
 	if diff := cmp.Diff(all, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
@@ -42,9 +46,17 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 		t.Error(diff)
 	}
 	later := *state
-	later.Active = append(slices.Clone(state.Active[2:4]), alarm.Alarm{Index: 10, Kind: alarm.FailureRatio, Net: "orders", Subject: "pay"})
+	later.Active = append(slices.Clone(state.Active[2:4]), alarm.Alarm{Index: 10, Kind: alarm.FailureRatio, Severity: alarm.Minor, Net: "orders", Subject: "pay"})
 	state = &later // with the same View
-	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,region=,alarm=failureRatio"}
+	want := []string{all[0], all[2], "net=orders,place=,transition=pay,source=,region=,alarm=failureRatio,severity=minor"}
+	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
+		t.Error(diff)
+	}
+	worse := later
+	worse.Active = slices.Clone(later.Active)
+	worse.Active[1].Severity = alarm.Warning // after a reload
+	state = &worse
+	want[1] = strings.Replace(want[1], "critical", "warning", 1)
 	if diff := cmp.Diff(want, shownAlarms(scraped(t, e, "/metrics"))); diff != "" {
 		t.Error(diff)
 	}
@@ -52,6 +64,25 @@ func TestEachActiveAlarmIsASeriesUntilItIsOver(t *testing.T) {
 	if got := shownAlarms(scraped(t, e, "/metrics")); got != nil {
 		t.Errorf("with no alarm there are %v", got)
 	}
+}
+
+func TestAcknowledgedAndSilencedAlarmsAreSeries(t *testing.T) {
+	state := alarms()
+	e := newExporter(t, rich(), func(c *Config) { c.Alarms = func() *alarm.ActiveSet { return state } })
+	check := func(acknowledged, silenced []string) {
+		t.Helper()
+		families := scraped(t, e, "/metrics")
+		got := [][]string{subjectsOf(families, "petrinet_alarm_acknowledged"), subjectsOf(families, "petrinet_alarm_silenced")}
+		if diff := cmp.Diff([][]string{acknowledged, silenced}, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+	check([]string{"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck"}, []string{"net=,place=,transition=,source=host-2,region=,alarm=sourceLost"})
+	noted := *state
+	noted.Active = slices.Clone(state.Active)
+	noted.Active[0].Ack, noted.Active[2].SilencedUntil, noted.Active[3].SilencedUntil = nil, 0, 1
+	state = &noted // with the same View
+	check(nil, []string{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked"})
 }
 
 func TestAlarmsAreWithinTheBudgetOfTheirNet(t *testing.T) {

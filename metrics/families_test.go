@@ -41,7 +41,9 @@ petrinet_region_commits_total counter net,region,source
 petrinet_region_standbys gauge net,region,source
 petrinet_region_lag_commits gauge net,region,source
 petrinet_region_stopped gauge net,region,source
-petrinet_alarm_active gauge net,place,transition,source,region,alarm
+petrinet_alarm_active gauge net,place,transition,source,region,alarm,severity
+petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
+petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority
 petrinet_queue_oldest_age_seconds gauge net,priority

@@ -53,7 +53,7 @@ func Families() []Family {
 	all = append(all, netFamilies()...)
 	all = append(all, sourceFamilies()...)
 	all = append(all, regionFamilies()...)
-	all = append(all, alarmFamily())
+	all = append(all, alarmFamilies()...)
 	all = append(all, queueFamilies()...)
 	all = append(all, placeFamilies()...)
 	all = append(all, transitionFamilies()...)

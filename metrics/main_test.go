@@ -90,16 +90,16 @@ func rich() *collector.View {
 // alarms are one about each kind of thing.
 func alarms() *alarm.ActiveSet {
 	return &alarm.ActiveSet{Active: []alarm.Alarm{
-		{Index: 1, Kind: alarm.TokenStuck, Net: "orders", Subject: "awaiting payment"},
-		{Index: 3, Kind: alarm.TransitionStarved, Net: "orders", Subject: "pay"},
-		{Index: 4, Kind: alarm.SourceLost, Subject: "host-2"},
-		{Index: 7, Kind: alarm.NetDeadlocked, Net: "orders"},
-		{Index: 9, Kind: alarm.TransitionLoop, Net: "left", Subject: "p\xff"},
+		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"}},
+		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Net: "orders", Subject: "pay"},
+		{Index: 4, Kind: alarm.SourceLost, Severity: alarm.Major, Subject: "host-2", SilencedUntil: noon.UnixMicro()},
+		{Index: 7, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Net: "orders"},
+		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Net: "left", Subject: "p\xff"},
 	}}
 }
 
 func alarmCounters() alarm.Counters {
-	c := alarm.Counters{Suppressed: 5, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: 8}, {Name: "snmp", Sent: 9}}}
+	c := alarm.Counters{Suppressed: 5, Skipped: alarm.Skipped{StandBy: 10, Overflow: 11, Silenced: 12}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: 8}, {Name: "snmp", Sent: 9}}}
 	c.Raised[alarm.TokenStuck], c.Cleared[alarm.TokenStuck], c.Dropped = 3, 2, 4
 	return c
 }

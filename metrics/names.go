@@ -47,6 +47,8 @@ const (
 	TransitionDurationSeconds                      = "petrinet_transition_duration_seconds"
 	SourceRefused                                  = "petrinet_source_refused"
 	AlarmActive                                    = "petrinet_alarm_active"
+	AlarmAcknowledged                              = "petrinet_alarm_acknowledged"
+	AlarmSilenced                                  = "petrinet_alarm_silenced"
 	PnagentAlarmsRaisedTotal                       = "pnagent_alarms_raised_total"
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"
 	PnagentAlarmsDroppedTotal                      = "pnagent_alarms_dropped_total"

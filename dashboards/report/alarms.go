@@ -17,7 +17,7 @@ import (
 // alarm is one that was active in the span, or several of the same kind at the
 // same place one after the other.
 type alarm struct {
-	labels map[string]string // net, place, transition, source, region, alarm
+	labels map[string]string // net, place, transition, source, region, alarm, severity
 	when   []stretch
 	active bool // now
 }
@@ -46,7 +46,7 @@ func (a *alarm) name() string {
 }
 
 func (a *alarm) key() string {
-	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"]}, "\x00")
+	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["severity"]}, "\x00")
 }
 
 // activeAlarms asks when alarms were active. What is shorter than a step of the
@@ -148,9 +148,9 @@ func alarmFigure(all []alarm, from, to time.Time) *Figure {
 		return f
 	}
 	var lanes []plot.Lane
-	f.Table = &Table{Head: words("Alarm", "Where", "Net", "First raised", "Last cleared", "Times", "Active in all", "Longest")}
-	for i := range f.Table.Head[5:] {
-		f.Table.Head[5+i].Class = "num"
+	f.Table = &Table{Head: words("Alarm", "Severity", "Where", "Net", "First raised", "Last cleared", "Times", "Active in all", "Longest")}
+	for i := range f.Table.Head[6:] {
+		f.Table.Head[6+i].Class = "num"
 	}
 	for _, a := range all[:min(len(all), maxAlarms)] {
 		if len(a.when) == 0 {
@@ -197,12 +197,12 @@ func (a *alarm) cells(from, to time.Time) []Cell {
 	if a.when[0].early {
 		more = "> "
 	}
-	row := append(words(a.labels["alarm"], a.subject(), a.labels["net"], raised, cleared),
+	row := append(words(a.labels["alarm"], a.labels["severity"], a.subject(), a.labels["net"], raised, cleared),
 		Cell{Text: plot.Format("short", float64(len(a.when))), Class: "num"},
 		Cell{Text: more + plot.Format("s", a.long().Round(time.Second).Seconds()), Class: "num"},
 		Cell{Text: plot.Format("s", longest.to.Sub(longest.from).Round(time.Second).Seconds()), Class: "num"})
 	if cleared == "active" {
-		row[4].Class = "burnt"
+		row[5].Class = "burnt"
 	}
 	return row
 }
@@ -215,7 +215,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 			continue
 		}
 		if f.Table == nil {
-			f.Table = &Table{Head: []Cell{{Text: "Alarm"}, {Text: "Where"}, {Text: "Net"}, {Text: "Since"}, {Text: "For", Class: "num"}}}
+			f.Table = &Table{Head: []Cell{{Text: "Alarm"}, {Text: "Severity"}, {Text: "Where"}, {Text: "Net"}, {Text: "Since"}, {Text: "For", Class: "num"}}}
 		}
 		if len(f.Table.Rows) == maxRows {
 			_, _, active := tally(all)
@@ -223,7 +223,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 			break
 		}
 		begun, _, long := a.says(len(a.when)-1, from, to)
-		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.subject()},
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.labels["severity"]}, {Text: a.subject()},
 			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}})
 	}
 	if f.Table == nil {

@@ -160,9 +160,9 @@ func TestAlarmsAreStretchesOfTheSpan(t *testing.T) {
 	}
 	begin := now.Add(-time.Hour)
 	alarms := []alarm{
-		{labels: map[string]string{"alarm": "early"}, when: stretches(at(0, 1, 2, 10), begin, time.Minute)},
-		{labels: map[string]string{"alarm": "still"}, when: stretches(at(30, 58, 59, 60), begin, time.Minute), active: true},
-		{labels: map[string]string{"alarm": "all"}, when: stretches(at(0, 1, 2, 3, 4), begin, 20*time.Minute), active: true},
+		{labels: map[string]string{"alarm": "early", "severity": "minor"}, when: stretches(at(0, 1, 2, 10), begin, time.Minute)},
+		{labels: map[string]string{"alarm": "still", "severity": "critical"}, when: stretches(at(30, 58, 59, 60), begin, time.Minute), active: true},
+		{labels: map[string]string{"alarm": "all", "severity": "major"}, when: stretches(at(0, 1, 2, 3, 4), begin, 20*time.Minute), active: true},
 	}
 	raised, cleared, active := tally(alarms)
 	if raised != 3 || cleared != 3 || active != 2 {
@@ -179,9 +179,9 @@ func TestAlarmsAreStretchesOfTheSpan(t *testing.T) {
 		got = append(got, strings.Join(texts, "|"))
 	}
 	want := []string{
-		"all|the whole net||before 08:00:00|active|1|> 4 min|4 min",
-		"still|the whole net||08:29:00|active|2|4 min|3 min",
-		"early|the whole net||before 08:00:00|08:10:00|2|> 3 min|2 min",
+		"all|major|the whole net||before 08:00:00|active|1|> 4 min|4 min",
+		"still|critical|the whole net||08:29:00|active|2|4 min|3 min",
+		"early|minor|the whole net||before 08:00:00|08:10:00|2|> 3 min|2 min",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -56,7 +56,7 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 func (d *overview) active(from, now time.Time) []alarm {
 	var all []alarm
 	for _, a := range d.Alarms {
-		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "net": a.Net, "subject": a.About()}, active: true,
+		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "severity": a.Severity, "net": a.Net, "subject": a.About()}, active: true,
 			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
 	}
 	sortAlarms(all)

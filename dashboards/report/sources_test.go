@@ -47,7 +47,7 @@ func prom(t *testing.T, nets []string, answer func(query string) string) Prometh
 		}
 		var all []any
 		for _, net := range nets {
-			labels := map[string]string{"net": net, "place": "p of " + net, "alarm": "tokenStuck"}
+			labels := map[string]string{"net": net, "place": "p of " + net, "alarm": "tokenStuck", "severity": "minor"}
 			if strings.HasSuffix(r.URL.Path, "query_range") {
 				all = append(all, map[string]any{"metric": labels, "values": []any{[]any{now.Add(-time.Minute).Unix(), "1"}, []any{now.Unix(), "2"}}})
 			} else {
@@ -218,7 +218,7 @@ func side(t *testing.T, pages map[string]string) Sidecar {
 func pages() map[string]string {
 	return map[string]string{
 		"overview": `{"at":"2026-03-02T09:00:00Z","history":{"from":"2026-03-02T08:50:00Z"},"nets":[{"id":"well","sources_up":1},{"id":"ill","alarms":1,"tokens":3,"oldest_age_seconds":600,"oldest_place":"q","rate":0,"sources_up":1,"sources_stale":1}],
-			"sources":[{"name":"berlin","net":"ill","state":"up","region":"north","fence":7,"standbys":0},{"name":"rome","net":"ill","state":"up","region":"south","fence":8,"standbys":2,"lag":5},{"name":"osaka","net":"ill","state":"stale","last_heard_age_seconds":30}],"alarms":[{"alarm":"tokenStuck","net":"ill","place":"q","since":"2026-03-02T07:00:00Z","text":"x"}]}`,
+			"sources":[{"name":"berlin","net":"ill","state":"up","region":"north","fence":7,"standbys":0},{"name":"rome","net":"ill","state":"up","region":"south","fence":8,"standbys":2,"lag":5},{"name":"osaka","net":"ill","state":"stale","last_heard_age_seconds":30}],"alarms":[{"alarm":"tokenStuck","severity":"minor","net":"ill","place":"q","since":"2026-03-02T07:00:00Z","text":"x"}]}`,
 		"drawing": `{"nodes":[{"id":"p","kind":"place"},{"id":"t","kind":"transition"},{"id":"q","kind":"place"}]}`,
 		"history": `{"places":[{"tokens":0},{"tokens":3,"oldest_since":"2026-03-02T08:50:00Z","instances":1}],"transitions":[{"rate":0.5,"blocked":1}]}`,
 		"place": `{"id":"$place","tokens":3,"oldest_age_seconds":600,"stuck":[{"instance":"berlin/1","waits":[{"transition":"t","text":"waits for a token in R"}]}],
@@ -234,7 +234,7 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 	}
 	page := checkPage(t, r)
 	for _, want := range []string{"the sidecar at http://sidecar", "its data starts at 08:50:00", "Without --prometheus the report omits", "2 nets: 1 has something wrong now.",
-		"1 alarm active now.", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
+		"1 alarm active now.", "<td>minor</td>", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
 		"<td class=\"num\">7</td><td class=\"num burnt\">0</td>", "<td class=\"num\">8</td><td class=\"num\">2</td><td class=\"num\">5</td>", "07:00:00", "2 h</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)

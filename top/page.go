@@ -316,11 +316,24 @@ func regionLines(o *api.Source) []line {
 
 func (m *Model) alarmPage(a *api.Alarm) []line {
 	lines := []line{heading("alarm", a.Alarm, "", a.Net), {},
+		field("severity", span{clean(a.Severity), normal}),
 		field("about", span{cmp.Or(clean(a.About()), "the net"), normal}),
 		field("since", m.aged(num(a.Age))),
 		field("raised", span{formatTime(a.Raised.Time()), normal}),
 		field("affected", span{strconv.FormatUint(a.Affected, 10), normal}),
-		field("number", span{fmt.Sprint(a.Index), normal}), {}}
+		field("number", span{fmt.Sprint(a.Index), normal})}
+	if ack := a.Acknowledged; ack != nil {
+		lines = append(lines, field("acknowledged", span{formatTime(ack.At.Time()), normal}, span{"  by ", faint}, span{clean(ack.By), normal}))
+		for _, text := range wrap(clean(ack.Comment), m.width-labelWidth) {
+			if text != "" {
+				lines = append(lines, field("", span{text, normal}))
+			}
+		}
+	}
+	if a.SilencedUntil != 0 {
+		lines = append(lines, field("silenced until", span{formatTime(a.SilencedUntil.Time()), normal}))
+	}
+	lines = append(lines, line{})
 	for _, text := range wrap(clean(a.Text), m.width) {
 		lines = append(lines, plainLine(text))
 	}

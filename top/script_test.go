@@ -64,9 +64,10 @@ func scripted(second int) *api.View {
 
 func scriptedAlarms(second int) *api.Alarms {
 	return &api.Alarms{Active: []api.Alarm{
-		{Index: 7, Alarm: "tokenStuck", Net: "packaging", Place: "crates", Raised: timeOf(begun().Add(-time.Hour)), Age: 3000 + float64(second), Affected: 12,
-			Text: `tokens in place "crates" of net "packaging" for more than 10m: 12, the oldest since 2026-03-01T06:36:40Z`},
-		{Index: 9, Alarm: "sourceLost", Source: "osaka", Raised: timeOf(begun()), Age: 4 + float64(second), Affected: 1, Text: "source \x1b[31mosaka\x1b[m is silent"}}}
+		{Index: 7, Alarm: "tokenStuck", Severity: "minor", Net: "packaging", Place: "crates", Raised: timeOf(begun().Add(-time.Hour)), Age: 3000 + float64(second), Affected: 12,
+			Text:         `tokens in place "crates" of net "packaging" for more than 10m: 12, the oldest since 2026-03-01T06:36:40Z`,
+			Acknowledged: &api.Ack{By: "ada\x1b[2J", At: timeOf(begun()), Comment: "the line is being repaired; the second shift has the spare part"}, SilencedUntil: timeOf(begun().Add(time.Hour))},
+		{Index: 9, Alarm: "sourceLost", Severity: "major", Source: "osaka", Raised: timeOf(begun()), Age: 4 + float64(second), Affected: 1, Text: "source \x1b[31mosaka\x1b[m is silent"}}}
 }
 
 // manyNets returns a View with more rows than a screen has.

@@ -37,7 +37,7 @@ func TabNamed(name string) (Tab, bool) {
 // firstOrder returns the initial order of each table: rows that need attention
 // come first.
 func firstOrder() [tabs]order {
-	return [tabs]order{Nets: {column: 2}, Places: {column: 3}, Transitions: {column: 2}, Sources: {column: 2}, AlarmList: {column: 3}}
+	return [tabs]order{Nets: {column: 2}, Places: {column: 3}, Transitions: {column: 2}, Sources: {column: 2}, AlarmList: {column: 4}}
 }
 
 // sample is a View with its alarms.
@@ -200,20 +200,35 @@ func (s *sample) sources() *table {
 func (s *sample) alarmList() *table {
 	t := &table{columns: []column{
 		{title: "ALARM", width: 10},
-		{title: "NET", width: 8, rank: 2},
+		{title: "SEVERITY", width: 8, rank: 2}, // critical, major, minor and warning are in the order of the alphabet
+		{title: "NET", width: 8, rank: 3},
 		{title: "ABOUT", width: 8, rank: 1},
 		{title: "SINCE", kind: kindAge, width: 7, down: true},
-		{title: "AFFECTED", kind: kindCount, width: 9, rank: 3, down: true},
-		{title: "TEXT", kind: kindSentence, width: 20, rank: 4},
+		{title: "AFFECTED", kind: kindCount, width: 9, rank: 4, down: true},
+		{title: "NOTE", width: 10, rank: 5},
+		{title: "TEXT", kind: kindSentence, width: 20, rank: 6},
 	}}
 	if s.alarms == nil {
 		return t
 	}
 	for i := range s.alarms.Active {
 		a := &s.alarms.Active[i]
-		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Net), text(a.About()), num(a.Age), num(float64(a.Affected)), text(a.Text))
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Severity), text(a.Net), text(a.About()), num(a.Age), num(float64(a.Affected)),
+			text(noteOf(a)), text(a.Text))
 	}
 	return t
+}
+
+// noteOf returns who acknowledged an alarm, and whether it is silenced.
+func noteOf(a *api.Alarm) string {
+	var notes []string
+	if a.Acknowledged != nil {
+		notes = append(notes, a.Acknowledged.By)
+	}
+	if a.SilencedUntil != 0 {
+		notes = append(notes, "silenced")
+	}
+	return strings.Join(notes, ", ")
 }
 
 func (t *table) add(s subject, cells ...cell) {

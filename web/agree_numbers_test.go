@@ -114,7 +114,7 @@ var noNumbers = []struct {
 }
 
 // noFigures are the words in the heads of top's columns that have no numbers.
-var noFigures = []string{"NET", "PLACE", "TRANSITION", "SOURCE", "STATE", "REGION", "NAME", "ALARM", "ABOUT", "TEXT", "WAITS", "FOR"}
+var noFigures = []string{"NET", "PLACE", "TRANSITION", "SOURCE", "STATE", "REGION", "NAME", "ALARM", "SEVERITY", "ABOUT", "NOTE", "TEXT", "WAITS", "FOR"}
 
 // indices are those of the rows in PETRINET-MIB, and labels those in Prometheus.
 var (

@@ -20,7 +20,7 @@ var ErrUnknown = errors.New("the client is not known; expected basic_auth_users 
 // maxName bounds the name of a client, in bytes.
 const maxName = 256
 
-// access is the part of a web configuration that says who may connect.
+// access is the part of a web configuration that decides which clients may connect.
 type access struct {
 	TLS struct {
 		ClientAuth string `yaml:"client_auth_type"`
@@ -44,9 +44,9 @@ func readAccess(file string) (a access, err error) {
 	return a, nil
 }
 
-// Identifies returns ErrUnknown if clients of a listener cannot be told apart from others
-// than those of this machine: its address is not of the loopback, and the web configuration
-// has neither users nor required client certificates.
+// Identifies returns ErrUnknown if the clients of a listener may be on other machines and
+// prove no name: its address is not of the loopback, and the web configuration has neither
+// users nor required client certificates.
 func (s *Server) Identifies(addr net.Addr) error {
 	a, err := readAccess(s.cfg.WebConfig)
 	if err != nil {

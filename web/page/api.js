@@ -20,7 +20,25 @@ export class ApiError extends Error {
  * @returns {Promise<any>}
  */
 export async function ask(what, query, signal) {
-  const answer = await fetch(address(what, query), { signal, headers: { Accept: 'application/json' } });
+  return read(await fetch(address(what, query), { signal, headers: { Accept: 'application/json' } }));
+}
+
+/**
+ * Asks the server to change something.
+ * @param {string} what
+ * @param {object} change
+ * @returns {Promise<any>}
+ */
+export async function post(what, change) {
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
+  return read(await fetch(address(what), { method: 'POST', headers, body: JSON.stringify(change) }));
+}
+
+/**
+ * The document of an answer.
+ * @param {Response} answer
+ */
+async function read(answer) {
   if (answer.ok) return answer.json();
   let text = answer.statusText;
   try {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import { AlarmRows } from './alarms.js';
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, rate, unknown, visible } from './format.js';
+import { age, count, label, rate, unknown } from './format.js';
 
 /** The most rows; the search finds nets beyond. */
 const most = 200;
 
-/** The left side: alarms, nets, sources. */
+/** The left side: alarms, silences, nets, sources. */
 export class Lists {
   /**
    * @param {import('./model.js').Model} model
@@ -14,9 +15,15 @@ export class Lists {
   constructor(model, root) {
     this.model = model;
     this.alarms = section('Alarms');
+    this.silences = section('Silences');
     this.nets = section('Nets');
     this.sources = section('Sources');
-    root.append(this.alarms.root, this.nets.root, this.sources.root);
+    const trouble = el('p', { class: 'note', role: 'alert', hidden: true });
+    this.rows = new AlarmRows(model, (why) => {
+      trouble.hidden = !why;
+      say(trouble, why && `Not done: ${why}`);
+    });
+    root.append(trouble, this.alarms.root, this.silences.root, this.nets.root, this.sources.root);
     model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
   }
@@ -25,15 +32,12 @@ export class Lists {
     const { overview, where } = this.model;
     if (!overview) return;
     const here = (/** @type {{net?: string}} */ x) => (x.net === where.net ? 0 : 1);
-    const alarms = [...overview.alarms].sort((a, b) => here(a) - here(b) || Date.parse(a.since) - Date.parse(b.since));
+    const alarms = this.rows.order(overview.alarms);
     const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
     this.alarms.root.hidden = alarms.length === 0;
-    this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => `${a.index} ${a.since}`, (a) => this.#alarm(a), (row, a) => {
-      say(row.querySelector('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
-      say(row.querySelector('.text'), a.text);
-      row.title = visible(a.text);
-      say(row.querySelector('.name'), this.#subject(a));
-    });
+    this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => this.rows.key(a), (a) => this.rows.make(a), (row, a) => this.rows.update(row, a));
+    this.silences.root.hidden = overview.silences.length === 0;
+    this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${overview.actions}`, (s) => this.rows.makeSilence(s), () => {});
     this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, sources, overview.sources_left_out, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
   }
@@ -53,32 +57,6 @@ export class Lists {
     say(section.count, String(all));
     section.more.hidden = all <= Math.min(most, items.length);
     say(section.more, section.more.hidden ? '' : `and ${all - Math.min(most, items.length)} more`);
-  }
-
-  /** @param {import('./model.js').Alarm} a */
-  #alarm(a) {
-    const go = () => this.#goToAlarm(a);
-    return el('li', null, el('button', { type: 'button', class: 'row alarm', onclick: go },
-      el('span', { class: 'mark bad', 'aria-hidden': 'true' }, '▲'),
-      el('span', { class: 'title' }, name(about(a) || a.net || '')),
-      el('span', { class: 'age num', title: 'raised so long ago' }),
-      el('span', { class: 'text' })));
-  }
-
-  /**
-   * What an alarm is about, by its name where that is at hand.
-   * @param {import('./model.js').Alarm} a
-   */
-  #subject(a) {
-    const scene = a.net === this.model.where.net ? this.model.scene : null;
-    const node = scene?.nodes[Math.max(scene.find('place', a.place ?? ''), scene.find('transition', a.transition ?? ''))];
-    return node ? label(node) : about(a) || a.net || '';
-  }
-
-  /** @param {import('./model.js').Alarm} a */
-  #goToAlarm(a) {
-    const kind = a.place ? 'place' : a.transition ? 'transition' : '';
-    this.model.address.go({ net: a.net ?? '', kind, id: a.place ?? a.transition ?? '', at: 0 });
   }
 
   /** @param {import('./model.js').NetSummary} n */
@@ -133,12 +111,6 @@ export class Lists {
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
 }
-
-/**
- * The id of what an alarm is about, '' for its net.
- * @param {import('./model.js').Alarm} a
- */
-export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '';
 
 /**
  * How many processes are ready to take the region of a source over.

@@ -12,9 +12,11 @@ import { Scene } from './scene.js';
  * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{connected: boolean, since: string, reason?: string}} Connection
- * @typedef {{index: number, alarm: string, net?: string, place?: string, transition?: string, source?: string, region?: string, since: string, text: string}} Alarm
+ * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, since: string, text: string,
+ *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string}} Alarm
+ * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
+ *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -31,12 +32,16 @@ type fake struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu      sync.Mutex // guards what follows
-	version string     // part of every ETag
-	nets    []*scripted
-	alarms  []map[string]any
-	nats    map[string]any // of the sidecar; nil where nothing is known of it
-	above   map[string]any // to the sidecar above; nil without one
+	mu       sync.Mutex // guards what follows
+	version  string     // part of every ETag
+	nets     []*scripted
+	alarms   []map[string]any
+	silences []map[string]any
+	actions  bool
+	posted   []string       // paths and bodies
+	refusal  string         // of posts; "" takes them
+	nats     map[string]any // of the sidecar; nil where nothing is known of it
+	above    map[string]any // to the sidecar above; nil without one
 }
 
 // newFake serves nets until the test ends. Its port is outside the range from
@@ -44,7 +49,7 @@ type fake struct {
 // is stopped.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	f := &fake{t: t, nets: nets, alarms: []map[string]any{}}
+	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}}
 	for {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err == nil {
@@ -112,12 +117,32 @@ func (f *fake) handler() http.Handler {
 			answer(w, doc)
 		})
 	}
+	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
+	mux.HandleFunc("GET /posted", func(w http.ResponseWriter, _ *http.Request) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		answer(w, len(f.posted))
+	})
 	mux.HandleFunc("GET /", f.file)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", httpserver.Policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		mux.ServeHTTP(w, r)
 	})
+}
+
+// post notes a change, or refuses it.
+func (f *fake) post(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refusal != "" {
+		w.WriteHeader(http.StatusForbidden)
+		answer(w, map[string]string{"error": f.refusal})
+		return
+	}
+	f.posted = append(f.posted, r.PathValue("what")+" "+string(body))
+	answer(w, map[string]bool{"ok": true})
 }
 
 func (f *fake) net(id string) *scripted {
@@ -182,7 +207,7 @@ func (f *fake) overview(generation int) any {
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms,
+	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions,
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
 }
 

@@ -28,6 +28,8 @@ func TestThePage(t *testing.T) {
 		{"from a place to its oldest instance and its history", fromAPlaceToItsOldestInstanceAndItsHistory},
 		{"a transition says why it waits", aTransitionSaysWhyItWaits},
 		{"an alarm leads to its place", anAlarmLeadsToItsPlace},
+		{"an alarm shows its severity and notes", anAlarmShowsItsSeverityAndNotes},
+		{"alarms are acknowledged and silenced by buttons", alarmsAreAcknowledgedAndSilencedByButtons},
 		{"the slider goes to the past and back", theSliderGoesToThePastAndBack},
 		{"a link shows the same to another reader", aLinkShowsTheSameToAnotherReader},
 		{"search jumps", searchJumps},

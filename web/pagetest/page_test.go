@@ -32,7 +32,7 @@ func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fak
 	other.def.ID, other.def.Name, other.since = "returns", "Returns and refunds", nowMS()-20_000
 	f := newFake(t, other, s)
 	f.change(func() {
-		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "net": s.def.ID, "place": "paymentUnclear", "since": moment(nowMS() - 32*minute),
+		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "severity": "minor", "net": s.def.ID, "place": "paymentUnclear", "since": moment(nowMS() - 32*minute),
 			"text": "the oldest token of Payment unclear is older than 10 minutes"}}
 	})
 	b := chromium.Tab(t)
@@ -187,6 +187,54 @@ func anAlarmLeadsToItsPlace(t *testing.T, chromium *browsertest.Browser) {
 	b, _, _ := opened(t, chromium)
 	b.Click(".alarm")
 	b.Until(`document.querySelector('#panel h2')?.innerText === 'Payment unclear'`)
+}
+
+func anAlarmShowsItsSeverityAndNotes(t *testing.T, chromium *browsertest.Browser) {
+	b, f, s := opened(t, chromium)
+	b.Until(`document.querySelector('.alarm .noted').innerText === 'minor' && document.querySelector('.alarm .mark').getAttribute('aria-label') === 'minor'`)
+	f.change(func() {
+		f.alarms[0]["acknowledged"] = map[string]any{"by": "<b>ada</b>", "at": moment(nowMS()), "comment": "seen"}
+		f.alarms[0]["silenced_until"] = moment(nowMS() + 60*minute)
+		f.alarms = append(f.alarms, map[string]any{"index": 8, "alarm": "netDeadlocked", "severity": "critical", "net": s.def.ID, "since": moment(nowMS()), "text": "2"})
+		f.silences = []map[string]any{{"id": "a", "until": moment(nowMS() + 60*minute), "by": "eve", "comment": "upgrade", "net": "order*"}}
+	})
+	b.Until(`/^minor · acknowledged by <b>ada<.b>: seen · silenced until \d\d:/.test([...document.querySelectorAll('.alarm .noted')].at(-1).innerText)`)
+	b.Until(`document.querySelectorAll('.alarm.silenced').length === 1 && document.querySelector('.alarm .noted').innerText === 'critical'`)
+	b.Screenshot("alarms")
+	b.Until(`/order\*[^]*until [^]* by eve: upgrade/.test(document.querySelector('.silence').innerText)`)
+	if n := browsertest.Eval[int](b, `document.querySelectorAll('.acts, .silence button').length`); n != 0 {
+		t.Errorf("%d buttons although the server takes no changes", n)
+	}
+	b.Clean(f.addr, false)
+}
+
+func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browsertest.Browser) {
+	b, f, s := opened(t, chromium)
+	posted := func() []string { f.mu.Lock(); defer f.mu.Unlock(); return slices.Clone(f.posted) }
+	f.change(func() { f.actions = true })
+	b.Until(`document.querySelectorAll('.acts button').length === 2`)
+	b.Screenshot("actions")
+	b.Click(".acts .ack")
+	b.Until(`document.querySelector('.note').hidden`)
+	f.change(func() {
+		f.alarms[0]["acknowledged"] = map[string]any{"by": "ada", "at": moment(nowMS())}
+		f.silences = []map[string]any{{"id": "a", "until": moment(nowMS() + 60*minute), "by": "eve", "net": "*"}}
+	})
+	b.Until(`document.querySelector('.acts .ack').innerText === 'Withdraw'`)
+	b.Click(".acts .ack")
+	b.Click(".acts button:last-child")
+	b.Click(".silence button")
+	want := []string{`ack {"indices":[7]}`, `unack {"indices":[7]}`, `silence {"for_seconds":3600,"alarm":"tokenStuck","net":"` + s.def.ID + `","place":"paymentUnclear"}`, `unsilence {"id":"a"}`}
+	b.Until(fmt.Sprintf(`fetch('/posted').then((r) => r.json()).then((n) => n === %d)`, len(want)))
+	got := posted()
+	slices.Sort(want)
+	slices.Sort(got)
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("posted (-want +got): %s", d)
+	}
+	f.change(func() { f.refusal = "the client is not known" })
+	b.Click(".acts .ack")
+	b.Until(`!document.querySelector('.note').hidden && document.querySelector('.note').innerText === 'Not done: the client is not known'`)
 }
 
 func theSliderGoesToThePastAndBack(t *testing.T, chromium *browsertest.Browser) {
@@ -354,7 +402,7 @@ func namesAreOnlyText(t *testing.T, chromium *browsertest.Browser) {
 	s := hostile(nowMS())
 	f := newFake(t, s)
 	f.change(func() {
-		f.alarms = []map[string]any{{"index": 1, "alarm": "tokenStuck", "net": s.def.ID, "place": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
+		f.alarms = []map[string]any{{"index": 1, "alarm": "tokenStuck", "severity": "minor", "net": s.def.ID, "place": "p1", "since": moment(nowMS() - minute), "text": `<script>alert("alarm")</script>`}}
 	})
 	b := chromium.Tab(t)
 	b.Open(f.url())

@@ -22,9 +22,10 @@ import (
 
 // activeAlarm is one of GET /api/v1/alarms.
 type activeAlarm struct {
-	Index                                         uint32
-	Alarm, Net, Place, Transition, Source, Region string
-	Raised, Since, Text                           string
+	Index                                  uint32
+	Alarm, Severity                        string
+	Net, Place, Transition, Source, Region string
+	Raised, Since, Text                    string
 }
 
 // time is one of the alarm's times.
@@ -49,7 +50,7 @@ func (w web) alarms(t *testing.T) []activeAlarm {
 
 // series are the labels that petrinet_alarm_active has for an alarm.
 func (a activeAlarm) series() map[string]string {
-	return map[string]string{"net": a.Net, "place": a.Place, "transition": a.Transition, "source": a.Source, "region": a.Region, "alarm": a.Alarm}
+	return map[string]string{"net": a.Net, "place": a.Place, "transition": a.Transition, "source": a.Source, "region": a.Region, "alarm": a.Alarm, "severity": a.Severity}
 }
 
 // facesAgree waits until the page, the metrics and alarmTable show the same so

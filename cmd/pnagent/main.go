@@ -108,6 +108,7 @@ type cli struct {
 	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`
 	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
+	Alarms      alarmsCmd      `cmd:"" help:"List, acknowledge and silence the alarms of a sidecar."`
 	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
 	Report      reportCmd      `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
 	Dashboards  dashboardsCmd  `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
@@ -203,6 +204,9 @@ func newParser(command any) (*kong.Kong, error) {
 
 // report writes an error, one line each, and returns the exit code.
 func report(s streams, err error) int {
+	if errors.Is(err, errFound) {
+		return exitFailed
+	}
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintln(s.err, "pnagent:", line)
 	}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+type alarmsCmd struct {
+	List      alarmsListCmd      `cmd:"" default:"withargs" help:"List the active alarms of a sidecar, or those that were cleared last."`
+	Ack       alarmsAckCmd       `cmd:"" help:"Acknowledge active alarms."`
+	Unack     alarmsUnackCmd     `cmd:"" help:"Withdraw the acknowledgement of active alarms."`
+	Silence   alarmsSilenceCmd   `cmd:"" help:"Hold back the notifications of alarms for a time."`
+	Unsilence alarmsUnsilenceCmd `cmd:"" help:"End a silence before its time."`
+}
+
+// errFound is the result of a command whose exit code reports that something was found. It
+// is not written.
+var errFound = errors.New("alarms are active")
+
+type alarmsListCmd struct {
+	apiFlags
+	ExitCode bool   `name:"exit-code" help:"Exit with status 1 if an alarm is listed that is not silenced."`
+	Cleared  bool   `help:"List the alarms that were cleared last, the newest first."`
+	Severity string `enum:"critical,major,minor,warning" default:"warning" help:"Leave out alarms that are less serious: critical, major, minor or warning."`
+	JSON     bool   `name:"json" help:"Print the alarms as JSON, as the API has them."`
+}
+
+// Run prints the alarms.
+func (c *alarmsListCmd) Run(ctx context.Context, s streams) error {
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	if c.Cleared {
+		return c.cleared(ctx, s, api.Client{URL: c.URL, HTTP: client})
+	}
+	alarms, err := api.Get[api.Alarms](ctx, api.Client{URL: c.URL, HTTP: client}, "alarms", nil)
+	if err != nil {
+		return fmt.Errorf("asking the sidecar: %w (%s)", err, c.shown())
+	}
+	alarms.Active = slices.DeleteFunc(alarms.Active, func(a api.Alarm) bool { return c.below(a.Severity) })
+	if c.JSON {
+		err = api.Encode(s.out, alarms)
+	} else {
+		err = writeAlarms(s.out, alarms)
+	}
+	heard := slices.ContainsFunc(alarms.Active, func(a api.Alarm) bool { return a.SilencedUntil == 0 })
+	if err == nil && c.ExitCode && heard {
+		return errFound
+	}
+	return err
+}
+
+func (c *alarmsListCmd) cleared(ctx context.Context, s streams, client api.Client) error {
+	alarms, err := api.Get[api.ClearedAlarms](ctx, client, "alarms/cleared", nil)
+	if err != nil {
+		return fmt.Errorf("asking the sidecar: %w (%s)", err, c.shown())
+	}
+	alarms.Cleared = slices.DeleteFunc(alarms.Cleared, func(a api.ClearedAlarm) bool { return c.below(a.Severity) })
+	if c.JSON {
+		err = api.Encode(s.out, alarms)
+	} else {
+		err = writeCleared(s.out, alarms)
+	}
+	if err == nil && c.ExitCode && len(alarms.Cleared) > 0 {
+		return errFound
+	}
+	return err
+}
+
+// below reports whether a severity is less serious than that of the flag.
+func (c *alarmsListCmd) below(severity string) bool {
+	least, _ := alarm.SeverityNamed(c.Severity) // the flag's enum has no others
+	s, _ := alarm.SeverityNamed(severity)
+	return s > least
+}
+
+// writeAlarms writes a table of alarms, and one of silences.
+func writeAlarms(out io.Writer, alarms *api.Alarms) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(alarms.Active) == 0 {
+		fmt.Fprintln(w, "no active alarms")
+	} else {
+		fmt.Fprintln(w, "INDEX\tSEVERITY\tALARM\tNET\tABOUT\tAGE\tNOTE\tTEXT")
+	}
+	for i := range alarms.Active {
+		a := &alarms.Active[i]
+		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), length(a.Age), noteOf(a.Acknowledged, a.SilencedUntil), a.Text)
+	}
+	if len(alarms.Silences) > 0 {
+		fmt.Fprintln(w, "\nSILENCE\tUNTIL\tBY\tOF\tCOMMENT")
+	}
+	for i := range alarms.Silences {
+		row(w, silenceRow(&alarms.Silences[i])...)
+	}
+	return w.Flush()
+}
+
+func writeCleared(out io.Writer, alarms *api.ClearedAlarms) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if len(alarms.Cleared) == 0 {
+		fmt.Fprintln(w, "no cleared alarms")
+	} else {
+		fmt.Fprintln(w, "INDEX\tSEVERITY\tALARM\tNET\tABOUT\tRAISED\tCLEARED\tNOTE\tTEXT")
+	}
+	for i := range alarms.Cleared {
+		a := &alarms.Cleared[i]
+		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), moment(a.Raised), moment(a.Cleared), noteOf(a.Acknowledged, 0), a.Text)
+	}
+	return w.Flush()
+}
+
+// row writes cells in one line, with "-" for empty ones.
+func row(w io.Writer, cells ...any) {
+	texts := make([]string, len(cells))
+	for i, cell := range cells {
+		if texts[i] = strings.Join(strings.Fields(fmt.Sprint(cell)), " "); texts[i] == "" {
+			texts[i] = "-"
+		}
+	}
+	fmt.Fprintln(w, strings.Join(texts, "\t"))
+}
+
+func silenceRow(s *api.Silence) []any {
+	var of []string
+	for _, part := range []struct{ name, pattern string }{{"alarm", s.Alarm}, {"net", s.Net}, {"place", s.Place}, {"transition", s.Transition}, {"source", s.Source}} {
+		if part.pattern != "" {
+			of = append(of, part.name+"="+part.pattern)
+		}
+	}
+	return []any{s.ID, moment(s.Until), s.By, strings.Join(of, " "), s.Comment}
+}
+
+// noteOf returns what operators noted about an alarm.
+func noteOf(ack *api.Ack, silenced api.Time) string {
+	var notes []string
+	if ack != nil {
+		notes = append(notes, "acknowledged by "+ack.By)
+	}
+	if silenced != 0 {
+		notes = append(notes, "silenced until "+moment(silenced))
+	}
+	return strings.Join(notes, ", ")
+}
+
+func moment(t api.Time) string { return t.Time().Format(time.RFC3339) }
+
+func length(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// changeFlags are those of the commands that change something.
+type changeFlags struct {
+	apiFlags
+	JSON bool `name:"json" help:"Print the answer as JSON."`
+}
+
+// post sends a change and writes the answer, or text if it is not to be JSON.
+func post[T any](ctx context.Context, s streams, f *changeFlags, path string, change any, text func(*T) string) error {
+	client, err := f.client()
+	if err != nil {
+		return err
+	}
+	answer, err := api.Post[T](ctx, api.Client{URL: f.URL, HTTP: client}, path, operator(), change)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w (%s)", err, f.shown())
+	case f.JSON:
+		return api.Encode(s.out, answer)
+	}
+	_, err = fmt.Fprintln(s.out, text(answer))
+	return err
+}
+
+// operator returns the name of the user and this machine. A sidecar takes it if the user
+// does not authenticate.
+func operator() string {
+	name, host := "", ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	if h, err := os.Hostname(); err == nil {
+		host = h
+	}
+	return strings.Trim(name+"@"+host, "@")
+}
+
+// ackFlags name alarms.
+type ackFlags struct {
+	changeFlags
+	Indices []uint32 `arg:"" name:"index" help:"Indices of active alarms."`
+	Comment string   `placeholder:"TEXT" help:"Why, for other operators; at most 1024 bytes."`
+}
+
+func (f *ackFlags) run(ctx context.Context, s streams, path, said string) error {
+	return post(ctx, s, &f.changeFlags, path, api.Acknowledge{Indices: f.Indices, Comment: f.Comment}, func(*api.Done) string {
+		return said + strings.Trim(fmt.Sprint(f.Indices), "[]")
+	})
+}
+
+type alarmsAckCmd struct{ ackFlags }
+
+// Run acknowledges alarms.
+func (c *alarmsAckCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, "alarms/ack", "acknowledged: ")
+}
+
+type alarmsUnackCmd struct{ ackFlags }
+
+// Run withdraws acknowledgements.
+func (c *alarmsUnackCmd) Run(ctx context.Context, s streams) error {
+	return c.run(ctx, s, "alarms/unack", "no longer acknowledged: ")
+}
+
+type alarmsSilenceCmd struct {
+	changeFlags
+	For        time.Duration `required:"" placeholder:"2h" help:"How long, up to 366 days."`
+	Alarm      string        `placeholder:"KIND" help:"Kind of alarms, such as tokenStuck. Default: all."`
+	Net        string        `placeholder:"PATTERN" help:"Net; * is any text and ? one character, here and below. The net * is all alarms."`
+	Place      string        `placeholder:"PATTERN" help:"Place: only alarms about places."`
+	Transition string        `placeholder:"PATTERN" help:"Transition: only alarms about transitions."`
+	Source     string        `placeholder:"PATTERN" help:"Source: only alarms about sources."`
+	Comment    string        `placeholder:"TEXT" help:"Why, for other operators; at most 1024 bytes."`
+}
+
+// Run begins a silence.
+func (c *alarmsSilenceCmd) Run(ctx context.Context, s streams) error {
+	switch _, known := alarm.KindNamed(c.Alarm); {
+	case c.Alarm != "" && !known:
+		return usageError{fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames())}
+	case c.Alarm+c.Net+c.Place+c.Transition+c.Source == "":
+		return usageError{errors.New("a silence of nothing; expected --alarm, --net, --place, --transition or --source; --net '*' is all alarms")}
+	case c.For <= 0 || c.For > alarm.MaxSilence:
+		return usageError{fmt.Errorf("--for: %s; expected more than 0 and at most %s", c.For, alarm.MaxSilence)}
+	}
+	change := api.NewSilence{For: c.For.Seconds(), Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
+	return post(ctx, s, &c.changeFlags, "alarms/silence", change, func(silence *api.Silence) string {
+		return fmt.Sprintf("silenced until %s: %s", moment(silence.Until), silence.ID)
+	})
+}
+
+func kindNames() string {
+	var names []string
+	for _, k := range alarm.Kinds() {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+type alarmsUnsilenceCmd struct {
+	changeFlags
+	ID string `arg:"" name:"id" help:"The silence, as silence printed it and list shows it."`
+}
+
+// Run ends a silence.
+func (c *alarmsUnsilenceCmd) Run(ctx context.Context, s streams) error {
+	return post(ctx, s, &c.changeFlags, "alarms/unsilence", api.EndSilence{ID: c.ID}, func(*api.Done) string { return "ended: " + c.ID })
+}

@@ -37,6 +37,7 @@ var notTyped = []exemption{
 	{page: "README.md", command: "nats-server", why: "the demo was stopped meanwhile", instead: "kill %1; wait %1; nats-server &"},
 	{page: "README.md", command: "pnagent serve", why: "needs snmpd's socket", instead: "pnagent serve --nats nats://127.0.0.1:4222 examples/order-fulfilment.pnml &"},
 	{page: "README.md", command: "make test", why: "runs all tests", with: []string{"make", "make -C $ROOT -n"}},
+	{page: "docs/alarms.md", command: "pnagent alarms", why: "needs active alarms; TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine types them"},
 	{page: "docs/attach/perpetuum.md", command: "git clone", why: fromNetwork, instead: "cp -r $SUITES/perpetuum .", needs: "perpetuum"},
 	{page: "docs/attach/scrape.md", command: "pnagent attach scrape --check office.yaml", why: "makes a mistake in the mapping above", instead: "" +
 		"sed -n '/^about/,/^```/p' docs/attach/scrape.md | sed '$d; s/\"{desk}\":/\"{desk\":/' >office.yaml; pnagent attach scrape --check office.yaml"},

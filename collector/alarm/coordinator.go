@@ -100,12 +100,12 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	if !d.duty.On {
 		return nil
 	}
-	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return d.notes.silencedUntil(a) != 0 })
+	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return d.notes.silencedUntil(a) != 0 },
+		func(a *Alarm) bool { return d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
 	for _, c := range quiet {
-		d.machine.Confirm(c.Alarm.Index, true)
 		d.machine.Confirm(c.Alarm.Index, false)
 	}
-	changes = append(changes, d.hush.release(d.notes, d.machine.alarm)...)
+	changes = append(changes, d.hush.release(d.notes, d.machine)...)
 	due := d.limiter.pass(changes, now)
 	for _, c := range d.limiter.dropped {
 		d.machine.Confirm(c.Alarm.Index, c.Raise)

@@ -6,49 +6,66 @@ package alarm
 // its alarm as raising. So the next process that notifies gets it from Machine.Step, and
 // holds it back by its own copy of the silences.
 type hush struct {
-	held    map[uint32]bool // alarms whose raise was held back
-	version uint64          // of the notes, when held was last checked
-	skipped uint64          // notifications held back
+	held    map[uint32]heldBack // by index
+	version uint64              // of the notes, when held was last checked
+	skipped uint64              // notifications held back
 }
 
-// pass returns the changes to notify. quiet are those of alarms that were raised and
+// heldBack is a raise that was held back.
+type heldBack struct {
+	raise Change
+	sent  bool // another process may have sent it before the silence
+}
+
+// pass returns the changes to notify. quiet are the clears of alarms that were raised and
 // cleared during a silence: nothing is ever sent about them. The clear of an alarm whose
-// raise was sent is due also during a silence.
-func (h *hush) pass(changes []Change, silenced func(*Alarm) bool) (due, quiet []Change) {
+// raise was sent is due also during a silence; if the raise may have been sent, both are.
+func (h *hush) pass(changes []Change, silenced, sent func(*Alarm) bool) (due, quiet []Change) {
 	for _, c := range changes {
+		held, is := h.held[c.Alarm.Index]
 		switch {
 		case c.Raise && silenced(&c.Alarm):
 			if h.held == nil {
-				h.held = map[uint32]bool{}
+				h.held = map[uint32]heldBack{}
 			}
-			h.held[c.Alarm.Index] = true
+			h.held[c.Alarm.Index] = heldBack{c, sent(&c.Alarm)}
 			h.skipped++
-		case !c.Raise && h.held[c.Alarm.Index]:
-			delete(h.held, c.Alarm.Index)
+			continue
+		case !c.Raise && is && held.sent:
+			due = append(due, held.raise, c)
+		case !c.Raise && is:
 			h.skipped++
 			quiet = append(quiet, c)
 		default:
 			due = append(due, c)
 		}
+		delete(h.held, c.Alarm.Index)
 	}
 	return due, quiet
 }
 
-// release returns the raises that are due because their silence is over. alarm returns an
-// active alarm, or nil.
-func (h *hush) release(n *notes, alarm func(index uint32) *Alarm) (due []Change) {
+// release returns the raises that are due because their silence is over. A Machine without
+// NATS cannot know whether an alarm is still active, and another process may have noted its
+// end; its raise then waits.
+func (h *hush) release(n *notes, m *Machine) (due []Change) {
 	if len(h.held) == 0 || h.version == n.version {
 		return nil
 	}
-	h.version = n.version
+	waits := false
 	for _, index := range sortedKeys(h.held) {
-		switch a := alarm(index); {
+		switch a := m.alarm(index); {
 		case a == nil:
 			delete(h.held, index)
-		case n.silencedUntil(a) == 0:
+		case n.silencedUntil(a) != 0:
+		case m.interrupted && a.Kind != NATSDisconnected:
+			waits = true
+		default:
 			delete(h.held, index)
 			due = append(due, Change{*a, true})
 		}
+	}
+	if !waits {
+		h.version = n.version
 	}
 	return due
 }

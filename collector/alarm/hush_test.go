@@ -121,6 +121,26 @@ func savedText(m *Machine) []byte {
 	return s.Text()
 }
 
+// A raise that another process had begun before the silence may have been sent: a clear
+// alone would be as wrong as none.
+func TestARaiseThatMayHaveBeenSentIsSentBeforeItsClear(t *testing.T) {
+	for _, c := range []struct {
+		what         string
+		raised, from int64 // seconds
+		want         []string
+	}{
+		{"raised before the silence", 0, 1, []string{"raise 11 p0", "clear 11 p0"}},
+		{"raised during the silence", 2, 1, nil},
+	} {
+		a := Alarm{Index: 11, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 + c.raised*1e6}
+		d := newDesk(t, Saved{Last: 11, Active: []Alarm{a}, Raising: []uint32{11}}, newNotes(10))
+		d.silence("a", "p0", c.from, 100)
+		wants(t, c.what+": while it is active", nil, append(d.at(3, 0), d.at(5, 0)...))
+		wants(t, c.what+": when it is over", c.want, d.at(15))
+		wants(t, c.what+": at the end", nil, d.at(100))
+	}
+}
+
 // A sidecar that stands by holds nothing back, as it sends nothing.
 func TestAStandByReleasesNothing(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
@@ -131,6 +151,37 @@ func TestAStandByReleasesNothing(t *testing.T) {
 	d.turn(Duty{On: true, From: t0 + 11e6}, t0+12e6)
 	wants(t, "on duty again", nil, d.at(12, 0))
 	wants(t, "it is sent", []string{"raise 11 p0"}, d.at(14, 0))
+}
+
+// A sidecar that stands by notes what the other one clears, whichever page comes first.
+func TestAStandByNotesWhatTheOtherClears(t *testing.T) {
+	a := Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "stuck"}
+	over := a
+	over.Text = "over"
+	for _, c := range []struct {
+		what  string
+		pages []Saved
+		want  string
+	}{
+		{"a clear", []Saved{{Last: 20, Active: []Alarm{a}}, {Last: 20, Clearing: []Alarm{over}}, {Last: 20, Cleared: []uint32{20}}}, "20 over minor"},
+		{"only its confirmation", []Saved{{Last: 20, Active: []Alarm{a}}, {Last: 20, Cleared: []uint32{20}}}, "20 stuck minor"},
+		{"a clear without its raise", []Saved{{Last: 20, Clearing: []Alarm{over}}}, "20 over minor"},
+		{"a confirmation alone", []Saved{{Last: 20, Cleared: []uint32{20}}}, ""},
+	} {
+		d := newDesk(t, Saved{Last: 10}, newNotes(10))
+		d.turn(Duty{Shared: true}, t0)
+		for i := range c.pages {
+			d.fold(&c.pages[i], t0+1e6)
+			d.record(t0 + 1e6)
+		}
+		got := ""
+		for _, e := range d.notes.cleared {
+			got += fmt.Sprintf("%d %s %s", e.Index, e.Text, e.Severity)
+		}
+		if got != c.want {
+			t.Errorf("%s: noted %q; want %q", c.what, got, c.want)
+		}
+	}
 }
 
 // A storm of raises at the end of a silence is bounded as any other.

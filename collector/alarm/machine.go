@@ -109,6 +109,7 @@ type Machine struct {
 	linked      bool             // alarms were added since the last Step
 	unnumbered  []unnumbered     // while it follows
 	awaited     map[uint32]int64 // notifications that another process had begun, and when this one was informed
+	resent      map[uint32]bool  // alarms of changes that resend returned by the last Step
 	twins       map[key]bool     // alarms of which the book may have two indices
 	active      []*held          // by Index; those without one first
 	byKey       map[key]*held
@@ -163,7 +164,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	if m.began == 0 || view.Interrupted { // sources had no time to publish yet
 		m.began = now
 	}
-	m.now, m.changes, m.interrupted = now, nil, view.Interrupted
+	m.now, m.changes, m.interrupted, m.resent = now, nil, view.Interrupted, nil
 	m.step++
 	m.doubts = doubtsOf(view.Sources)
 	for _, n := range view.Nets {

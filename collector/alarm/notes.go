@@ -336,6 +336,16 @@ func (n *notes) silencedUntil(a *Alarm) int64 {
 	return until
 }
 
+// raisedDuring reports whether an alarm was raised during one of the silences in effect.
+func (n *notes) raisedDuring(a *Alarm) bool {
+	for _, s := range n.silences {
+		if s.endedBy == "" && s.From <= a.Raised && s.selects(a) {
+			return true
+		}
+	}
+	return false
+}
+
 // ack returns the acknowledgement of an alarm, or nil.
 func (n *notes) ack(index uint32) *Ack {
 	a, ok := n.acks[index]

@@ -100,6 +100,10 @@ func (m *Machine) resend() {
 			delete(m.awaited, index)
 		case m.now-at >= confirmWithin || at > m.now:
 			delete(m.awaited, index)
+			if m.resent == nil {
+				m.resent = map[uint32]bool{}
+			}
+			m.resent[index] = true
 			if e.phase != clearing {
 				m.changes = append(m.changes, Change{e.Alarm, true})
 			}

@@ -22,7 +22,7 @@ func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Ins
 	}
 	w, k, i, err := e.find(net, number)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", telemetry.ErrNoInstance, err)
+		return nil, fmt.Errorf("%w: %q; expected %q to %q", telemetry.ErrNoInstance, name, e.InstanceName(0), e.InstanceName(e.cfg.Instances-1))
 	}
 	held := stats.HeldList{Limit: telemetry.MaxHeld}
 	out := &telemetry.Instance{Instance: name, Tokens: []telemetry.InstanceToken{}}

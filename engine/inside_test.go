@@ -55,7 +55,7 @@ func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
 		got[net] = found
 	}
 	want := map[string]*telemetry.Instance{
-		"line": {Instance: "s 1/07", Tokens: []telemetry.InstanceToken{
+		"line": {Instance: "s 1/07", Acts: "s 1", Tokens: []telemetry.InstanceToken{
 			{Place: "p0", Tokens: 1, Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "manual"}}},
 			{Place: "p1", Tokens: 3, Waits: []telemetry.InstanceWait{{Transition: "t1", Reason: "manual"}}}}},
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -57,7 +58,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return e.published(context.Background(), net, now, into)
 	}
 	introduced := time.Now().Add(introduction)
-	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance, Refused: e.refusals.of})
+	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance, Refused: e.refusals.of, Acts: e.target()})
 	if err != nil {
 		return nil, err
 	}
@@ -128,13 +129,18 @@ func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
 // callTimeout is how long a request may wait for its worker.
 const callTimeout = 5 * time.Second
 
+// target returns the name at which the engine takes requests.
+func (e *Engine) target() string {
+	if e.cfg.Part != nil {
+		return e.cfg.Part.Name
+	}
+	return e.cfg.Source
+}
+
 func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQueue, error) {
 	var queues []*requestQueue
 	sizes := map[string]*atomic.Int64{} // of the requests that wait, by kind, bytes
-	target := e.cfg.Source
-	if e.cfg.Part != nil {
-		target = e.cfg.Part.Name
-	}
+	target := e.target()
 	subscribe := func(net int, kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
 		if sizes[kind] == nil {
 			sizes[kind] = new(atomic.Int64)
@@ -182,11 +188,17 @@ type okay struct {
 	OK bool `json:"ok"`
 }
 
+// refusal is the answer to a request that was not done.
+type refusal struct {
+	Error     string `json:"error"`
+	Elsewhere bool   `json:"elsewhere,omitempty"` // another part of the net has the place or transition
+}
+
 // respond answers a request if an answer is wanted. A failure is ignored: the
 // client may have gone.
 func respond(m *nats.Msg, what any, failed error) {
 	if failed != nil {
-		what = map[string]string{"error": failed.Error()}
+		what = refusal{failed.Error(), errors.Is(failed, plain.ErrElsewhere)}
 	}
 	answer, _ := json.Marshal(what) // strings and numbers always marshal
 	if m.Reply != "" {

@@ -47,6 +47,9 @@ type Attachment struct {
 	Oldest   func(place, limit int) ([]stats.Token, error)
 	Instance func(name string) (*Instance, error)
 
+	// Acts and Tool say how people act on the instances, as in Config.
+	Acts, Tool string
+
 	LastEpoch int64        // as in Config
 	Log       *slog.Logger // nil is slog.Default
 }
@@ -108,6 +111,7 @@ func (s *Source) start() (err error) {
 	}
 	cfg := Config{
 		Conn: nc, Subjects: s.a.Subjects, Source: s.a.Source, Interval: s.a.Interval, LastEpoch: s.a.LastEpoch, Log: s.a.Log,
+		Acts: s.a.Acts, Tool: s.a.Tool,
 		Nets: []SourceNet{{ID: s.net.ID, PNML: s.a.PNML, Places: len(s.net.Places), Transitions: len(s.net.Transitions)}},
 		Rows: func(_ int, now int64, into *stats.Rows) error { return s.rows(now, into) },
 	}

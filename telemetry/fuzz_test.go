@@ -169,6 +169,32 @@ func FuzzInstance(f *testing.F) {
 	})
 }
 
+// FuzzDiscovered: an answer is rejected with a reason, or has names that subjects can hold.
+func FuzzDiscovered(f *testing.F) {
+	f.Add([]byte(`{"metadata":{"source":"berlin","prefix":"petrinet.v1","tool":"a console"},"endpoints":[{"metadata":{"net":"order","digest":"9f"}}]}`))
+	f.Add([]byte(`{"metadata":{"prefix":"petrinet.v2"}}`))
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		d, err := readDiscovered(answer, Subjects{})
+		if err != nil {
+			if ReasonOf(err) == "" {
+				t.Fatalf("rejected without a reason: %v", err)
+			}
+			return
+		}
+		names := []string{d.Source}
+		for net, digest := range d.Nets {
+			if names = append(names, net); checkText(digest, MaxName) != nil {
+				t.Fatalf("digest %q", digest)
+			}
+		}
+		for _, name := range names {
+			if CheckName(name) != nil || len(d.Tool) > stats.MaxWhat {
+				t.Fatalf("%+v", d)
+			}
+		}
+	})
+}
+
 // filled replaces absent messages by empty ones, which mean the same.
 func filled(m *wire.Snapshot) *wire.Snapshot {
 	if m.Places == nil {

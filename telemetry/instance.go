@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -29,6 +30,8 @@ type Instance struct {
 	At       int64           `json:"at"` // by the source's clock, as all times here, in microseconds since the Unix epoch
 	Tokens   []InstanceToken `json:"tokens"`
 	LeftOut  uint64          `json:"left_out,omitempty"` // tokens that did not fit
+	Acts     string          `json:"acts,omitempty"`     // see Config
+	Tool     string          `json:"tool,omitempty"`     // see Config
 }
 
 // InstanceToken is one or more tokens of a place that were injected at one time
@@ -75,6 +78,7 @@ func (p *Publisher) instance(net int, name string) (reply []byte, code string, e
 	case err != nil:
 		return nil, "500", err
 	}
+	found.Acts, found.Tool = p.cfg.Acts, p.cfg.Tool
 	limit := p.wire.limit() - replyOverhead
 	found.bound(MaxHeld)
 	for {
@@ -111,7 +115,7 @@ func AskInstance(ctx context.Context, nc *nats.Conn, subjects Subjects, net, sou
 	return found, nil
 }
 
-// request sends a request and returns its answer. It returns notFound, unless that
+// request sends a request and returns its answer. The error wraps notFound, unless that
 // is nil, if the source answers with code 404.
 func request(ctx context.Context, nc *nats.Conn, subject string, what any, notFound error) ([]byte, error) {
 	body, err := json.Marshal(what)
@@ -122,11 +126,15 @@ func request(ctx context.Context, nc *nats.Conn, subject string, what any, notFo
 	if err != nil {
 		return nil, err
 	}
+	reason := stats.Clip(m.Header.Get(micro.ErrorHeader), stats.MaxWhat)
 	switch code := m.Header.Get(micro.ErrorCodeHeader); {
 	case code == "404" && notFound != nil:
-		return nil, notFound
+		if reason = strings.TrimPrefix(reason, notFound.Error()); reason == "" {
+			return nil, notFound
+		}
+		return nil, fmt.Errorf("%w: %s", notFound, strings.TrimPrefix(reason, ": "))
 	case code != "":
-		return nil, fmt.Errorf("it answers %.200s", m.Header.Get(micro.ErrorHeader))
+		return nil, fmt.Errorf("it answers %s", reason)
 	}
 	return m.Data, nil
 }
@@ -140,6 +148,10 @@ func readInstance(answer []byte) (*Instance, error) {
 	if err := json.Unmarshal(answer, &i); err != nil {
 		return nil, fmt.Errorf("%w: %w", NotJSON, err)
 	}
+	if err := checkText(i.Acts, MaxName); err != nil {
+		return nil, fmt.Errorf("acts: %w", err)
+	}
+	i.Tool = stats.Clip(i.Tool, stats.MaxWhat)
 	if len(i.Tokens) > MaxHeld {
 		return nil, fmt.Errorf("%w: %d rows of tokens", TooMany, len(i.Tokens))
 	}

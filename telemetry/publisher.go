@@ -66,6 +66,12 @@ type Config struct {
 	// Nil if the engine cannot report it.
 	Instance func(net int, name string) (*Instance, error)
 
+	// Acts is the name at which the source takes requests to inject tokens and to fire
+	// transitions: the last token of their subjects, before Escape. It is "" if the
+	// source takes none. Tool then says, for people, what acts on its instances
+	// instead, such as "Camunda Cockpit"; "" if that is not known.
+	Acts, Tool string
+
 	// Region returns the state of the region of Nets[net] beyond its rows, or
 	// nil. It is called for each snapshot, as Rows is. Nil if no net has a
 	// region, or its state is not known.
@@ -174,6 +180,9 @@ func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
 func (c *Config) check() error {
 	if err := CheckName(c.Source); err != nil {
 		return fmt.Errorf("source: %w", err)
+	}
+	if err := errors.Join(checkText(c.Acts, MaxName), checkText(c.Tool, stats.MaxWhat)); err != nil {
+		return fmt.Errorf("acts or tool: %w", err)
 	}
 	if c.Interval < time.Millisecond || c.Interval > MaxInterval {
 		return fmt.Errorf("interval of %v: from a millisecond to %v", c.Interval, MaxInterval)

@@ -61,6 +61,9 @@ type service struct {
 // serve subscribes to all requests that a source answers.
 func (p *Publisher) serve() (*service, error) {
 	meta := map[string]string{"source": p.cfg.Source, "epoch": strconv.FormatInt(p.epoch, 10), "prefix": p.cfg.Subjects.Prefix()}
+	if p.cfg.Tool != "" {
+		meta["tool"] = p.cfg.Tool
+	}
 	s := &service{nc: p.cfg.Conn}
 	var err error
 	s.micro, err = micro.AddService(s.nc, micro.Config{

@@ -83,7 +83,7 @@ func New(cfg Config) (*Adapter, error) {
 		return nil, err
 	}
 	a.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,
-		Log: cfg.Log, Poll: a.poll, File: cfg.State, Program: "pnagent attach camunda8 1", State: &a.state})
+		Log: cfg.Log, Poll: a.poll, File: cfg.State, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", State: &a.state})
 	return a, err
 }
 

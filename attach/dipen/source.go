@@ -322,6 +322,7 @@ func (s *source) define() error {
 	net := telemetry.SourceNet{ID: n.ID, PNML: text.Bytes(), Places: len(n.Places), Transitions: len(n.Transitions)}
 	p, err := telemetry.Start(telemetry.Config{Conn: s.cfg.Conn, Subjects: s.cfg.Subjects, Source: s.cfg.Source,
 		Nets: []telemetry.SourceNet{net}, Interval: s.cfg.Interval, LastEpoch: s.epoch, Log: s.cfg.Log,
+		Tool: "DiPeN, whose state is in etcd",
 		Rows: s.rows, Oldest: s.oldestOf})
 	if err != nil {
 		return &fatalError{err}

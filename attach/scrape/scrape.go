@@ -185,6 +185,7 @@ func (w *worker) define(n *netState, size [2]int) error {
 	}
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: w.cfg.Conn, Subjects: w.cfg.Subjects, Source: w.target.Source, Interval: w.cfg.Interval, Log: w.cfg.Log,
+		Tool: "the program that has the metrics",
 		Nets: []telemetry.SourceNet{{ID: n.id, PNML: pnml, Places: size[places], Transitions: size[transitions]}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error { return w.rows(n, into) },
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Mapping is the SQL for one engine, as named queries with fixed columns.
@@ -19,6 +20,7 @@ import (
 type Mapping struct {
 	Name  string
 	About string // one line for people
+	Tool  string // what people act on instances with, for telemetry.Config
 
 	needs   []need
 	queries map[string]*query
@@ -129,6 +131,10 @@ func (p *mappingParser) head(n int, key, value string) error {
 		p.m.Name = value
 	case "about":
 		p.m.About = value
+	case "tool":
+		if p.m.Tool = value; len(value) > stats.MaxWhat {
+			return p.fault(n, "%d bytes; expected at most %d", len(value), stats.MaxWhat)
+		}
 	case "needs", "index":
 		table, rest, ok := strings.Cut(value, "(")
 		rest, closed := strings.CutSuffix(rest, ")")
@@ -141,7 +147,7 @@ func (p *mappingParser) head(n int, key, value string) error {
 		}
 		p.m.needs = append(p.m.needs, need{table, columns, key == "index"})
 	default:
-		return p.fault(n, "%q; expected mapping, about, needs, index or query", key)
+		return p.fault(n, "%q; expected mapping, about, tool, needs, index or query", key)
 	}
 	return nil
 }

@@ -53,17 +53,17 @@ func wrong(t *testing.T, old, new string) string {
 func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"-- mapping: camunda7\n", "", `m.sql:1:1: no line "-- mapping: NAME"`},
-		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, needs, index or query`},
-		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:8:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
-		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:8:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
-		{"-- query: probe\nSELECT", "SELECT", `m.sql:22:1: SQL before the first line "-- query: NAME"`},
-		{"-- query: probe", "-- query: prone", `m.sql:22:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, started, tasks, why`},
-		{"-- query: definitions", "-- query: probe", `m.sql:29:1: a second query "probe"`},
-		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:22:1: query probe: parameter :limit; expected none`},
-		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:22:1: query probe: more than one statement; expected one`},
-		{"SELECT VERSION_", "DROP TABLE VERSION_", `m.sql:22:1: query probe: it begins with "DROP"; expected SELECT or WITH`},
-		{"SELECT VERSION_ AS version FROM ACT_GE_SCHEMA_LOG ORDER BY TIMESTAMP_ DESC LIMIT 1", "", `m.sql:22:1: query probe: it begins with ""; expected SELECT or WITH`},
-		{"'timer'", "'timer", `m.sql:53:1: query why: a quote ' without its end`},
+		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, tool, needs, index or query`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:9:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:9:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
+		{"-- query: probe\nSELECT", "SELECT", `m.sql:23:1: SQL before the first line "-- query: NAME"`},
+		{"-- query: probe", "-- query: prone", `m.sql:23:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, started, tasks, why`},
+		{"-- query: definitions", "-- query: probe", `m.sql:30:1: a second query "probe"`},
+		{"DESC LIMIT 1", "DESC LIMIT :limit", `m.sql:23:1: query probe: parameter :limit; expected none`},
+		{"DESC LIMIT 1", "DESC; DELETE FROM x", `m.sql:23:1: query probe: more than one statement; expected one`},
+		{"SELECT VERSION_", "DROP TABLE VERSION_", `m.sql:23:1: query probe: it begins with "DROP"; expected SELECT or WITH`},
+		{"SELECT VERSION_ AS version FROM ACT_GE_SCHEMA_LOG ORDER BY TIMESTAMP_ DESC LIMIT 1", "", `m.sql:23:1: query probe: it begins with ""; expected SELECT or WITH`},
+		{"'timer'", "'timer", `m.sql:54:1: query why: a quote ' without its end`},
 	} {
 		_, err := ReadMapping(strings.NewReader(wrong(t, c.old, c.new)), "m.sql")
 		if err == nil || err.Error() != c.want {
@@ -81,8 +81,8 @@ func TestEveryShippedMappingCanBeReadAndSaysWhatItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range all {
-		if m.About == "" || len(m.needs) == 0 {
-			t.Errorf("mapping %s has no about or needs nothing", m.Name)
+		if m.About == "" || m.Tool == "" || len(m.needs) == 0 {
+			t.Errorf("mapping %s has no about or tool, or needs nothing", m.Name)
 		}
 	}
 	if len(all) == 0 {

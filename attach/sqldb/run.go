@@ -83,7 +83,7 @@ func New(cfg Config) (*Adapter, error) {
 		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,
-		Log: cfg.Log, Poll: s.poll, File: cfg.State, Program: stateWord + cfg.Mapping.Name, State: &s.state})
+		Log: cfg.Log, Poll: s.poll, File: cfg.State, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, State: &s.state})
 	return s, err
 }
 

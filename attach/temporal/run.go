@@ -103,7 +103,7 @@ func New(cfg Config) (*Adapter, error) {
 	s.ask = rate.NewLimiter(rate.Limit(cfg.Questions), burst)
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout, Log: cfg.Log,
-		Poll: s.poll, File: cfg.State, Program: "pnagent attach temporal 1", State: &s.state})
+		Poll: s.poll, File: cfg.State, Program: "pnagent attach temporal 1", Tool: "Temporal's web page, or temporal workflow", State: &s.state})
 	s.saved, s.lists = s.state.Runs, s.newLists()
 	return s, err
 }

@@ -27,7 +27,7 @@ const (
 	Adapter  Role = "adapter"  // pnagent attach, and engines with the SDK
 	Sidecar  Role = "sidecar"  // pnagent serve, alone, of a pair, or the root of a tree
 	Leaf     Role = "leaf"     // the connection of a sidecar to the one above it
-	Operator Role = "operator" // people and tools that act on instances
+	Operator Role = "operator" // pnagent fire, inject and retry, and tools that act on instances
 	Observer Role = "observer" // pnagent wire check, pnagent regions
 )
 
@@ -40,7 +40,7 @@ var Roles = []struct {
 	{Adapter, "pnagent attach, and engines with the SDK or the wire"},
 	{Sidecar, "pnagent serve: alone, of a pair, or above others"},
 	{Leaf, "the connection of a sidecar to the sidecar above it (--up.nats)"},
-	{Operator, "people and tools that inject tokens, fire transitions and send messages"},
+	{Operator, "pnagent fire, inject and retry, and tools that inject, fire and send messages"},
 	{Observer, "pnagent wire check, pnagent regions"},
 }
 
@@ -132,13 +132,15 @@ func (d *Deployment) user(role Role, name, source string) User {
 			u.add(d.leaf())
 		}
 	case Operator:
+		publishes(telemetry.SourcesSubject)
+		of(&u.Publish, "*", "net", "instances")
 		subscribes(inbox)
 		sources := tokens(d.Sources)
 		if d.JetStream {
 			sources = []string{"*"}
 		}
 		for _, s := range sources {
-			of(&u.Publish, s, "inject", "fire", "instances")
+			of(&u.Publish, s, "inject", "fire")
 			for _, event := range events {
 				publishes(at("message", event, s))
 			}

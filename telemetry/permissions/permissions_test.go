@@ -61,6 +61,8 @@ func TestWhoMayPublishWhat(t *testing.T) {
 		{"notice", []Role{Sidecar}},
 		{"sidecars", []Role{Sidecar}},
 		{"hello", []Role{Sidecar, Observer}},
+		{"net", []Role{Sidecar, Operator, Observer}},
+		{"instances", []Role{Sidecar, Operator, Observer}},
 	} {
 		var got []Role
 		for _, r := range Roles {

@@ -38,6 +38,7 @@ type Config struct {
 
 	File    string // of the state; "" for none
 	Program string // what the file says it is of, such as "pnagent attach sql 1 camunda7"
+	Tool    string // see telemetry.Config
 	State   any    // a pointer to what a restart needs, as JSON; nil for nothing
 }
 
@@ -257,7 +258,7 @@ func (s *Source) define(l *Ledger) error {
 		return err
 	}
 	started, err := telemetry.Start(telemetry.Config{Conn: s.cfg.Conn, Subjects: s.cfg.Subjects, Source: s.cfg.Source, Interval: s.cfg.Interval,
-		LastEpoch: s.epoch, Log: s.cfg.Log,
+		LastEpoch: s.epoch, Log: s.cfg.Log, Tool: s.cfg.Tool,
 		Nets:     []telemetry.SourceNet{{ID: net, PNML: text, Places: places, Transitions: transitions}},
 		Rows:     func(_ int, _ int64, into *stats.Rows) error { return s.rows(l, into) },
 		Oldest:   func(_, place, limit int) ([]stats.Token, error) { return s.show(l).oldest(place, limit), nil },

@@ -1,5 +1,6 @@
 -- mapping: airflow2
 -- about: Airflow 2.10, on PostgreSQL or SQLite
+-- tool: Airflow's web page, or airflow tasks clear
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_id, data, data_compressed, dag_hash)
 -- needs: dag(dag_id, is_paused, owners, max_active_tasks)

@@ -1,5 +1,6 @@
 -- mapping: airflow3
 -- about: Airflow 3.1, on PostgreSQL or SQLite
+-- tool: Airflow's web page, or airflow tasks clear
 -- needs: alembic_version(version_num)
 -- needs: serialized_dag(dag_version_id, data, data_compressed)
 -- needs: dag_version(id, dag_id, version_number)

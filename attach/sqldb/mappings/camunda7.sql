@@ -1,5 +1,6 @@
 -- mapping: camunda7
 -- about: Camunda 7, on PostgreSQL, MySQL or MariaDB
+-- tool: Camunda Cockpit and Tasklist, or Camunda's REST API
 -- needs: ACT_GE_SCHEMA_LOG(VERSION_, TIMESTAMP_)
 -- needs: ACT_GE_BYTEARRAY(NAME_, DEPLOYMENT_ID_, BYTES_)
 -- needs: ACT_RE_PROCDEF(ID_, KEY_, VERSION_, NAME_, DEPLOYMENT_ID_, RESOURCE_NAME_)

@@ -1,5 +1,6 @@
 -- mapping: flowable
 -- about: Flowable 6.6 and later, and 7, on PostgreSQL, MySQL or MariaDB
+-- tool: Flowable's web applications, or its REST API
 -- needs: ACT_GE_PROPERTY(NAME_, VALUE_)
 -- needs: ACT_GE_BYTEARRAY(NAME_, DEPLOYMENT_ID_, BYTES_)
 -- needs: ACT_RE_PROCDEF(ID_, KEY_, VERSION_, NAME_, DEPLOYMENT_ID_, RESOURCE_NAME_)

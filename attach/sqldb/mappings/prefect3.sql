@@ -1,5 +1,6 @@
 -- mapping: prefect3
 -- about: Prefect 3.4, on PostgreSQL or SQLite
+-- tool: Prefect's web page, or prefect flow-run
 -- needs: alembic_version(version_num)
 -- needs: flow(id, name)
 -- needs: flow_run(id, flow_id, name, state_id, state_type, state_name, run_count, start_time, end_time, expected_start_time, empirical_policy, parent_task_run_id, deployment_id, work_queue_id)

@@ -102,7 +102,8 @@ func (c *attachLinesCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 		if nc == nil {
 			return nil, nil
 		}
-		return a.Publish(telemetry.Config{Conn: nc, Subjects: subjects, Source: source, Interval: c.Interval, Log: log})
+		return a.Publish(telemetry.Config{Conn: nc, Subjects: subjects, Source: source, Interval: c.Interval, Log: log,
+			Tool: "the program that writes the log"})
 	}, s, log)
 }
 

@@ -99,6 +99,9 @@ type cli struct {
 	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
 	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
 	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and its standbys."`
+	Fire        fireCmd        `cmd:"" help:"Fire a transition of an instance, by the names that the page, top and SNMP show."`
+	Inject      injectCmd      `cmd:"" help:"Put tokens into a place of an instance."`
+	Retry       retryCmd       `cmd:"" help:"Fire a transition of an instance that is an incident: it failed permanently, and waits for this."`
 	Attach      attachCmd      `cmd:"" help:"Publish telemetry for an existing engine."`
 	Permissions permissionsCmd `cmd:"" help:"Print what engines, sidecars and operators may do on NATS, as configuration of nats-server or commands of nsc."`
 	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine publishes."`

@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // Config is the configuration of an engine.
@@ -40,6 +41,10 @@ type Config struct {
 	// room, and their time limits run.
 	Actions int
 	Log     *slog.Logger // of actions that fail; nil for none
+	// Audit keeps a request from NATS and its result, before the request is answered. It
+	// may be called by several goroutines at once. What it fails to keep is logged. nil
+	// keeps nothing.
+	Audit func(telemetry.Action) error
 	// InjectTokens is how many tokens one injection may put; 0 for 10,000.
 	InjectTokens uint32
 	// InjectPlace is how many tokens a place of an instance may hold after an

@@ -49,6 +49,9 @@ import (
 // deliver it. They receive it at most once: not if the connection or one of the
 // engines fails in between.
 //
+// Each request and its result is passed to Config.Audit before it is answered, and, if it
+// is about a net, published at telemetry.Subjects.Audit.
+//
 // The returned function publishes a last snapshot and a
 // bye; call it after Run has ended and before the connection is closed. An
 // engine that worked for less than a second stays for that second, or until the
@@ -86,9 +89,9 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 
 // publish starts a publisher of the engine's nets.
 func (e *Engine) publish(cfg telemetry.Config) (*telemetry.Publisher, error) {
-	cfg.Source = e.cfg.Source
+	cfg.Source = e.source()
 	if p := e.cfg.Part; p != nil {
-		cfg.Source, cfg.Region = e.cfg.Source+"/"+p.Name, p.State
+		cfg.Region = p.State
 	}
 	for _, n := range e.cfg.Nets {
 		var def bytes.Buffer
@@ -129,6 +132,18 @@ func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
 // callTimeout is how long a request may wait for its worker.
 const callTimeout = 5 * time.Second
 
+// source returns the name under which the engine publishes.
+func (e *Engine) source() string {
+	if e.cfg.Part != nil {
+		return e.cfg.Source + "/" + e.cfg.Part.Name
+	}
+	return e.cfg.Source
+}
+
+// request executes a request, and writes into an Action what it is about. An Action
+// whose Kind it removes is not audited.
+type request func(ctx context.Context, m *nats.Msg, a *telemetry.Action) (answer any, err error)
+
 // target returns the name at which the engine takes requests.
 func (e *Engine) target() string {
 	if e.cfg.Part != nil {
@@ -141,7 +156,7 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 	var queues []*requestQueue
 	sizes := map[string]*atomic.Int64{} // of the requests that wait, by kind, bytes
 	target := e.target()
-	subscribe := func(net int, kind, suffix string, do func(ctx context.Context, m *nats.Msg) (answer any, err error)) error {
+	subscribe := func(net int, kind, suffix string, do request) error {
 		if sizes[kind] == nil {
 			sizes[kind] = new(atomic.Int64)
 		}
@@ -153,7 +168,9 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 		queue, err := newRequestQueue(nc, subjects.Prefix()+"."+kind+suffix, sizes[kind], refused, func(m *nats.Msg) {
 			ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 			defer cancel()
-			answer, err := do(ctx, m)
+			a := telemetry.Action{Kind: kind, Source: e.source(), Who: telemetry.WhoOf(m)}
+			answer, err := do(ctx, m, &a)
+			e.audit(nc, subjects, &a, err)
 			if e.cfg.Part == nil || !errors.As(err, new(unsettled)) { // otherwise the next owner may answer, or the outcome is unknown
 				respond(m, answer, err)
 			}
@@ -167,8 +184,12 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 	for k, n := range e.cfg.Nets {
 		id := n.Tables.Net.ID
 		suffix := "." + telemetry.Escape(id) + "." + telemetry.Escape(target)
-		for kind, do := range map[string]func(context.Context, string, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
-			if err := subscribe(k, kind, suffix, func(ctx context.Context, m *nats.Msg) (any, error) { return okay{true}, do(ctx, id, m.Data) }); err != nil {
+		for kind, do := range map[string]func(context.Context, *telemetry.Action, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
+			one := func(ctx context.Context, m *nats.Msg, a *telemetry.Action) (any, error) {
+				a.Net = id
+				return okay{true}, do(ctx, a, m.Data)
+			}
+			if err := subscribe(k, kind, suffix, one); err != nil {
 				return queues, err
 			}
 		}
@@ -267,7 +288,7 @@ func (i instance) number(e *Engine) (n int, err error) {
 	return n, nil
 }
 
-func (e *Engine) requestInject(ctx context.Context, net string, body []byte) error {
+func (e *Engine) requestInject(ctx context.Context, a *telemetry.Action, body []byte) error {
 	r := struct {
 		Instance instance `json:"instance"`
 		Place    string   `json:"place"`
@@ -278,17 +299,19 @@ func (e *Engine) requestInject(ctx context.Context, net string, body []byte) err
 	if err := decodeRequest(body, &r, `{"instance":0,"place":"id","tokens":1,"data":{}}`); err != nil {
 		return err
 	}
+	a.Place, a.Tokens = r.Place, r.Tokens
 	number, err := r.Instance.number(e)
 	if err != nil {
 		return err
 	}
-	if k, ok := e.nets[net]; ok && r.Tokens > uint64(e.cfg.InjectTokens) {
+	a.Instance = e.InstanceName(number)
+	if k, ok := e.nets[a.Net]; ok && r.Tokens > uint64(e.cfg.InjectTokens) {
 		return e.tooManyTokens(k, r.Place, r.Tokens)
 	}
-	return e.InjectData(ctx, net, number, r.Place, uint32(r.Tokens), dataOf(r.Data))
+	return e.InjectData(ctx, a.Net, number, r.Place, uint32(r.Tokens), dataOf(r.Data))
 }
 
-func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error {
+func (e *Engine) requestFire(ctx context.Context, a *telemetry.Action, body []byte) error {
 	var r struct {
 		Instance   instance `json:"instance"`
 		Transition string   `json:"transition"`
@@ -299,12 +322,14 @@ func (e *Engine) requestFire(ctx context.Context, net string, body []byte) error
 	if err := decodeRequest(body, &r, `{"instance":0,"transition":"id","data":{}}`); err != nil {
 		return err
 	}
+	a.Transition = r.Transition
 	number, err := r.Instance.number(e)
 	if err != nil {
 		return err
 	}
+	a.Instance = e.InstanceName(number)
 	if r.Scope != nil {
-		return e.FireIn(ctx, net, number, r.Transition, *r.Scope, dataOf(r.Data))
+		return e.FireIn(ctx, a.Net, number, r.Transition, *r.Scope, dataOf(r.Data))
 	}
-	return e.FireData(ctx, net, number, r.Transition, dataOf(r.Data))
+	return e.FireData(ctx, a.Net, number, r.Transition, dataOf(r.Data))
 }

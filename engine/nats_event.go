@@ -17,7 +17,7 @@ import (
 )
 
 // requestMessage delivers a message from outside.
-func (e *Engine) requestMessage(ctx context.Context, name string, body []byte) (any, error) {
+func (e *Engine) requestMessage(ctx context.Context, a *telemetry.Action, body []byte) (any, error) {
 	var r struct {
 		Key  json.RawMessage `json:"key"`
 		Data json.RawMessage `json:"data"`
@@ -30,7 +30,8 @@ func (e *Engine) requestMessage(ctx context.Context, name string, body []byte) (
 		e.eventCounts.refused(refusedInvalid)
 		return nil, err
 	}
-	where, err := e.Message(ctx, name, key, dataOf(r.Data))
+	where, err := e.Message(ctx, a.Event, key, dataOf(r.Data))
+	a.Net, a.Instance, a.Transition = where.Net, where.Instance, where.Transition
 	return struct {
 		okay
 		Caught
@@ -45,12 +46,20 @@ type signalRequest struct {
 
 // requestSignal delivers a signal from outside. Those that this engine has sent
 // were delivered when they were thrown.
-func (e *Engine) requestSignal(ctx context.Context, name string, body []byte) (any, error) {
+func (e *Engine) requestSignal(ctx context.Context, a *telemetry.Action, body []byte) (any, error) {
 	var r signalRequest
-	if err := e.decodeEvent(body, &r, `{"data":{}}`); err != nil || r.Source == e.cfg.Source {
-		return okay{true}, err
+	err := e.decodeEvent(body, &r, `{"data":{}}`)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Source == e.cfg.Source:
+		a.Kind = "" // nothing is done
+		return okay{true}, nil
 	}
-	caught, err := e.Signal(ctx, name, dataOf(r.Data))
+	if r.Source != "" && a.By == "" {
+		a.By = "source " + r.Source
+	}
+	caught, err := e.Signal(ctx, a.Event, dataOf(r.Data))
 	return struct {
 		okay
 		Caught int `json:"caught"`
@@ -59,8 +68,8 @@ func (e *Engine) requestSignal(ctx context.Context, name string, body []byte) (a
 
 // forEvent returns the answers to requests whose third token behind the prefix of
 // subjects is the name of an event. Their body may be empty.
-func (e *Engine) forEvent(prefix string, do func(ctx context.Context, name string, body []byte) (any, error)) func(context.Context, *nats.Msg) (any, error) {
-	return func(ctx context.Context, m *nats.Msg) (any, error) {
+func (e *Engine) forEvent(prefix string, do func(ctx context.Context, a *telemetry.Action, body []byte) (any, error)) request {
+	return func(ctx context.Context, m *nats.Msg, a *telemetry.Action) (any, error) {
 		name, err := telemetry.Unescape(strings.Split(m.Subject[len(prefix)+1:], ".")[1])
 		if err != nil {
 			e.eventCounts.refused(refusedInvalid)
@@ -70,7 +79,8 @@ func (e *Engine) forEvent(prefix string, do func(ctx context.Context, name strin
 		if len(body) == 0 {
 			body = []byte("{}")
 		}
-		return do(ctx, name, body)
+		a.Event = name
+		return do(ctx, a, body)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/journal"
@@ -40,6 +41,7 @@ type engineCmd struct {
 	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, a fixed number of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
 	Actions   int              `default:"1024" help:"Maximum number of actions that run at once. Others wait; the wait counts in their time limits."`
+	Audit     string           `name:"audit-log" type:"path" placeholder:"FILE" help:"Append each request from NATS to inject, fire, send a message or a signal to this file, as a line of JSON: when, by whom (as the request claims), what, and its result. It is on disk before the request is answered. Only the owner may read the file; it can be renamed at any time, to begin another one."`
 	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
@@ -191,6 +193,13 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 	}
 	if cfg.Dispatch, err = c.dispatch(); err != nil {
 		return cfg, usageError{err}
+	}
+	if c.Audit != "" {
+		kept, err := act.OpenLog(kong.ExpandPath(c.Audit))
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Audit = kept.Append
 	}
 	cfg.Seed = uint64(time.Now().UnixNano())
 	if c.Seed != nil {

@@ -66,6 +66,9 @@ func replace(d disk, path string, content []byte, mode fs.FileMode) error {
 	return d.syncDir(dir)
 }
 
+// SyncDir makes the names of the files of a directory last through a power loss.
+func SyncDir(dir string) error { return system{}.syncDir(dir) }
+
 // Rename renames a file within its directory.
 func Rename(from, to string) error { return rename(system{}, from, to) }
 

@@ -31,6 +31,7 @@ var parsers = []reader{
 	{"answers about instances", "telemetry", "readInstance", "FuzzInstance"},
 	{"answers about sources", "telemetry", "readDiscovered", "FuzzDiscovered"},
 	{"messages of any kind, for wire check", "telemetry/wirecheck", "Receive", "FuzzReceive"},
+	{"actions that engines publish", "telemetry", "ReadAction", "FuzzAction"},
 	{"answers of engines to requests", "act", "readAnswer", "FuzzAnswer"},
 	{"definitions of nets", "collector", "ReadDefinition", "FuzzReadDefinition"},
 	{"snapshots of sources and of sidecars of a tree", "collector", "receive", "FuzzCollector"},

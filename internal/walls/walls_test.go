@@ -59,7 +59,7 @@ var rooms = map[string]room{
 	"telemetry":                            {imports: []string{"petri", "petri/pnml", "stats", "telemetry/natslink", "telemetry/wire"}},
 	"engine":                               {imports: []string{"engine/action", "engine/coloured", "engine/guard", "engine/journal", "engine/plain", "engine/ready", "internal/selfmetrics", "petri", "petri/iso8601", "petri/pnml", "petri/split", "petri/yamlfile", "stats", "telemetry"}},
 	"engine/region":                        {imports: []string{"engine", "engine/journal", "petri", "petri/split", "telemetry"}},
-	"act":                                  {imports: []string{"internal/plaintext", "petri", "petri/pnml", "stats", "telemetry"}},
+	"act":                                  {imports: []string{"internal/atomicfile", "internal/plaintext", "petri", "petri/pnml", "stats", "telemetry"}},
 	"collector/counts":                     {imports: []string{"collector", "internal/atomicfile", "internal/dirlock", "internal/selfmetrics"}},
 	"collector/alarm":                      {imports: []string{"collector", "internal/atomicfile", "internal/latest", "petri", "petri/yamlfile", "stats", "telemetry/natslink"}},
 	"collector":                            {imports: []string{"internal/latest", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry", "telemetry/natslink"}},

@@ -60,6 +60,7 @@ func (d *Deployment) Crossings() []Crossing {
 	for _, net := range tokens(d.Nets) {
 		cross(false, false, "snapshot", net, "*")
 		cross(false, false, "bye", net, "*")
+		cross(false, false, "audit", net, "*")
 		cross(false, false, "parts", net)
 		for _, kind := range []string{"full", "notice", "net", "instances", "inject", "fire"} {
 			cross(true, false, kind, net, "*")

@@ -121,13 +121,14 @@ func (d *Deployment) user(role Role, name, source string) User {
 	switch role {
 	case Engine:
 		of(&u.Subscribe, source, "inject", "fire")
+		of(&u.Publish, source, "audit")
 		for _, event := range events {
 			publishes(at("signal", event))
 		}
 		subscribes(at("message", "*", source), at("signal", "*")) // an engine asks for all events at once
 	case Sidecar:
 		publishes(at("hello"), at("full", "*", "*"), at("notice", "*", "*"), at("net", "*", "*"), at("instances", "*", "*"), at("sidecars", ">"))
-		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("sidecars", ">"), inbox)
+		subscribes(at("snapshot", "*", "*"), at("bye", "*", "*"), at("shared", ">"), at("sidecars", ">"), at("audit", "*", "*"), inbox)
 		if d.Up != nil {
 			u.add(d.leaf())
 		}

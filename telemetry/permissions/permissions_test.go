@@ -19,7 +19,7 @@ func TestASourcePublishesUnderItsOwnNameAndNetsOnly(t *testing.T) {
 		Name: "shop 1", Role: Engine, Answers: true,
 		Publish: []string{
 			"petrinet.v1.snapshot.a=2Eb.shop=201", "petrinet.v1.snapshot.orders.shop=201",
-			"petrinet.v1.bye.a=2Eb.shop=201", "petrinet.v1.bye.orders.shop=201", "petrinet.v1.signal.paid",
+			"petrinet.v1.bye.a=2Eb.shop=201", "petrinet.v1.bye.orders.shop=201", "petrinet.v1.audit.a=2Eb.shop=201", "petrinet.v1.audit.orders.shop=201", "petrinet.v1.signal.paid",
 		},
 		Subscribe: []string{
 			"petrinet.v1.hello", "$SRV.>", "_INBOX.>",
@@ -54,6 +54,7 @@ func TestWhoMayPublishWhat(t *testing.T) {
 		{"snapshot", []Role{Engine, Adapter, Leaf}},
 		{"bye", []Role{Engine, Adapter, Leaf}},
 		{"inject", []Role{Operator}},
+		{"audit", []Role{Engine}},
 		{"fire", []Role{Operator}},
 		{"message", []Role{Operator}},
 		{"signal", []Role{Engine, Operator}},
@@ -102,7 +103,7 @@ func TestEnginesWithJetStreamHaveAnAccount(t *testing.T) {
 		got[c.Requests] = append(got[c.Requests], c.Subject)
 	}
 	want := map[bool][]string{
-		false: {"petrinet.v1.snapshot.orders.*", "petrinet.v1.bye.orders.*", "petrinet.v1.parts.orders"},
+		false: {"petrinet.v1.snapshot.orders.*", "petrinet.v1.bye.orders.*", "petrinet.v1.audit.orders.*", "petrinet.v1.parts.orders"},
 		true: {"petrinet.v1.full.orders.*", "petrinet.v1.notice.orders.*", "petrinet.v1.net.orders.*", "petrinet.v1.instances.orders.*",
 			"petrinet.v1.inject.orders.*", "petrinet.v1.fire.orders.*", "petrinet.v1.message.paid.*", "petrinet.v1.signal.paid", "petrinet.v1.hello", "$SRV.>"},
 	}

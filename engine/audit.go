@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// audit writes the result of a request into the audit log, before it is answered, and
+// publishes it. What cannot be written is logged, so that no record of it is lost. The
+// request is done or refused in any case.
+func (e *Engine) audit(nc *nats.Conn, subjects telemetry.Subjects, a *telemetry.Action, failed error) {
+	if a.Kind == "" {
+		return
+	}
+	if a.At, a.OK = time.Now().UTC(), failed == nil; failed != nil {
+		a.Error = failed.Error()
+	}
+	a.Clip()
+	if e.cfg.Audit != nil {
+		if err := e.cfg.Audit(*a); err != nil {
+			e.cfg.Log.Error("audit log not written", "source", a.Source, "net", a.Net, "instance", a.Instance, "place", a.Place, "transition", a.Transition,
+				"kind", a.Kind, "by", a.By, "comment", a.Comment, "tokens", a.Tokens, "event", a.Event, "reason", a.Error, "err", err)
+		}
+	}
+	if a.Net == "" {
+		return
+	}
+	text, err := json.Marshal(a)
+	if err == nil {
+		err = nc.Publish(subjects.Audit(a.Net, a.Source), text)
+	}
+	if err != nil {
+		e.cfg.Log.Warn("action not published", "source", a.Source, "net", a.Net, "instance", a.Instance, "err", err)
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Action is a request to an engine and its result: a line of the engine's audit log. If it
+// is about one net, the engine also publishes it at Subjects.Audit.
+type Action struct {
+	At     time.Time `json:"at"` // when it was done or refused, UTC, by the engine's clock
+	Source string    `json:"source"`
+	Kind   string    `json:"kind"` // inject, fire, message or signal
+	Who
+	Net        string `json:"net,omitempty"`
+	Instance   string `json:"instance,omitempty"`
+	Place      string `json:"place,omitempty"`
+	Transition string `json:"transition,omitempty"`
+	Tokens     uint64 `json:"tokens,omitempty"` // that were to be injected
+	Event      string `json:"event,omitempty"`  // name of the message or signal
+	OK         bool   `json:"ok"`
+	Error      string `json:"error,omitempty"`
+}
+
+// Audit is where an engine publishes an Action about a net.
+func (s Subjects) Audit(net, source string) string {
+	return s.join("audit", Escape(net), Escape(source))
+}
+
+// Audits matches every Audit subject.
+func (s Subjects) Audits() string { return s.join("audit", "*", "*") }
+
+// maxError is the largest Error of an Action, in bytes.
+const maxError = 1000
+
+// Clip bounds the texts of an Action, which come from other programs.
+func (a *Action) Clip() {
+	for text, most := range map[*string]int{&a.By: MaxName, &a.Comment: MaxComment, &a.Source: MaxName, &a.Kind: MaxName, &a.Net: MaxName, &a.Instance: MaxName,
+		&a.Place: MaxName, &a.Transition: MaxName, &a.Event: MaxName, &a.Error: maxError} {
+		*text = stats.Clip(*text, most)
+	}
+}
+
+// ReadAction decodes a message at an Audit subject. Its net and source are those of the
+// subject, which the server has checked. The error has a Reason.
+func ReadAction(subjects Subjects, m *nats.Msg) (Action, error) {
+	var a Action
+	net, source, err := subjects.parse(m.Subject, "an audit's", "audit")
+	if err != nil {
+		return a, err
+	}
+	if len(m.Data) > maxAction {
+		return a, fmt.Errorf("%w: %d bytes", TooLarge, len(m.Data))
+	}
+	if err := json.Unmarshal(m.Data, &a); err != nil {
+		return a, fmt.Errorf("%w: %w", NotJSON, err)
+	}
+	if at := a.At.UnixMicro(); at < 0 || at > MaxTime {
+		return a, fmt.Errorf("%w: a time of %v", BadValue, a.At)
+	}
+	a.Net, a.Source, a.At = net, source, a.At.UTC()
+	a.Clip()
+	return a, nil
+}
+
+// maxAction is the largest Action as JSON, in bytes.
+const maxAction = 16 << 10

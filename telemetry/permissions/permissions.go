@@ -65,8 +65,12 @@ type User struct {
 	Account   string   // Engines or Monitor; "" if all users are in one account
 	Publish   []string // subjects
 	Subscribe []string
-	Answers   bool // may answer each request that it receives, once
+	Answers   bool // may answer each request that it receives, maxAnswers times
 }
+
+// maxAnswers is how often a user may answer one request. A program has a service of NATS
+// for each part or net that it publishes, and each answers to a question at service.
+const maxAnswers = 1024
 
 // inbox is where answers arrive.
 const inbox = "_INBOX.>"

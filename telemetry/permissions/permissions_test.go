@@ -87,7 +87,7 @@ func TestNSC(t *testing.T) {
 	const want = `nsc add user --name 'it'\''s' \
   --allow-pub 'petrinet.v1.snapshot.n.it=27s,petrinet.v1.bye.n.it=27s' \
   --allow-sub 'petrinet.v1.hello,$SRV.>,_INBOX.>,petrinet.v1.full.n.it=27s,petrinet.v1.notice.n.it=27s,petrinet.v1.instances.n.it=27s,petrinet.v1.net.n.*' \
-  --allow-pub-response=1 --response-ttl 1m
+  --allow-pub-response=1024 --response-ttl 1m
 `
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)

@@ -70,7 +70,7 @@ func writeUsers(b *strings.Builder, users []User) {
 		list(b, "publish", u.Publish)
 		list(b, "subscribe", u.Subscribe)
 		if u.Answers {
-			b.WriteString("        allow_responses: { max: 1, expires: \"1m\" }\n")
+			fmt.Fprintf(b, "        allow_responses: { max: %d, expires: \"1m\" }\n", maxAnswers)
 		}
 		b.WriteString("      }\n    }\n")
 	}
@@ -121,7 +121,7 @@ func (d *Deployment) WriteNSC(w io.Writer, users []User) error {
 		}
 		fmt.Fprintf(&b, "nsc add user %s--name '%s' \\\n  --allow-pub '%s' \\\n  --allow-sub '%s'", account, strings.ReplaceAll(u.Name, "'", `'\''`), strings.Join(u.Publish, ","), strings.Join(u.Subscribe, ","))
 		if u.Answers {
-			b.WriteString(" \\\n  --allow-pub-response=1 --response-ttl 1m")
+			fmt.Fprintf(&b, " \\\n  --allow-pub-response=%d --response-ttl 1m", maxAnswers)
 		}
 		b.WriteString("\n")
 	}

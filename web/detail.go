@@ -30,6 +30,7 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
 			withText(n.net.Def, (*doc.Stuck)[k].Waits, row.Stuck[k].Waits)
 		}
 	}
+	s.actOn(r.Context(), n.net.Name, &doc)
 	answerJSON(w, &doc)
 }
 

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -42,8 +44,12 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("expected the name of an instance of at most %d bytes as &instance=", maxName))
 		return
 	}
-	doc := api.Instance{Instance: name, Seen: s.sightings(n.net, name)}
-	s.askSources(r.Context(), n.net, &doc)
+	doc := api.Instance{Instance: name, Seen: s.sightings(n.net, name), Actions: s.actions(n.net.Name, name)}
+	var found *telemetry.Instance
+	if doc.Source, found, doc.Unanswered = s.askSources(r.Context(), n.net.Name, name); found != nil {
+		fill(&doc, n.net.Def, found, s.cfg.Now().UnixMicro())
+		doc.Commands, doc.Tool = act.Commands(n.net.Name, found, ""), found.Tool
+	}
 	answerJSON(w, &doc)
 }
 
@@ -59,37 +65,62 @@ func (s *Server) sightings(n *collector.NetView, instance string) []api.Sighting
 	return out
 }
 
-// askSources asks all live sources of a net, and uses the first answer with the
-// instance.
-func (s *Server) askSources(ctx context.Context, n *collector.NetView, doc *api.Instance) {
-	sources := s.live(n.Name)
+// askSources asks the live sources of a net for an instance: first the one that it is
+// named after, then all. Tokens of several parts of the net are joined. Without an answer
+// it returns why.
+func (s *Server) askSources(ctx context.Context, net, instance string) (from string, found *telemetry.Instance, unanswered string) {
+	sources := s.live(net)
 	switch {
 	case s.cfg.Ask == nil:
-		doc.Unanswered = "the sidecar cannot ask engines"
-		return
+		return "", nil, "the sidecar cannot ask engines"
 	case len(sources) == 0:
-		doc.Unanswered = "no engine of this net is up"
-		return
+		return "", nil, "no engine of this net is up"
 	}
 	ctx, cancel := context.WithTimeout(ctx, askTimeout)
 	defer cancel()
+	if owner := act.Owner(instance); slices.Contains(sources, owner) {
+		if found, err := s.cfg.Ask(ctx, net, owner, instance); err == nil {
+			return owner, found, ""
+		}
+	}
 	replies := make(chan reply, len(sources)) // room for all: a late reply blocks nothing
-	go s.askEach(ctx, n.Name, sources, doc.Instance, replies)
+	go s.askEach(ctx, net, sources, instance, replies)
 	var failed error
 	for range sources {
 		a := <-replies
-		if a.err == nil {
-			doc.Source = a.source
-			fill(doc, n.Def, a.found, s.cfg.Now().UnixMicro())
-			return
-		}
-		if failed == nil || !errors.Is(a.err, telemetry.ErrNoInstance) {
+		switch {
+		case a.err == nil && found == nil:
+			from, found = a.source, a.found
+		case a.err == nil:
+			join(found, a.found)
+		case failed == nil || !errors.Is(a.err, telemetry.ErrNoInstance):
 			failed = a.err
 		}
+		if part := found != nil && found.Acts != "" && found.Acts != from; found != nil && !part {
+			break // a part of the net may have other tokens of it
+		}
 	}
-	if doc.Unanswered = failed.Error(); errors.Is(failed, telemetry.ErrNoInstance) {
-		doc.Unanswered = fmt.Sprintf("none of the %d engines that are up has this instance", len(sources))
+	if found == nil {
+		if unanswered = failed.Error(); errors.Is(failed, telemetry.ErrNoInstance) {
+			unanswered = fmt.Sprintf("none of the %d engines that are up has this instance", len(sources))
+		}
 	}
+	return from, found, unanswered
+}
+
+// join adds the tokens of another part of the net, with times by the clock of the first.
+func join(into, from *telemetry.Instance) {
+	ahead := into.At - from.At
+	for _, t := range from.Tokens {
+		t.Injected += ahead
+		for i := range t.Waits {
+			if t.Waits[i].Until != 0 {
+				t.Waits[i].Until += ahead
+			}
+		}
+		into.Tokens = append(into.Tokens, t)
+	}
+	into.LeftOut += from.LeftOut
 }
 
 // reply is the answer of one source.

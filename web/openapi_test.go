@@ -124,9 +124,13 @@ func everything(t *testing.T) *stage {
 	st := newStage(t, func(c *Config) {
 		c.Actions = &Actions{Alarms: &notebook{}, Who: ada}
 		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) {
-			return &telemetry.Instance{At: 9e6, LeftOut: 1, Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
-				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}}}, nil
+			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
+				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
+		c.Audit = func(string, string) []telemetry.Action {
+			return []telemetry.Action{{At: time.UnixMicro(t0), Source: "host-1", Kind: "inject", Who: telemetry.Who{By: "kim", Comment: "by mail"}, Net: "order", Instance: "order 17",
+				Place: "p0", Transition: "t0", Tokens: 1, Event: "paid", Error: "no such place"}}
+		}
 	})
 	view := goldenView(t)
 	view.Sources = append(view.Sources, orders().Sources...)

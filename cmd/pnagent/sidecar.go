@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
@@ -206,8 +207,13 @@ func (s *sidecar) openLive() (err error) {
 	if s.cfg.flags.Actions {
 		actions = &web.Actions{Alarms: s.watcher, Who: func(r *http.Request) (string, bool, error) { return s.http.Who(r, api.ByHeader) }}
 	}
+	trail, err := act.NewTrail(s.cfg.link.Conn, s.cfg.subjects)
+	if err != nil {
+		return err
+	}
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
+		Audit: trail.Last,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})

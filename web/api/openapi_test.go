@@ -55,6 +55,8 @@ func paths() []path {
 			parameters: []parameter{net, {name: "transition", description: "id of the transition"}}, document: TransitionDetail{}, errors: of},
 		{name: "/instance", summary: "Where one instance is, as its engine says, and where it was seen among the oldest tokens of the last hour.",
 			parameters: []parameter{net, {name: "instance", description: "name of the instance"}}, document: Instance{}, errors: of},
+		{name: "/actions", summary: "What people did to instances, the newest first: requests to engines to inject, to fire and to deliver messages, since the start of the sidecar.",
+			parameters: []parameter{{name: "net", description: "id of the net; without it all", optional: true}, {name: "instance", description: "name of the instance; without it all", optional: true}}, document: Actions{}},
 		{name: "/history", summary: "A net as it was: the newest moment that is kept at or before a time.",
 			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: of},
 		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag.", parameters: []parameter{net}, document: Drawing{}, errors: of},

@@ -70,7 +70,9 @@ type TransitionDiff struct {
 // PlaceDetail is one place: GET /api/v1/place.
 type PlaceDetail struct {
 	Place
-	Series Series `json:"series"` // time, tokens and age of the oldest
+	Series   Series   `json:"series"`             // time, tokens and age of the oldest
+	Commands []string `json:"commands,omitempty"` // command lines that act on its oldest token
+	Tool     string   `json:"tool,omitempty"`     // what people act on it with, if its engine takes no commands
 }
 
 // TransitionDetail is one transition: GET /api/v1/transition.
@@ -94,6 +96,31 @@ type Instance struct {
 	LeftOut    uint64     `json:"left_out,omitempty"`   // tokens that the answer omits
 	Unanswered string     `json:"unanswered,omitempty"` // why now is absent
 	Seen       []Sighting `json:"seen"`                 // when it was among the oldest tokens of a place in the last hour
+	Commands   []string   `json:"commands,omitempty"`   // command lines that act on it
+	Tool       string     `json:"tool,omitempty"`       // what people act on it with, if its engine takes no commands
+	Actions    []Action   `json:"actions,omitempty"`    // what people did to it, the newest first
+}
+
+// Actions are the last requests of people to engines: GET /api/v1/actions.
+type Actions struct {
+	Actions []Action `json:"actions"` // the newest first, at most 1,000
+}
+
+// Action is a request to an engine and its result, as in the engine's audit log.
+type Action struct {
+	At         Time   `json:"at"` // by the engine's clock
+	Source     string `json:"source"`
+	Kind       string `json:"kind"`              // inject, fire or message
+	By         string `json:"by,omitempty"`      // its author, as the request claims
+	Comment    string `json:"comment,omitempty"` // why
+	Net        string `json:"net"`
+	Instance   string `json:"instance,omitempty"`
+	Place      string `json:"place,omitempty"`
+	Transition string `json:"transition,omitempty"`
+	Tokens     uint64 `json:"tokens,omitempty"` // that were to be injected
+	Event      string `json:"event,omitempty"`  // name of the message
+	OK         bool   `json:"ok"`               // it was done
+	Error      string `json:"error,omitempty"`  // why not
 }
 
 // Held are tokens of one place with one injection time.

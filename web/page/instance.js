@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { actions, commands } from './act.js';
 import { el, name, svg } from './dom.js';
 import { age, clock, count, label } from './format.js';
 import { heat } from './heat.js';
@@ -15,6 +16,7 @@ export function instance(a, { model, heat: scale }) {
   if (!a.now) out.push(el('p', { class: 'note' }, `The engine did not answer: ${a.unanswered ?? 'no answer'}`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
   else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
+  out.push(...commands(a), ...actions(a.actions));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Not among the oldest tokens of any place in the last hour.'));
   else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -70,6 +71,7 @@ func place(s *scripted, r *http.Request) any {
 				injected := s.since + int64(k)*7*minute
 				tokens = append(tokens, map[string]any{"instance": name, "injected": moment(injected), "age_seconds": float64(now-injected) / 1000, "waits": waits(s)})
 			}
+			doc["commands"] = []string{act.Line(act.Fire, s.def.ID, s.instances[0], "clarify", 0)}
 			doc["stuck"], doc["oldest_age_seconds"], doc["mean_age_seconds"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
 		}
 		return doc
@@ -116,6 +118,9 @@ func instance(s *scripted, r *http.Request) any {
 	}
 	stuck := s.def.Places[s.stuck].ID
 	doc["now"] = []map[string]any{{"place": stuck, "tokens": 1, "injected": moment(s.since), "age_seconds": float64(now-s.since) / 1000, "waits": waits(s)}}
+	doc["commands"] = []string{act.Line(act.Fire, s.def.ID, name, "clarify", 0), act.Line(act.Inject, s.def.ID, name, stuck, 3)}
+	doc["actions"] = []map[string]any{{"at": moment(now - minute), "source": "berlin", "kind": "inject", "by": "kim@desk", "comment": "by mail", "place": stuck, "tokens": 3, "error": "too many"},
+		{"at": moment(now - 2*minute), "source": "berlin", "kind": "fire", "transition": "clarify", "ok": true}}
 	doc["seen"] = []map[string]any{
 		{"place": s.def.Places[1].ID, "injected": moment(s.since - 9*minute), "first_seen": moment(s.since - 8*minute), "last_seen": moment(s.since - minute), "gone": true},
 		{"place": stuck, "injected": moment(s.since), "first_seen": moment(s.since + minute), "last_seen": moment(now), "gone": false, "waits": waits(s)},

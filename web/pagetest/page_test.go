@@ -148,12 +148,21 @@ func fromAPlaceToItsOldestInstanceAndItsHistory(t *testing.T, chromium *browsert
 	if got := b.Text("#panel .tokens li"); !strings.Contains(got, "berlin/customer 17") || !strings.Contains(got, "accounting must clear it") || !strings.Contains(got, "42 m") {
 		t.Errorf("the oldest token is shown as %q", got)
 	}
+	if got, want := b.Text("#panel .commands"), "pnagent fire "+s.def.ID+" 'berlin/customer 17' clarify"; got != want {
+		t.Errorf("the command line of the place is %q, want %q", got, want)
+	}
 	b.MoveMouse(700, 30)
 	b.Screenshot("place")
 	b.Click("#panel .tokens button")
 	b.Until(`document.querySelector('#panel .seen li')`)
 	if got := b.Text("#panel .seen"); !strings.Contains(got, "Cart") || !strings.Contains(got, "Payment unclear") {
 		t.Errorf("the instance was seen in %q", got)
+	}
+	if got, want := b.Text("#panel .commands"), "pnagent fire "+s.def.ID+" 'berlin/customer 17' clarify\npnagent inject "+s.def.ID+" 'berlin/customer 17' paymentUnclear 3"; got != want {
+		t.Errorf("the command lines of the instance are %q, want %q", got, want)
+	}
+	if got := b.Text("#panel .panel-body"); !strings.Contains(got, "inject paymentUnclear ×3") || !strings.Contains(got, "by kim@desk: by mail") || !strings.Contains(got, "refused: too many") || !strings.Contains(got, "by unknown") {
+		t.Errorf("what people did is shown as %q", got)
 	}
 	b.Screenshot("instance")
 	if got := browsertest.Eval[string](b, "location.hash"); !strings.Contains(got, "instance=berlin%2Fcustomer+17") {

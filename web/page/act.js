@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { el, name } from './dom.js';
+import { clock } from './format.js';
+
+/**
+ * The command lines that act on an instance, or what people act on it with instead.
+ * A click on a line selects it.
+ * @param {{commands?: string[], tool?: string}} answer
+ * @returns {HTMLElement[]}
+ */
+export function commands({ commands: lines, tool }) {
+  if (!lines?.length && !tool) return [];
+  const body = lines?.length
+    ? el('ul', { class: 'commands' }, ...lines.map((line) => el('li', null, el('code', null, line))))
+    : el('p', { class: 'quiet' }, `pnagent does not act on this engine. Use ${tool}.`);
+  return [el('h3', null, 'Act on it'), body];
+}
+
+/**
+ * What people did to an instance, the newest first.
+ * @param {any[]|undefined} list
+ * @returns {HTMLElement[]}
+ */
+export function actions(list) {
+  if (!list?.length) return [];
+  return [el('h3', null, 'What people did'), el('ol', { class: 'tokens' }, ...list.map((a) => el('li', null,
+    el('span', { class: 'quiet num' }, clock(Date.parse(a.at))), name(did(a)),
+    el('span', { class: 'quiet' }, `by ${a.by || 'unknown'}${a.comment ? ': ' + a.comment : ''}`),
+    a.error && el('ul', { class: 'waits' }, el('li', null, `refused: ${a.error}`)))))];
+}
+
+/** @param {any} a */
+function did(a) {
+  if (a.kind === 'inject') return `inject ${a.place ?? ''}${a.tokens > 1 ? ' ×' + a.tokens : ''}`;
+  return `${a.kind} ${a.transition ?? a.event ?? ''}`;
+}

@@ -21,6 +21,11 @@ var beside = map[string]func(t *testing.T, ports ports, bin string) (env []strin
 	"docs/sidecar-pairs.md": snmpdFor,
 	"docs/snmpv3.md":        trapdFor,
 	"docs/sres.md":          prometheusFor,
+
+	"docs/runbooks/netDeadlocked.md":     stuckFor,
+	"docs/runbooks/tokenStuck.md":        stuckFor,
+	"docs/runbooks/transitionFailing.md": stuckFor,
+	"docs/runbooks/transitionStarved.md": stuckFor,
 }
 
 // etcdFor builds etcd, of the module that tests package dipen with it. It listens at
@@ -77,4 +82,22 @@ func trapdFor(t *testing.T, _ ports, _ string) []string {
 func prometheusFor(t *testing.T, ports ports, _ string) []string {
 	t.Helper()
 	return []string{"PROMETHEUS=" + startPrometheus(t, web{ports.there.Replace("http://127.0.0.1:9797")}).url}
+}
+
+// bankIsClosed are bindings of the claim process. Payments fail, so that they are
+// incidents; large claims wait for their manager.
+const bankIsClosed = `nets:
+  claim:
+    transitions:
+      assess: {command: [sh, -c, 'echo "{\"data\":{\"amount\":$((PNAGENT_INSTANCE * 300))}}"']}
+      pay:    {command: ["false"], retry: {first: 1ms, attempts: 1}}
+`
+
+// stuckFor runs the engine of the runbooks, in which claims are stuck.
+func stuckFor(t *testing.T, ports ports, _ string) []string {
+	t.Helper()
+	url := ports.there.Replace("nats://127.0.0.1:4222")
+	startNATS(t, "--port", ports.there.Replace("4222"))
+	runEngine(t, url, "berlin", "--instances", "50", "--bindings", write(t, "bank.yaml", bankIsClosed), claimProcess(t))
+	return []string{"PNAGENT_NATS_URL=" + url}
 }

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// claimProcess is the example process, of which large claims wait for their manager.
+func claimProcess(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "examples", "claim.bpmn"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// did is a request and its result, as the API shows it.
+type did struct {
+	At, Source, Kind, By, Comment, Net, Instance, Place, Transition, Error string
+
+	Tokens uint64
+	OK     bool
+}
+
+// drawer is what the page shows of an instance or a place.
+type drawer struct {
+	Commands []string
+	Tool     string
+	Actions  []did
+	Now      []struct{ Place string }
+}
+
+// drawer asks for what the page shows; of is place or instance.
+func (w web) drawer(t *testing.T, net, of, name string) (d drawer, err error) {
+	t.Helper()
+	status, body, err := w.get("/api/v1/" + of + "?net=" + url.QueryEscape(net) + "&" + of + "=" + url.QueryEscape(name))
+	if err != nil {
+		return d, err
+	}
+	if status != 200 {
+		return d, fmt.Errorf("status %d: %.200s", status, body)
+	}
+	return d, json.Unmarshal(body, &d)
+}
+
+// types runs a command line that the page shows, in a shell.
+func types(t *testing.T, natsURL, line string) result {
+	t.Helper()
+	env := append(cleanEnv(), "PATH="+filepath.Dir(built.pnagent)+":"+os.Getenv("PATH"), "PNAGENT_NATS_URL="+natsURL)
+	return runIn(t, "", env, "bash", "-c", line)
+}
+
+// says fails the test unless a command ended with a code and wrote a text.
+func (r result) says(t *testing.T, code int, want string) {
+	t.Helper()
+	if r.code != code || !strings.Contains(r.out+r.err, want) {
+		t.Errorf("got %d:\n%s%s\nwant %d: %s", r.code, r.out, r.err, code, want)
+	}
+}
+
+// A user task of a process with data is stuck. The line that the page shows for its place
+// releases it, and the audit log and the page show its author.
+func TestTheLineOfThePageReleasesAUserTask(t *testing.T) {
+	t.Parallel()
+	bus := startNATS(t)
+	side := serve(t, bus, "--mib-dir", "")
+	audit := filepath.Join(t.TempDir(), "audit")
+	runEngine(t, bus, "berlin", "--instances", "50", "--audit-log", audit, "--bindings", write(t, "bank.yaml", bankIsClosed), claimProcess(t))
+	var line string
+	until(t, "the place shows a command line", func() error {
+		d, err := side.drawer(t, "claim", "place", "approve/active")
+		if err != nil || len(d.Commands) != 1 {
+			return fmt.Errorf("%+v, %w", d, err)
+		}
+		line = d.Commands[0]
+		return nil
+	})
+	words := strings.Fields(line)
+	if len(words) != 5 || strings.Join(words[:3], " ") != "pnagent fire claim" || words[4] != "approve" {
+		t.Fatalf("the place shows %q", line)
+	}
+	instance := words[3]
+	if d, err := side.drawer(t, "claim", "instance", instance); err != nil || !slices.Contains(d.Commands, line) {
+		t.Errorf("the instance shows %+v, %v; want %q, too", d, err, line)
+	}
+	types(t, bus, line+" --dry-run").says(t, 0, fmt.Sprintf("would be fired: transition %q, instance %s, net %q, source berlin\nnow in approve/active: tokens 1, for ", "approve", instance, "claim"))
+	types(t, bus, line+" --comment 'by mail' --json").says(t, 0, `"transition":"approve","ok":true,"held":[{"place":"approve/active","tokens":1,"age_seconds":`)
+	until(t, "the task is done, and the page shows its author", func() error {
+		d, err := side.drawer(t, "claim", "instance", instance)
+		if err != nil || len(d.Actions) != 1 || slices.ContainsFunc(d.Now, func(h struct{ Place string }) bool { return h.Place == "approve/active" }) {
+			return fmt.Errorf("%+v, %w", d, err)
+		}
+		if a := d.Actions[0]; !a.OK || a.Kind != "fire" || a.Transition != "approve" || !strings.Contains(a.By, "@") || a.Comment != "by mail" || a.Source != "berlin" {
+			t.Errorf("the page shows %+v", a)
+		}
+		return nil
+	})
+	types(t, bus, line).says(t, 1, `pnagent: source "berlin": transition "approve": not enabled`)
+	text, err := os.ReadFile(audit)
+	kept := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err != nil || len(kept) != 2 || !strings.Contains(kept[0], `"comment":"by mail"`) || !strings.Contains(kept[0], `"ok":true`) || !strings.Contains(kept[1], `"ok":false,"error":`) {
+		t.Errorf("the audit log has\n%s\n%v; want what was done and what was refused", text, err)
+	}
+}
+
+// An incident is tried again by the line that its instance shows, once its cause is gone.
+func TestTheLineOfThePageRetriesAnIncident(t *testing.T) {
+	t.Parallel()
+	bus := startNATS(t)
+	side := serve(t, bus, "--mib-dir", "")
+	bank := filepath.Join(t.TempDir(), "open")
+	bindings := strings.Replace(bankIsClosed, `["false"]`, `[test, -e, `+bank+`]`, 1)
+	e := runEngine(t, bus, "berlin", "--instances", "4", "--bindings", write(t, "bank.yaml", bindings), claimProcess(t))
+	const line = "pnagent retry claim berlin/2 pay"
+	until(t, "the instance shows the command line", func() error {
+		d, err := side.drawer(t, "claim", "instance", "berlin/2")
+		if err != nil || !slices.Equal(d.Commands, []string{line}) {
+			return fmt.Errorf("%+v, %w", d, err)
+		}
+		return nil
+	})
+	waits := func(want bool) {
+		t.Helper()
+		until(t, "the incident is as expected", func() error {
+			r := types(t, bus, line+" --dry-run")
+			if is := r.code == 0; is != want {
+				return fmt.Errorf("%s%s", r.out, r.err)
+			}
+			return nil
+		})
+	}
+	types(t, bus, line).says(t, 0, `fired: transition "pay"`) // its action is started
+	waits(true)                                               // and fails again
+	if err := os.WriteFile(bank, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	types(t, bus, line).says(t, 0, `fired: transition "pay"`)
+	waits(false)
+	types(t, bus, line).says(t, 1, "is no incident: no token waits for it")
+	e.kill(t)
+	types(t, bus, line).says(t, 1, "no source of any net answers below petrinet.v1")
+}
+
+// With the permissions of pnagent an operator acts, and an observer looks only.
+func TestThePermissionsLetAnOperatorActAndAnObserverLook(t *testing.T) {
+	t.Parallel()
+	p := permit(t, nil, "--source", "berlin", "--net", "claim")
+	side := serve(t, p.url("sidecar"), "--mib-dir", "")
+	e := runEngine(t, p.url("berlin"), "berlin", "--instances", "50", "--bindings", write(t, "bank.yaml", bankIsClosed), claimProcess(t))
+	until(t, "the net is shown", func() error { return side.shows(t, "claim") })
+	const fire, inject = "pnagent fire claim berlin/48 approve", "pnagent inject claim berlin/48 paid 3"
+	for _, line := range []string{fire, inject} {
+		until(t, "a dry run of an observer", func() error {
+			if r := types(t, p.url("observer"), line+" --dry-run"); r.code != 0 {
+				return fmt.Errorf("%s%s", r.out, r.err)
+			}
+			return nil
+		})
+		types(t, p.url("observer"), line).says(t, 1, "the NATS server does not allow this user to publish at petrinet.v1.")
+	}
+	if d, err := side.drawer(t, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 0 {
+		t.Errorf("an observer did %+v, %v", d.Actions, err)
+	}
+	types(t, p.url("operator"), fire+" --dry-run").says(t, 0, "would be fired")
+	types(t, p.url("operator"), fire).says(t, 0, "fired: ")
+	types(t, p.url("operator"), inject).says(t, 0, "injected: tokens 3")
+	until(t, "the sidecar has what the operator did", func() error {
+		if d, err := side.drawer(t, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 2 {
+			return fmt.Errorf("%+v, %w", d.Actions, err)
+		}
+		return nil
+	})
+	refusedNothing(t, side.process, e.process)
+}
+
+// An instance of a net in parts is named after the net. The part that has it, or has the
+// transition, is found, also with the permissions for JetStream.
+func TestPartsOfANetAreActedOn(t *testing.T) {
+	t.Parallel()
+	p := permit(t, []string{"-js", "-sd", t.TempDir()}, "--jetstream", "--net", "claim,ring")
+	member := func(source string, args ...string) *engine {
+		return runEngine(t, p.url("engine"), source, append([]string{"--journal", "jetstream"}, args...)...)
+	}
+	bank := write(t, "bank.yaml", bankIsClosed)
+	var all []*engine
+	for _, source := range []string{"a", "b"} {
+		all = append(all, member(source, "--instances", "50", "--partitions", "4", "--bindings", bank, claimProcess(t)))
+	}
+	regions := write(t, "ring.yaml", "nets:\n  ring:\n    transitions: {t1: manual, t2: manual, t3: manual}\n    regions: {one: [t1], two: [t2], three: [t3]}\n")
+	all = append(all, member("c", "--bindings", regions, write(t, "ring.pnml", circleNet)))
+	for _, c := range []struct{ line, want string }{
+		{"pnagent fire claim claim/48 approve", `instance claim/48, net "claim", source `},
+		{"pnagent fire claim claim/07 approve", `instance claim/07, net "claim", source `},
+		{"pnagent fire ring ring/0 t1", `net "ring", source c/one`},
+		{"pnagent fire ring ring/0 t2", `net "ring", source c/two`},
+		{"pnagent inject ring ring/0 c 2", `net "ring", source c/three`},
+	} {
+		until(t, c.line, func() error {
+			r := types(t, p.url("operator"), c.line)
+			if r.code != 0 || !strings.Contains(r.out, c.want) {
+				return fmt.Errorf("%s%s; want %s", r.out, r.err, c.want)
+			}
+			return nil
+		})
+	}
+	for _, e := range all {
+		refusedNothing(t, e.process)
+	}
+}
+
+// The codes are those of docs/act.md.
+func TestActEndsWithItsCode(t *testing.T) {
+	t.Parallel()
+	nowhere := "nats://" + freeAddr(t, "tcp")
+	types(t, nowhere, "pnagent fire claim berlin/48 approve").says(t, 1, "no connection to NATS at "+nowhere)
+	types(t, "", "pnagent fire claim berlin/48 approve").says(t, 2, "fire: --nats is missing; expected the servers of the engines")
+	types(t, nowhere, "pnagent fire claim berlin/48").says(t, 2, "<transition>")
+	types(t, nowhere, "pnagent inject claim berlin/48 paid 0").says(t, 2, "inject: 0 tokens; expected 1 or more")
+	types(t, nowhere, "pnagent inject claim berlin/48 paid many").says(t, 2, "many")
+	types(t, nowhere, "pnagent retry claim berlin/48 pay --data {").says(t, 2, `retry: data "{"; expected JSON`)
+	types(t, nowhere, "pnagent fire claim berlin/48 approve --comment $'a\\nb'").says(t, 2, "fire: comment: ")
+}

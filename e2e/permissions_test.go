@@ -101,6 +101,8 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 		{"a sidecar that injects", "sidecar", "inject." + shopNet + ".shop-1", ""},
 		{"firing at another engine", "shop-1", "fire." + shopNet + ".shop-2", ""},
 		{"a message to another engine", "shop-1", "message.paid.shop-2", ""},
+		{"an audit of another source", "shop-1", "audit." + shopNet + ".shop-2", ""},
+		{"an operator that forges audits", "operator", "audit." + shopNet + ".shop-1", ""},
 		{"a forged sidecar", "shop-1", "sidecars.default", ""},
 		{"forged alarms of a sidecar", "shop-1", "sidecars.default-alarms", ""},
 		{"forged sources of a sidecar", "shop-1", "sidecars.default-sources", ""},

@@ -223,6 +223,7 @@ func TestActEndsWithItsCode(t *testing.T) {
 	nowhere := "nats://" + freeAddr(t, "tcp")
 	types(t, nowhere, "pnagent fire claim berlin/48 approve").says(t, 1, "no connection to NATS at "+nowhere)
 	types(t, "", "pnagent fire claim berlin/48 approve").says(t, 2, "fire: --nats is missing; expected the servers of the engines")
+	types(t, "", "pnagent fire -- claim --json -5").says(t, 2, "fire: --nats is missing") // three names
 	types(t, nowhere, "pnagent fire claim berlin/48").says(t, 2, "<transition>")
 	types(t, nowhere, "pnagent inject claim berlin/48 paid 0").says(t, 2, "inject: 0 tokens; expected 1 or more")
 	types(t, nowhere, "pnagent inject claim berlin/48 paid many").says(t, 2, "many")

@@ -180,7 +180,10 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 // would take for a short flag: --instances -1 becomes --instances=-1.
 func negatives(args []string) []string {
 	var out []string
-	for _, arg := range args {
+	for i, arg := range args {
+		if arg == "--" { // no flags are behind it
+			return append(out, args[i:]...)
+		}
 		last := len(out) - 1
 		if _, err := strconv.ParseFloat(arg, 64); err == nil && strings.HasPrefix(arg, "-") &&
 			last >= 0 && strings.HasPrefix(out[last], "--") && !strings.Contains(out[last], "=") {

@@ -158,9 +158,9 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 		return serve(t, natsURL, "--mib-dir", "", "--alarms", write(t, "alarms.yaml", strings.Replace(impatient, "settle: 0s", "settle: 7s", 1)), "--snmp.trap-sink", sink.Addr,
 			"--agentx.priority", priority, "--standby.key-file", key, "--web.actions")
 	}
-	primary, standBy := side("100"), side("127")
-	onDuty(t, primary, standBy)
-	matches(t, "a silence at the stand-by", standBy.alarmsOf(t, "silence", "--for", "1h", "--place", "awaiting*"), 0, `^silenced until `)
+	primary, standby := side("100"), side("127")
+	onDuty(t, primary, standby)
+	matches(t, "a silence at the standby", standby.alarmsOf(t, "silence", "--for", "1h", "--place", "awaiting*"), 0, `^silenced until `)
 	until(t, "the one on duty has it", func() error {
 		if r := primary.alarmsOf(t); !strings.Contains(r.out, "place=awaiting*") {
 			return errors.New(r.out)
@@ -171,7 +171,7 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 	both := func(what string, holds func(noted) bool) (a noted) {
 		t.Helper()
 		until(t, what, func() error {
-			for _, s := range []*sidecar{primary, standBy} {
+			for _, s := range []*sidecar{primary, standby} {
 				all := s.noted(t)
 				if len(all) != 1 || !holds(all[0]) {
 					return fmt.Errorf("%+v", all)
@@ -187,7 +187,7 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 	both("both show who acknowledged", func(a noted) bool { return a.Acknowledged != nil })
 
 	primary.stop(t, syscall.SIGTERM)
-	onDuty(t, standBy)
+	onDuty(t, standby)
 	again := side("100") // it kept nothing, and has all from the other one
 	until(t, "a sidecar that starts has the notes of the other", func() error {
 		if all := again.noted(t); len(all) != 1 || all[0].Acknowledged == nil || all[0].Silenced == "" || all[0].Index != a.Index {
@@ -195,9 +195,9 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 		}
 		return nil
 	})
-	onDuty(t, again, standBy)
+	onDuty(t, again, standby)
 	id := matches(t, "the silence", again.alarmsOf(t), 0, `\n([0-9a-f]{16}) `)[1]
-	matches(t, "its end", standBy.alarmsOf(t, "unsilence", id), 0, `^ended`)
+	matches(t, "its end", standby.alarmsOf(t, "unsilence", id), 0, `^ended`)
 	if got := noticeOf(sink.Wait(t, 1)[0]); got != (notice{tokenStuck, "claims", "awaiting answer", strconv.Itoa(int(a.Index))}) {
 		t.Errorf("the station received %+v; want one raise, at the end of the silence", got)
 	}

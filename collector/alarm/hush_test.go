@@ -142,7 +142,7 @@ func TestARaiseThatMayHaveBeenSentIsSentBeforeItsClear(t *testing.T) {
 }
 
 // A sidecar that stands by holds nothing back, as it sends nothing.
-func TestAStandByReleasesNothing(t *testing.T) {
+func TestAStandbyReleasesNothing(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	d.silence("a", "p0", 0, 10)
 	wants(t, "held back", nil, d.at(1, 0))
@@ -154,7 +154,7 @@ func TestAStandByReleasesNothing(t *testing.T) {
 }
 
 // A sidecar that stands by notes what the other one clears, whichever page comes first.
-func TestAStandByNotesWhatTheOtherClears(t *testing.T) {
+func TestAStandbyNotesWhatTheOtherClears(t *testing.T) {
 	a := Alarm{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "stuck"}
 	over := a
 	over.Text = "over"

@@ -182,12 +182,12 @@ func TestTwoSidecarsShareNotes(t *testing.T) {
 		stopFirst := operated(t, w, pair[0])
 		time.Sleep(5 * time.Second)
 		index := pair[0].State().Active[0].Index
-		if err := pair[1].Acknowledge(t.Context(), []uint32{index}, "ada", "at the stand-by"); err != nil {
+		if err := pair[1].Acknowledge(t.Context(), []uint32{index}, "ada", "at the standby"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
 		if d := cmp.Diff(pair[1].State().Active, pair[0].State().Active); d != "" || pair[0].State().Active[0].Ack == nil || pair[0].NotesDigest() != pair[1].NotesDigest() {
-			t.Errorf("the one on duty has %+v (-stand-by +on duty): %s", pair[0].State().Active, d)
+			t.Errorf("the one on duty has %+v (-standby +on duty): %s", pair[0].State().Active, d)
 		}
 		wants(t, "notified during the silence", []string{"raise p0"}, withoutIndices(sinks[0].seen()))
 		mu.Lock()

@@ -2,10 +2,7 @@
 
 package mib
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // convention is one TEXTUAL-CONVENTION.
 type convention struct {
@@ -60,9 +57,6 @@ func (m *petrinetText) conventions() {
 
 // enumeration returns an INTEGER with its labels, one a line.
 func enumeration(labels []string) string {
-	lines := make([]string, len(labels))
-	for i, l := range labels {
-		lines[i] = fmt.Sprintf("                    %s(%d)", l, i+1)
-	}
-	return "INTEGER {\n" + strings.Join(lines, ",\n") + "\n                }"
+	const indent = "\n                    "
+	return "INTEGER {" + indent + strings.Join(withNumbers(labels), ","+indent) + "\n                }"
 }

@@ -4,6 +4,8 @@ package mib
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
@@ -60,6 +62,7 @@ type syntax struct {
 	name   string   // as in a SEQUENCE: "SnmpAdminString"
 	typ    smi.Type // on the wire
 	see    string   // REFERENCE of the objects; "" for none
+	labels []string // of an enumeration, from 1
 }
 
 // petriNets is the reference for the terms of Petri nets.
@@ -76,10 +79,9 @@ func syntaxLength() syntax  { return plain("Unsigned32", smi.TypeGauge32) } // a
 func syntaxSigned() syntax  { return plain("Integer32", smi.TypeInteger) }
 func syntaxDate() syntax    { return plain("DateAndTime", smi.TypeOctetString) }
 func syntaxRate() syntax    { return plain("PetrinetRate", smi.TypeGauge32) }
-func syntaxReason() syntax  { return plain("PetrinetReason", smi.TypeInteger) }
-func syntaxState() syntax   { return plain("PetrinetSourceState", smi.TypeInteger) }
-func syntaxAlarm() syntax   { return plain("PetrinetAlarm", smi.TypeInteger) }
-func syntaxTruth() syntax   { return plain("TruthValue", smi.TypeInteger) }
+func syntaxReason() syntax  { return labelled("PetrinetReason") }
+func syntaxState() syntax   { return labelled("PetrinetSourceState") }
+func syntaxAlarm() syntax   { return labelled("PetrinetAlarm") }
 func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifier) }
 
 func syntaxText() syntax {
@@ -112,8 +114,33 @@ func syntaxPercentile() syntax {
 	return syntaxLength().seeing("Prometheus, Native Histograms: standard exponential buckets of schema 3. https://prometheus.io/docs/specs/native_histograms/")
 }
 
-func syntaxEnum(labels string) syntax {
-	return syntax{clause: "INTEGER { " + labels + " }", name: "INTEGER", typ: smi.TypeInteger}
+func syntaxEnum(labels ...string) syntax {
+	return syntax{clause: "INTEGER { " + strings.Join(withNumbers(labels), ", ") + " }", name: "INTEGER", typ: smi.TypeInteger, labels: labels}
+}
+
+// syntaxTruth returns the syntax of truth (RFC 2579, TruthValue).
+func syntaxTruth() syntax {
+	return syntax{clause: "TruthValue", name: "TruthValue", typ: smi.TypeInteger, labels: []string{"true", "false"}}
+}
+
+// labelled returns the syntax of one of conventions, with its labels.
+func labelled(name string) syntax {
+	s := plain(name, smi.TypeInteger)
+	for _, c := range conventions() {
+		if c.name == name {
+			s.labels = c.labels
+		}
+	}
+	return s
+}
+
+// withNumbers returns the labels of an enumeration with their numbers, from 1.
+func withNumbers(labels []string) []string {
+	all := make([]string, len(labels))
+	for i, l := range labels {
+		all[i] = fmt.Sprintf("%s(%d)", l, i+1)
+	}
+	return all
 }
 
 func plain(name string, typ smi.Type) syntax { return syntax{clause: name, name: name, typ: typ} }

@@ -33,7 +33,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return text(r.agent.Version) }},
 		{object{2, "Name", syntaxText(), "", "The name of the agent that answers, such as its host. If two agents form a pair, it shows which of them answers, and so on which host to look at logs.", 0, false},
 			func(r *agentRow) smi.Value { return text(r.agent.Name) }},
-		{object{3, "Role", syntaxEnum("primary(1), standby(2)").seeing(agentXPriorities), "", "Whether the primary agent answers or its standby. The standby answers only while the primary does not: everything is served, but after a second fault no agent would be left. Find out why the primary does not answer: look at its host, its process, its connection to the SNMP master agent. agentName is the agent that answers instead.", 0, false},
+		{object{3, "Role", syntaxEnum("primary", "standby").seeing(agentXPriorities), "", "Whether the primary agent answers or its standby. The standby answers only while the primary does not: everything is served, but after a second fault no agent would be left. Find out why the primary does not answer: look at its host, its process, its connection to the SNMP master agent. agentName is the agent that answers instead.", 0, false},
 			agentRole},
 		{object{4, "StartTime", syntaxDate(), "", "When the agent that answers began to count. Its counters began at 0 then: a change is a discontinuity of every counter in the agent and source groups. A recent time that was not planned means that the agent was restarted or that the other one took over; agentRole and agentName show which.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.agent.Started) }},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/sleepinggenius2/gosmi"
 	"github.com/sleepinggenius2/gosmi/types"
 
 	"github.com/pnagent/pnagent/mib/smi"
@@ -44,23 +45,44 @@ func TestTheReferenceIsTheModule(t *testing.T) {
 		t.Fatal(err)
 	}
 	nodes := parsed(t, filepath.Join("..", "mibs"), PetrinetModule)
-	sections, events := reference()
-	all := events
-	for _, s := range sections {
+	d := Describe(root)
+	var names, want []string
+	is := func(name string, oid smi.OID, text string) gosmi.SmiNode {
+		n, ok := nodes[PetrinetModule+"::"+name]
+		if !ok || n.RenderNumeric() != oid.String() {
+			t.Errorf("%s is %v, and in the module %s", name, oid, n.RenderNumeric())
+		}
+		if text == "" || !strings.HasPrefix(strings.Join(strings.Fields(n.Description), " "), text) {
+			t.Errorf("%s has the description %q, and in the module %q", name, text, n.Description)
+		}
+		names = append(names, name)
+		return n
+	}
+	for _, s := range d.Sections {
 		if s.Text == "" && len(s.Index) > 0 || len(s.Objects) == 0 {
 			t.Errorf("section %s has no text", s.Name)
 		}
-		all = append(all, s.Objects...)
-	}
-	var names, want []string
-	for _, d := range all {
-		names = append(names, d.Name)
-		n, ok := nodes[PetrinetModule+"::"+d.Name]
-		if !ok || n.RenderNumeric() != root.Append(d.OID...).String() {
-			t.Errorf("%s is %v, and in the module %s", d.Name, d.OID, n.RenderNumeric())
+		for _, o := range s.Objects {
+			n := is(o.Name, o.OID, o.Text)
+			var labels []string
+			if n.SmiType.Enum != nil {
+				for _, v := range n.SmiType.Enum.Values {
+					labels = append(labels, v.Name)
+				}
+			}
+			if !slices.Equal(labels, o.Labels) || n.SmiType.Units != o.Units || (n.Access == types.AccessNotAccessible) != o.Key {
+				t.Errorf("%s is %+v, and in the module %v with access %v, units %q", o.Name, o, labels, n.Access, n.SmiType.Units)
+			}
 		}
-		if d.Text == "" {
-			t.Errorf("%s has no description", d.Name)
+	}
+	for _, e := range d.Notifications {
+		n := is(e.Name, e.OID, e.Text)
+		var objects []string
+		for _, o := range n.GetNotificationObjects() {
+			objects = append(objects, o.Name)
+		}
+		if diff := cmp.Diff(objects, e.Objects); diff != "" {
+			t.Errorf("%s in the module (-), described (+): %s", e.Name, diff)
 		}
 	}
 	for _, n := range nodes {
@@ -79,8 +101,8 @@ func referencePage() string {
 	var out strings.Builder
 	out.WriteString("# PETRINET-MIB\n\nEvery object, from the same source as the module. OIDs are below the root that `--oid-root` sets. Each net also has a " +
 		"module of its own, in which its places and transitions are objects by name. See [for operators](../operators.md).\n")
-	sections, events := reference()
-	for _, s := range sections {
+	d := Describe(nil)
+	for _, s := range d.Sections {
 		fmt.Fprintf(&out, "\n## %s\n\n", s.Name)
 		if s.Text != "" {
 			fmt.Fprintf(&out, "%s\n\nIndexed by %s.\n\n", cell(s.Text), "`"+strings.Join(s.Index, "`, `")+"`")
@@ -91,7 +113,7 @@ func referencePage() string {
 		}
 	}
 	out.WriteString("\n## Notifications\n\n| notification | OID | what |\n|---|---|---|\n")
-	for _, e := range events {
+	for _, e := range d.Notifications {
 		fmt.Fprintf(&out, "| `%s` | %v | %s |\n", e.Name, e.OID, cell(e.Text))
 	}
 	return out.String()
@@ -100,53 +122,4 @@ func referencePage() string {
 // cell is text that fits into a table of Markdown.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(strings.TrimSpace(text))
-}
-
-// section is a part of PETRINET-MIB for people: a table, or the scalars of one
-// subject.
-type section struct {
-	Name    string // such as placeTable
-	Text    string // DESCRIPTION; "" for scalars
-	Index   []string
-	Objects []described
-}
-
-// described is an object or a notification for people.
-type described struct {
-	Name          string
-	OID           smi.OID // below the root
-	Syntax, Units string  // "" for notifications
-	Text          string  // DESCRIPTION
-}
-
-// reference returns all of PETRINET-MIB, from the entries that the module is made from.
-func reference() (sections []section, events []described) {
-	objects := smi.OID{subPetrinet, subObjects}
-	sections = append(sections, scalarSection("agent", objects.Append(subAgent), objectsOf(agentScalars())))
-	for _, t := range petrinetTables() {
-		s := section{Name: t.name + "Table", Text: t.text, Index: t.index}
-		row := objects.Append(t.sub, 1)
-		for _, list := range [][]object{t.keys, t.columns} {
-			s.Objects = append(s.Objects, describe(t.columnPrefix(), row, list)...)
-		}
-		sections = append(sections, s)
-	}
-	sections = append(sections, scalarSection("alarm", objects, objectsOf(alarmScalars())))
-	for _, n := range notifications() {
-		events = append(events, described{Name: n.name, OID: smi.OID{subPetrinet, 0, n.sub}, Text: n.text})
-	}
-	return sections, events
-}
-
-func scalarSection(name string, parent smi.OID, objects []object) section {
-	return section{Name: name, Objects: describe(name, parent, objects)}
-}
-
-func describe(prefix string, parent smi.OID, objects []object) []described {
-	all := make([]described, len(objects))
-	for i := range objects {
-		o := &objects[i]
-		all[i] = described{Name: prefix + o.suffix, OID: parent.Append(o.sub), Syntax: o.syntax.clause, Units: o.units, Text: o.text}
-	}
-	return all
 }

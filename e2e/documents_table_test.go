@@ -69,7 +69,7 @@ var notTyped = []exemption{
 	{page: "docs/sidecar-pairs.md", command: "install", why: asRoot, with: []string{"/etc", "etc"}},
 	{page: "docs/sidecar-pairs.md", command: "pnagent check-config", why: asRoot, with: []string{"/etc", "etc"}},
 	{page: "docs/sidecar-pairs.md", command: "systemctl", why: asRoot},
-	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost, with: []string{"…", "-v2c -c public -M mibs:mib/testdata/smi -m ALL", "HOST", "$HOST"}},
+	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost, with: []string{"…", "-v2c -c public -M mibs:mibs/smi -m ALL", "HOST", "$HOST"}},
 	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: minutes, instead: "" +
 		"grep -q 'func TestAtEveryTakeOver' $ROOT/e2e/*_test.go && grep -q '\"PNAGENT_TEST_TAKEOVERS\"' $ROOT/e2e/*_test.go"},
 	{page: "docs/snmpv3.md", command: "pnagent serve --snmp 0.0.0.0", why: aHost, with: []string{

@@ -250,7 +250,7 @@ func newShell(t *testing.T, ports ports, bin string, env []string) *shell {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, copied := range []string{"examples", "mibs", "mib/testdata/smi"} {
+	for _, copied := range []string{"examples", "mibs"} {
 		if err := os.CopyFS(filepath.Join(dir, copied), os.DirFS(filepath.Join(root, copied))); err != nil {
 			t.Fatal(err)
 		}

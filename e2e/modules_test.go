@@ -23,7 +23,7 @@ import (
 
 // stubs are the base modules, of the project's own making, that the generated
 // ones import from.
-const stubs = "../mib/testdata/smi"
+const stubs = "../mibs/smi"
 
 // modules are what "pnagent mib" wrote into a directory.
 type modules struct {

@@ -18,7 +18,7 @@ import (
 )
 
 // stubs are modules of our own making that stand in for the base modules.
-const stubs = "testdata/smi"
+const stubs = "../mibs/smi"
 
 func testRoot(t testing.TB) smi.OID {
 	t.Helper()

@@ -5,10 +5,14 @@ package mib
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // ErrNoInstallDir is wrapped by the error of Install if no directory is usable.
@@ -50,6 +54,45 @@ func Install(dirs []string, made []Written) (dir string, installed []Written, er
 		faults = append(faults, err)
 	}
 	return "", nil, errors.Join(faults...)
+}
+
+// InstallBase copies those of the base modules, which are the files of a directory of fsys,
+// into dir that are in none of dirs, nor in the directories of Debian's downloader below them.
+// It returns the files that it wrote.
+func InstallBase(fsys fs.FS, base, dir string, dirs []string) ([]Written, error) {
+	entries, err := fs.ReadDir(fsys, base)
+	if err != nil {
+		return nil, fmt.Errorf("install the base modules: %w", err)
+	}
+	var installed []Written
+	for _, e := range entries {
+		if there(e.Name(), dirs) {
+			continue
+		}
+		text, err := fs.ReadFile(fsys, path.Join(base, e.Name()))
+		if err != nil {
+			return installed, fmt.Errorf("install module %s: %w", e.Name(), err)
+		}
+		to := filepath.Join(dir, e.Name())
+		changed, err := atomicfile.Update(to, text, 0o644)
+		if err != nil {
+			return installed, fmt.Errorf("install module %s: %w", e.Name(), err)
+		}
+		installed = append(installed, Written{to, e.Name(), changed})
+	}
+	return installed, nil
+}
+
+// there reports whether a module is in one of dirs, by the name of its file.
+func there(module string, dirs []string) bool {
+	for _, dir := range dirs {
+		for _, below := range []string{"", "ietf"} {
+			if found, _ := filepath.Glob(filepath.Join(dir, below, module+"*")); len(found) > 0 { // only a pattern can be at fault
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func missing(dir string) bool {

@@ -230,8 +230,7 @@ What to look at:
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    curl -s http://{{.Web}}/api/v1/alarms
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     pnagent mib --dir mibs && snmptable -v2c -c public -M +mibs -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
-            (where the IETF's base modules are installed; Debian has them in snmp-mibs-downloader)
+  names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments that cannot be booked (order-fulfilment, paymentUnclear), jobs behind a failed

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mibs"
 )
 
 type mibCmd struct {
 	Dir     string     `default:"mibs" help:"Directory to write the modules into."`
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers. Default: oids.lock in the directory."`
 	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
-	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to."`
+	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to. Stubs of the base modules that they import from, such as SNMPv2-SMI, are copied where these are missing."`
 	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Without one only PETRINET-MIB is written."`
 	Limit   limitFlags `embed:""`
 }
@@ -67,21 +68,13 @@ func install(s streams, made []mib.Written) error {
 		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
 	}
 	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m +%s, or with the line \"mibs +ALL\" in snmp.conf\n", dir, mib.PetrinetModule)
-	if !baseModules(dirs) {
-		fmt.Fprintln(s.out, "they import from SNMPv2-SMI, SNMPv2-TC, SNMPv2-CONF and SNMP-FRAMEWORK-MIB, which are not there: install those too, on Debian by snmp-mibs-downloader")
+	base, err := mib.InstallBase(mibs.Base, "smi", dir, dirs)
+	reportAll(s, base)
+	if err != nil {
+		return err
+	}
+	if len(base) > 0 {
+		fmt.Fprintln(s.out, "of the base modules that they import from, those that were missing are stubs, enough for these modules; for others install those of the RFCs, on Debian by snmp-mibs-downloader")
 	}
 	return nil
-}
-
-// baseModules reports whether SNMPv2-SMI, which every module imports, is in the
-// directories of net-snmp's tools or in those of Debian's downloader below them.
-func baseModules(dirs []string) bool {
-	for _, dir := range dirs {
-		for _, below := range []string{"", "ietf"} {
-			if found, _ := filepath.Glob(filepath.Join(dir, below, "SNMPv2-SMI*")); len(found) > 0 { // only a pattern can be at fault
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -197,7 +197,7 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstThroughSnmpd(t *testing.T) {
 	}
 	rows := func(want int) {
 		t.Helper()
-		until(t, fmt.Sprintf("alarmTable has %d rows", want), func() error {
+		until(t, fmt.Sprintf("pnAlarmTable has %d rows", want), func() error {
 			if n := len(walkColumn(t, snmpd.Client, 9, alarmSubject)); n != want {
 				return fmt.Errorf("%d", n)
 			}

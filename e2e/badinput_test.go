@@ -263,7 +263,7 @@ func TestASourceNameOf255OddCharactersIsShownAsItIs(t *testing.T) {
 	if up, ok := a.side.scrape(t).value("petrinet_source_up", "net", "claims", "source", name); !ok || up != 1 {
 		t.Errorf("petrinet_source_up is %v, %t", up, ok)
 	}
-	t.Run("in sourceTable", func(t *testing.T) {
+	t.Run("in pnSourceTable", func(t *testing.T) {
 		snmptest.RequireTools(t)
 		until(t, "the walk shows the source", func() error {
 			names := walkColumn(t, snmptest.Client{Addr: a.side.snmp}, sourceTable, columnID)

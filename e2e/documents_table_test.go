@@ -124,7 +124,7 @@ var random = map[string]*regexp.Regexp{
 	"README.md":                  regexp.MustCompile(`\d+|berlin|osaka`),
 	"docs/journal.md":            regexp.MustCompile(`[0-9a-f]{16}|\d+`),
 	"docs/regions.md":            regexp.MustCompile(`\d+|\b[cd]\b`),
-	"docs/sidecar-pairs.md":      regexp.MustCompile(`agentName.0 = STRING: \S+`),
+	"docs/sidecar-pairs.md":      regexp.MustCompile(`pnAgentName.0 = STRING: \S+`),
 	"docs/tree.md":               regexp.MustCompile(`-?AGE`),
 	"examples/regions/README.md": regexp.MustCompile(`\d+`),
 }

@@ -115,8 +115,8 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 		}
 		want := side.view(t).numbers().Tokens
 		got := map[key]uint64{}
-		for _, one := range s.all("placeTokens") {
-			got[key{one.labels["netName"], one.labels["placeId"]}] = uint64(one.value)
+		for _, one := range s.all("pnPlaceTokens") {
+			got[key{one.labels["pnNetName"], one.labels["pnPlaceId"]}] = uint64(one.value)
 		}
 		for place, n := range want {
 			if there, ok := got[place]; !ok || there != n {
@@ -146,12 +146,12 @@ func exportsTheRest(s scrape) error {
 	for _, c := range []struct {
 		metric, label, value string
 	}{
-		{"netFirings", "netName", "backup-window"},
-		{"netRate1", "netName", "backup-window"},
-		{"transitionFirings", "transitionId", "release"},
-		{"alarmAge", "alarmNet", "backup-window"},
-		{"sourceState", "sourceNet", "backup-window"},
-		{"agentRole", "agentRole", "primary"},
+		{"pnNetFirings", "pnNetName", "backup-window"},
+		{"pnNetRate1", "pnNetName", "backup-window"},
+		{"pnTransitionFirings", "pnTransitionId", "release"},
+		{"pnAlarmAge", "pnAlarmNet", "backup-window"},
+		{"pnSourceState", "pnSourceNet", "backup-window"},
+		{"pnAgentRole", "pnAgentRole", "primary"},
 	} {
 		found := false
 		for _, one := range s.all(c.metric) {

@@ -304,14 +304,14 @@ func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
 	}
 
 	// snmptable of placeTable.
-	rows := m.table(t, noc, "PETRINET-MIB::placeTable")
+	rows := m.table(t, noc, "PETRINET-MIB::pnPlaceTable")
 	if len(rows) != len(want.Tokens) {
-		t.Errorf("placeTable has %d rows for %d places", len(rows), len(want.Tokens))
+		t.Errorf("pnPlaceTable has %d rows for %d places", len(rows), len(want.Tokens))
 	}
 	for _, n := range m.lock.Nets() {
 		for _, p := range n.Places() {
 			row := rows[fmt.Sprintf("%d.%d", n.Number, p.Number)]
-			if row["placeId"] != plaintext.Escape(p.ID) || row["placeTokens"] != fmt.Sprint(want.Tokens[key{n.ID, p.ID}]) {
+			if row["pnPlaceId"] != plaintext.Escape(p.ID) || row["pnPlaceTokens"] != fmt.Sprint(want.Tokens[key{n.ID, p.ID}]) {
 				t.Errorf("place %q of net %q is %q", p.ID, n.ID, row)
 			}
 		}

@@ -130,13 +130,13 @@ func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 		return snmpd.noc(t, m.env(), program, options, object)
 	}
 	until(t, "an encrypted walk shows the nets, and in a context one of them", func() error {
-		r := ask("snmpwalk", "PETRINET-MIB::netName")
+		r := ask("snmpwalk", "PETRINET-MIB::pnNetName")
 		for _, n := range m.lock.Nets() {
 			if !strings.Contains(r.out, n.ID) {
 				return fmt.Errorf("%q is not in %q%q", n.ID, r.out, r.err)
 			}
 		}
-		if r := ask("snmpwalk", "PETRINET-MIB::netName", "-n", "backup-window"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "backup-window") {
+		if r := ask("snmpwalk", "PETRINET-MIB::pnNetName", "-n", "backup-window"); strings.Count(r.out, "\n") != 1 || !strings.Contains(r.out, "backup-window") {
 			return fmt.Errorf("a context shows %q%q", r.out, r.err)
 		}
 		return nil
@@ -147,7 +147,7 @@ func TestTheExampleSnmpdConfServesAnEncryptedWalkAndNothingElse(t *testing.T) {
 	if r := ask("snmpwalk", "SNMPv2-SMI::mib-2.1.9.1.3"); !strings.Contains(r.out, mib.CapabilitiesText) {
 		t.Errorf("got sysORTable %+v; want the served modules", r)
 	}
-	const object = "PETRINET-MIB::agentVersion.0"
+	const object = "PETRINET-MIB::pnAgentVersion.0"
 	for name, r := range map[string]result{
 		"without privacy":        ask("snmpget", object, "-l", "authNoPriv"),
 		"without authentication": ask("snmpget", object, "-l", "noAuthNoPriv"),
@@ -185,7 +185,7 @@ func TestTheExampleUserSeesItsViewAndChangesNothing(t *testing.T) {
 			t.Errorf("%s: got %q%q; want no such object", outside, r.out, r.err)
 		}
 	}
-	for _, object := range []string{".1.3.6.1.2.1.1.5.0", "." + oidRoot + ".1.1.1.2.0", ".1.3.6.1.6.3.15.1.1.1.0"} { // sysName, agentName, outside
+	for _, object := range []string{".1.3.6.1.2.1.1.5.0", "." + oidRoot + ".1.1.1.2.0", ".1.3.6.1.6.3.15.1.1.1.0"} { // sysName, pnAgentName, outside
 		before := snmpd.noc(t, noModules(), "snmpget", nil, object)
 		r := snmpd.noc(t, noModules(), "snmpset", nil, object, "s", "changed")
 		if r.code == 0 || !strings.Contains(r.err, "noAccess") && !strings.Contains(r.err, "authorizationError") {

@@ -128,9 +128,9 @@ func (p pages) compareSince(t *testing.T) map[key]dated {
 	since := map[key]dated{}
 	for place, shown := range p.scrape.sinceWhen() {
 		since[place] = dateAndTime(t, dates[place])
-		since[place].within(t, fmt.Sprint("placeOldestSince and /metrics of ", place), shown.earliest, shown.latest)
+		since[place].within(t, fmt.Sprint("pnPlaceOldestSince and /metrics of ", place), shown.earliest, shown.latest)
 		age := time.Duration(seconds[place].Num) * time.Second
-		since[place].within(t, fmt.Sprint("placeOldestSince and placeOldestAge of ", place), made.earliest.Add(-age), made.latest.Add(time.Second-age))
+		since[place].within(t, fmt.Sprint("pnPlaceOldestSince and pnPlaceOldestAge of ", place), made.earliest.Add(-age), made.latest.Add(time.Second-age))
 	}
 	return since
 }

@@ -20,9 +20,9 @@ type alarmRow struct {
 func alarmTable() table {
 	return table{
 		sub: 9, name: "alarm",
-		text:    "The active alarms. A notification may be lost; this table is complete. Read it when alarmLastChange changes, and when you begin to monitor.",
+		text:    "The active alarms. A notification may be lost; this table is complete. Read it when pnAlarmLastChange changes, and when you begin to monitor.",
 		rowText: "One active alarm. It appears with the notification that raises it and disappears with the one that clears it.",
-		index:   []string{"alarmIndex"},
+		index:   []string{"pnAlarmIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
 			text: "The number of the alarm. Later alarms have larger numbers, over restarts of the agent too."}},
 		columns: objectsOf(alarmColumns()),
@@ -32,21 +32,21 @@ func alarmTable() table {
 
 func alarmColumns() []column[alarmRow] {
 	return []column[alarmRow]{
-		{object{2, "Kind", syntaxAlarm(), "", "What the alarm is about. The runbooks have a page for each kind; alarmRow leads to the numbers.", 0, false},
+		{object{2, "Kind", syntaxAlarm(), "", "What the alarm is about. The runbooks have a page for each kind; pnAlarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.Integer(int32(r.alarm.Kind)) }},
 		{object{3, "Net", syntaxText(), "", "The id of the net; empty if the alarm is about a source or the agent itself.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Net) }},
 		{object{4, "Subject", syntaxText(), "", "The id of the place or transition, or the name of the source; empty if the alarm is of the whole net or of the agent itself.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Subject) }},
-		{object{5, "Row", syntaxPointer().seeing("RFC 2579, RowPointer."), "", "Where to look: the first column of the row of placeTable, transitionTable, sourceTable or netTable; 0.0 if there is no such row now.", 0, false},
+		{object{5, "Row", syntaxPointer().seeing("RFC 2579, RowPointer."), "", "Where to look: the first column of the row of pnPlaceTable, pnTransitionTable, pnSourceTable or pnNetTable; 0.0 if there is no such row now.", 0, false},
 			func(r *alarmRow) smi.Value { return smi.ObjectID(r.row) }},
-		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised. Its condition began earlier, because it must hold for some time before the alarm is raised: see alarmAge.", 0, false},
+		{object{6, "Raised", syntaxDate(), "", "When the alarm was raised. Its condition began earlier, because it must hold for some time before the alarm is raised: see pnAlarmAge.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.Raised) }},
 		{object{7, "Age", syntaxLength(), "seconds", "How long the condition has held: the age of the oldest token, the time that the transition has been enabled, the silence of the source. The longest is not always the cause: look for the alarm that began first.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.age(r.alarm.Since) }},
 		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known. Begin with the largest.", 0, false},
 			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
-		{object{9, "Text", syntaxText(), "", "The condition in words, for people. If it is cut off, alarmRow leads to the numbers.", 0, false},
+		{object{9, "Text", syntaxText(), "", "The condition in words, for people. If it is cut off, pnAlarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},
 	}
 }
@@ -54,7 +54,7 @@ func alarmColumns() []column[alarmRow] {
 // alarmScalars returns the scalars beside the table.
 func alarmScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{10, "LastChange", syntaxDate(), "", "When alarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or suppressed.", 0, false},
+		{object{10, "LastChange", syntaxDate(), "", "When pnAlarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or suppressed.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.state.LastChange) }},
 	}
 }

@@ -50,17 +50,17 @@ func TestAnActiveAlarmIsARow(t *testing.T) {
 		index uint32
 		want  smi.Value
 	}{
-		{"alarmKind", 7, smi.Integer(1)},
-		{"alarmNet", 7, smi.OctetString("orderFulfilment")},
-		{"alarmSubject", 7, smi.OctetString("p2")},
-		{"alarmRow", 7, smi.ObjectID(root.Append(1, 1, 3, 1, 2, 1, 2))},
-		{"alarmRaised", 7, raised},
-		{"alarmAge", 7, smi.Gauge32(3600)},
-		{"alarmAffected", 7, smi.Gauge32(2)},
-		{"alarmText", 7, smi.OctetString("2 tokens are stuck in Paid")},
-		{"alarmText", 6, smi.NoSuchInstance()},
-		{"alarmLastChange", 0, raised},
-		{"agentNotificationsSuppressed", 0, smi.Counter64(12)},
+		{"pnAlarmKind", 7, smi.Integer(1)},
+		{"pnAlarmNet", 7, smi.OctetString("orderFulfilment")},
+		{"pnAlarmSubject", 7, smi.OctetString("p2")},
+		{"pnAlarmRow", 7, smi.ObjectID(root.Append(1, 1, 3, 1, 2, 1, 2))},
+		{"pnAlarmRaised", 7, raised},
+		{"pnAlarmAge", 7, smi.Gauge32(3600)},
+		{"pnAlarmAffected", 7, smi.Gauge32(2)},
+		{"pnAlarmText", 7, smi.OctetString("2 tokens are stuck in Paid")},
+		{"pnAlarmText", 6, smi.NoSuchInstance()},
+		{"pnAlarmLastChange", 0, raised},
+		{"pnAgentNotificationsSuppressed", 0, smi.Counter64(12)},
 	} {
 		if got := get(t, table, names, c.name, c.index); got != c.want {
 			t.Errorf("%s.%d is %v, want %v", c.name, c.index, got, c.want)
@@ -90,7 +90,7 @@ func TestAlarmRowNamesARowThatIsThere(t *testing.T) {
 	} {
 		c.alarm.Index = 1
 		table := buildAlarms(t, newBuilder(t, ""), &alarm.ActiveSet{Active: []alarm.Alarm{c.alarm}})
-		row := get(t, table, petrinetOIDs(testRoot(t)), "alarmRow", 1)
+		row := get(t, table, petrinetOIDs(testRoot(t)), "pnAlarmRow", 1)
 		switch got := table.Get(row.OID()); {
 		case c.want == "" && row != smi.ObjectID(smi.OID{0, 0}):
 			t.Errorf("%s: %v, want zeroDotZero", name, row)
@@ -114,7 +114,7 @@ func TestAnAlarmAboutARegionNamesItsLatestOwner(t *testing.T) {
 		view := orderView()
 		view.Sources = owners
 		table := buildView(t, newBuilder(t, ""), view, &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 1, Kind: alarm.RegionStopped, Net: net, Subject: "desk"}}})
-		row := get(t, table, petrinetOIDs(testRoot(t)), "alarmRow", 1)
+		row := get(t, table, petrinetOIDs(testRoot(t)), "pnAlarmRow", 1)
 		if got := table.Get(row.OID()); got != smi.OctetString(want) {
 			t.Errorf("%v names %v; want %q", row, got, want)
 		}
@@ -127,7 +127,7 @@ func TestAlarmsAreServedByNumberEachOnce(t *testing.T) {
 	bad.Kind = 99
 	state := &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(9), stuckAlarm(3), stuckAlarm(3), stuckAlarm(0), stuckAlarm(1 << 31), bad}}
 	table := buildView(t, b, view, state)
-	column, err := smi.ParseOID(names["alarmKind"])
+	column, err := smi.ParseOID(names["pnAlarmKind"])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +167,8 @@ func TestNotificationsHaveTheObjectsOfTheModule(t *testing.T) {
 	}
 	seen[checkNotification(t, nodesByOID(nodes), b.Suppressed(5), ".0")] = true
 	for _, n := range notifications() {
-		if !seen[n.name] {
-			t.Errorf("%s is never sent", n.name)
+		if !seen[n.descriptor()] {
+			t.Errorf("%s is never sent", n.descriptor())
 		}
 	}
 }
@@ -209,7 +209,7 @@ func checkNotification(t *testing.T, nodes map[string]gosmi.SmiNode, variables [
 	return n.Name
 }
 
-// A notification and alarmTable have the same values.
+// A notification and pnAlarmTable have the same values.
 func TestANotificationMatchesAlarmTable(t *testing.T) {
 	b := newBuilder(t, "")
 	table := buildAlarms(t, b, &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(7)}})
@@ -233,7 +233,7 @@ func TestTheAgeInANotificationIsAtLeastThatOfItsRaising(t *testing.T) {
 	}
 	age := slices.IndexFunc(variables, func(v smi.Variable) bool { return v.Value.Type == smi.TypeGauge32 })
 	if got := variables[age].Value; got != smi.Gauge32(3000) {
-		t.Errorf("alarmAge is %v, want the 3000 s from its beginning to its raising", got)
+		t.Errorf("pnAlarmAge is %v, want the 3000 s from its beginning to its raising", got)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestAnAlarmThatTheMIBCannotShowIsRefused(t *testing.T) {
 
 func TestAlarmKindsHaveTheNamesOfTheirConstants(t *testing.T) {
 	dir, _ := generateTo(t)
-	values := parsed(t, dir, PetrinetModule)[PetrinetModule+"::alarmKind"].SmiType.Enum.Values
+	values := parsed(t, dir, PetrinetModule)[PetrinetModule+"::pnAlarmKind"].SmiType.Enum.Values
 	for _, k := range kinds() {
 		if i := slices.IndexFunc(values, func(v models.NamedNumber) bool { return v.Value == int64(k) }); i < 0 || values[i].Name != k.String() {
 			t.Errorf("kind %d is not called %v", k, k)

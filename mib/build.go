@@ -80,7 +80,7 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 
 // Build lays out a View and the alarms as of now, in microseconds; nil is a View without nets
 // and no alarms. It lays names out again only if the nets, their reported columns, or the rows
-// of stuckTable, blockTable, sourceTable, alarmTable or queueTable have changed.
+// of pnStuckTable, pnBlockTable, pnSourceTable, pnAlarmTable or pnQueueTable have changed.
 //
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.

@@ -187,10 +187,10 @@ func petrinetOIDs(root smi.OID) map[string]string {
 	objects := root.Append(subPetrinet, subObjects)
 	names := map[string]string{}
 	for _, o := range objectsOf(agentScalars()) {
-		names["agent"+o.suffix] = objects.Append(subAgent, o.sub).String()
+		names[inModule("agent")+o.suffix] = objects.Append(subAgent, o.sub).String()
 	}
 	for _, o := range objectsOf(alarmScalars()) {
-		names["alarm"+o.suffix] = objects.Append(o.sub).String()
+		names[inModule("alarm")+o.suffix] = objects.Append(o.sub).String()
 	}
 	for _, tab := range petrinetTables() {
 		for _, o := range tab.columns {
@@ -236,63 +236,63 @@ func TestTheNumbersOfAView(t *testing.T) {
 		index []uint32
 		want  smi.Value
 	}{
-		{"agentVersion", []uint32{0}, smi.OctetString("1.2")},
-		{"agentRole", []uint32{0}, smi.Integer(1)},
-		{"agentPriority", []uint32{0}, smi.Gauge32(0)},
-		{"agentSourcesUp", []uint32{0}, smi.Gauge32(1)},
-		{"agentMessagesBad", []uint32{0}, smi.Counter64(3)},
-		{"alarmLastChange", []uint32{0}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
-		{"netName", []uint32{1}, smi.OctetString("orderFulfilment")},
-		{"netLabel", []uint32{1}, smi.OctetString("Order fulfilment")},
-		{"netDigest", []uint32{1}, smi.OctetString("5f1d")},
-		{"netTokens", []uint32{1}, smi.Gauge32(2)},
-		{"netFirings", []uint32{1}, smi.Counter64(1 << 40)},
-		{"netOldestAge", []uint32{1}, smi.Gauge32(3601)},
-		{"netDeadlockedInstances", []uint32{1}, smi.Gauge32(1)},
-		{"netDiscontinuityTime", []uint32{1}, since(now0 - 60e6)},
-		{"placeId", []uint32{1, 2}, smi.OctetString("p2")},
-		{"placeName", []uint32{1, 2}, smi.OctetString("Paid")},
-		{"placeName", []uint32{1, 3}, smi.OctetString("packed")},
-		{"placeTokens", []uint32{1, 1}, smi.Gauge32(2)},
-		{"placeOldestAge", []uint32{1, 1}, smi.Gauge32(3601)},
-		{"placeOldestAge", []uint32{1, 2}, smi.Gauge32(0)},
-		{"placeMeanAge", []uint32{1, 1}, smi.Gauge32(2701)},
-		{"placeOldestSince", []uint32{1, 1}, smi.OctetString("\x07\xea\x0b\x14\x07\x0f\x00\x00+\x00\x00")},
-		{"placeOldestSince", []uint32{1, 2}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
-		{"placeDepartures", []uint32{1, 1}, smi.Counter64(100)},
-		{"placeDwellP99", []uint32{1, 1}, smi.Gauge32(239)}, // 250 ms within 4.4 %
-		{"placeDwellP99", []uint32{1, 2}, smi.Gauge32(0)},
-		{"placeOlderThan10m", []uint32{1, 1}, smi.Gauge32(2)},
-		{"placeOlderThan6h", []uint32{1, 1}, smi.Gauge32(0)},
-		{"transitionFirings", []uint32{1, 2}, smi.Counter64(1 << 40)},
-		{"transitionEnabledAge", []uint32{1, 2}, smi.Gauge32(91)},
-		{"transitionTimeouts", []uint32{1, 2}, smi.Counter64(6)},
-		{"transitionLateAnswers", []uint32{1, 2}, smi.Counter64(5)},
-		{"netWaitingWork", []uint32{1}, smi.Gauge32(11)},
-		{"queueReady", []uint32{1, 7}, smi.Gauge32(3)},
-		{"queueReady", []uint32{1, 0}, smi.Gauge32(0)},
-		{"queueReady", []uint32{1, 3}, smi.NoSuchInstance()},
-		{"queueOldestAge", []uint32{1, 7}, smi.Gauge32(31)},
-		{"queueOldestSince", []uint32{1, 7}, since(now0 - 30e6)},
-		{"queueUnservedAge", []uint32{1, 7}, smi.Gauge32(21)},
-		{"queueUnservedAge", []uint32{1, 0}, smi.Gauge32(0)},
-		{"queueUnservedSince", []uint32{1, 0}, since(0)},
-		{"queueServed", []uint32{1, 0}, smi.Counter64(1 << 40)},
-		{"queueQuoteSwitches", []uint32{1, 0}, smi.Counter64(7)},
-		{"stuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
-		{"stuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
-		{"stuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: timer (delayed until 2026-11-20T08:15:00Z)")},
-		{"stuckWhy", []uint32{1, 1, 2}, smi.NoSuchInstance()},
-		{"blockInstances", []uint32{1, 1, 3, 6}, smi.Gauge32(5)},
-		{"blockPlaceId", []uint32{1, 1, 3, 6}, smi.OctetString("packed")},
-		{"blockInstances", []uint32{1, 1, 0, 5}, smi.Gauge32(3)},
-		{"sourceName", []uint32{1}, smi.OctetString("engine-1")},
-		{"sourceNetIndex", []uint32{1}, smi.Gauge32(1)},
-		{"sourceState", []uint32{1}, smi.Integer(1)},
-		{"sourceSilence", []uint32{1}, smi.Gauge32(1)},
-		{"sourceInterval", []uint32{1}, smi.Gauge32(1000)},
-		{"sourceSkew", []uint32{1}, smi.Integer(-20)},
-		{"alarmText", []uint32{1}, smi.NoSuchInstance()},
+		{"pnAgentVersion", []uint32{0}, smi.OctetString("1.2")},
+		{"pnAgentRole", []uint32{0}, smi.Integer(1)},
+		{"pnAgentPriority", []uint32{0}, smi.Gauge32(0)},
+		{"pnAgentSourcesUp", []uint32{0}, smi.Gauge32(1)},
+		{"pnAgentMessagesBad", []uint32{0}, smi.Counter64(3)},
+		{"pnAlarmLastChange", []uint32{0}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"pnNetName", []uint32{1}, smi.OctetString("orderFulfilment")},
+		{"pnNetLabel", []uint32{1}, smi.OctetString("Order fulfilment")},
+		{"pnNetDigest", []uint32{1}, smi.OctetString("5f1d")},
+		{"pnNetTokens", []uint32{1}, smi.Gauge32(2)},
+		{"pnNetFirings", []uint32{1}, smi.Counter64(1 << 40)},
+		{"pnNetOldestAge", []uint32{1}, smi.Gauge32(3601)},
+		{"pnNetDeadlockedInstances", []uint32{1}, smi.Gauge32(1)},
+		{"pnNetDiscontinuityTime", []uint32{1}, since(now0 - 60e6)},
+		{"pnPlaceId", []uint32{1, 2}, smi.OctetString("p2")},
+		{"pnPlaceName", []uint32{1, 2}, smi.OctetString("Paid")},
+		{"pnPlaceName", []uint32{1, 3}, smi.OctetString("packed")},
+		{"pnPlaceTokens", []uint32{1, 1}, smi.Gauge32(2)},
+		{"pnPlaceOldestAge", []uint32{1, 1}, smi.Gauge32(3601)},
+		{"pnPlaceOldestAge", []uint32{1, 2}, smi.Gauge32(0)},
+		{"pnPlaceMeanAge", []uint32{1, 1}, smi.Gauge32(2701)},
+		{"pnPlaceOldestSince", []uint32{1, 1}, smi.OctetString("\x07\xea\x0b\x14\x07\x0f\x00\x00+\x00\x00")},
+		{"pnPlaceOldestSince", []uint32{1, 2}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
+		{"pnPlaceDepartures", []uint32{1, 1}, smi.Counter64(100)},
+		{"pnPlaceDwellP99", []uint32{1, 1}, smi.Gauge32(239)}, // 250 ms within 4.4 %
+		{"pnPlaceDwellP99", []uint32{1, 2}, smi.Gauge32(0)},
+		{"pnPlaceOlderThan10m", []uint32{1, 1}, smi.Gauge32(2)},
+		{"pnPlaceOlderThan6h", []uint32{1, 1}, smi.Gauge32(0)},
+		{"pnTransitionFirings", []uint32{1, 2}, smi.Counter64(1 << 40)},
+		{"pnTransitionEnabledAge", []uint32{1, 2}, smi.Gauge32(91)},
+		{"pnTransitionTimeouts", []uint32{1, 2}, smi.Counter64(6)},
+		{"pnTransitionLateAnswers", []uint32{1, 2}, smi.Counter64(5)},
+		{"pnNetWaitingWork", []uint32{1}, smi.Gauge32(11)},
+		{"pnQueueReady", []uint32{1, 7}, smi.Gauge32(3)},
+		{"pnQueueReady", []uint32{1, 0}, smi.Gauge32(0)},
+		{"pnQueueReady", []uint32{1, 3}, smi.NoSuchInstance()},
+		{"pnQueueOldestAge", []uint32{1, 7}, smi.Gauge32(31)},
+		{"pnQueueOldestSince", []uint32{1, 7}, since(now0 - 30e6)},
+		{"pnQueueUnservedAge", []uint32{1, 7}, smi.Gauge32(21)},
+		{"pnQueueUnservedAge", []uint32{1, 0}, smi.Gauge32(0)},
+		{"pnQueueUnservedSince", []uint32{1, 0}, since(0)},
+		{"pnQueueServed", []uint32{1, 0}, smi.Counter64(1 << 40)},
+		{"pnQueueQuoteSwitches", []uint32{1, 0}, smi.Counter64(7)},
+		{"pnStuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
+		{"pnStuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
+		{"pnStuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: timer (delayed until 2026-11-20T08:15:00Z)")},
+		{"pnStuckWhy", []uint32{1, 1, 2}, smi.NoSuchInstance()},
+		{"pnBlockInstances", []uint32{1, 1, 3, 6}, smi.Gauge32(5)},
+		{"pnBlockPlaceId", []uint32{1, 1, 3, 6}, smi.OctetString("packed")},
+		{"pnBlockInstances", []uint32{1, 1, 0, 5}, smi.Gauge32(3)},
+		{"pnSourceName", []uint32{1}, smi.OctetString("engine-1")},
+		{"pnSourceNetIndex", []uint32{1}, smi.Gauge32(1)},
+		{"pnSourceState", []uint32{1}, smi.Integer(1)},
+		{"pnSourceSilence", []uint32{1}, smi.Gauge32(1)},
+		{"pnSourceInterval", []uint32{1}, smi.Gauge32(1000)},
+		{"pnSourceSkew", []uint32{1}, smi.Integer(-20)},
+		{"pnAlarmText", []uint32{1}, smi.NoSuchInstance()},
 	} {
 		if got := get(t, table, names, c.name, c.index...); got != c.want {
 			t.Errorf("%s.%v is %v, want %v", c.name, c.index, got, c.want)
@@ -309,10 +309,10 @@ func TestTheRoleFollowsFromThePriority(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := build(t, b, nil, now0)
-		if got := get(t, table, names, "agentRole", 0); got != smi.Integer(role) {
+		if got := get(t, table, names, "pnAgentRole", 0); got != smi.Integer(role) {
 			t.Errorf("priority %d has the role %v, want %d", priority, got, role)
 		}
-		if got := get(t, table, names, "agentPriority", 0); got != smi.Gauge32(uint32(priority)) {
+		if got := get(t, table, names, "pnAgentPriority", 0); got != smi.Gauge32(uint32(priority)) {
 			t.Errorf("priority %d is shown as %v", priority, got)
 		}
 	}
@@ -338,17 +338,17 @@ func TestTheRoleFollowsFromOtherAgents(t *testing.T) {
 			t.Fatal(err)
 		}
 		table := build(t, b, orderView(), now0)
-		if got := get(t, table, names, "agentRole", 0); got != smi.Integer(c.role) {
+		if got := get(t, table, names, "pnAgentRole", 0); got != smi.Integer(c.role) {
 			t.Errorf("%s: the role is %v, want %d", c.rule, got, c.role)
 		}
 		at := clock{now: now0}
-		if got, want := get(t, table, names, "netDiscontinuityTime", 1), at.date(c.since); got != want {
+		if got, want := get(t, table, names, "pnNetDiscontinuityTime", 1), at.date(c.since); got != want {
 			t.Errorf("%s: the discontinuity time is %v, want %v", c.rule, got, want)
 		}
 	}
 }
 
-// A place's own object shows what its row in placeTable shows.
+// A place's own object shows what its row in pnPlaceTable shows.
 func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
 	view := orderView()
 	b := newBuilder(t, "")
@@ -358,7 +358,7 @@ func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
 	own := lockedOIDs(testRoot(t), net)
 	for _, e := range net.Places() {
 		for _, o := range namedOnly(objectsOf(placeColumns())) {
-			want := get(t, table, names, "place"+o.suffix, net.Number, e.Number)
+			want := get(t, table, names, inModule("place")+o.suffix, net.Number, e.Number)
 			if got := get(t, table, own, net.Module+"::"+e.Descriptor+o.suffix, 0); got != want || got.IsException() {
 				t.Errorf("%s%s is %v, want %v", e.Descriptor, o.suffix, got, want)
 			}
@@ -366,7 +366,7 @@ func TestBothKindsOfModuleShowTheSameNumbers(t *testing.T) {
 	}
 	for _, e := range net.Transitions() {
 		for _, o := range namedOnly(objectsOf(transitionColumns())) {
-			want := get(t, table, names, "transition"+o.suffix, net.Number, e.Number)
+			want := get(t, table, names, inModule("transition")+o.suffix, net.Number, e.Number)
 			if got := get(t, table, own, net.Module+"::"+e.Descriptor+o.suffix, 0); got != want || got.IsException() {
 				t.Errorf("%s%s is %v, want %v", e.Descriptor, o.suffix, got, want)
 			}
@@ -381,7 +381,7 @@ func TestAColumnThatNoSourceReportsIsAbsentNotZero(t *testing.T) {
 	table := build(t, b, view, now0)
 	names := petrinetOIDs(testRoot(t))
 	own := lockedOIDs(testRoot(t), b.numbers.lock.Net("orderFulfilment"))
-	for _, name := range []string{"placeTokens", "placeOldestAge", "placeDwellP50", "placeOlderThan1s", "transitionTimeouts"} {
+	for _, name := range []string{"pnPlaceTokens", "pnPlaceOldestAge", "pnPlaceDwellP50", "pnPlaceOlderThan1s", "pnTransitionTimeouts"} {
 		if got := get(t, table, names, name, 1, 1); got != smi.NoSuchInstance() {
 			t.Errorf("%s is %v", name, got)
 		}
@@ -389,8 +389,8 @@ func TestAColumnThatNoSourceReportsIsAbsentNotZero(t *testing.T) {
 	if got := get(t, table, own, "ORDER-FULFILMENT-PN-MIB::awaitingPaymentTokens", 0); got != smi.NoSuchInstance() {
 		t.Errorf("awaitingPaymentTokens is %v", got)
 	}
-	if got := get(t, table, names, "placeId", 1, 1); got != smi.OctetString("awaitingPayment") {
-		t.Errorf("placeId is %v", got)
+	if got := get(t, table, names, "pnPlaceId", 1, 1); got != smi.OctetString("awaitingPayment") {
+		t.Errorf("pnPlaceId is %v", got)
 	}
 	if got := table.Get(testRoot(t).Append(1, 99)); got != smi.NoSuchObject() {
 		t.Errorf("an object that is not there is %v", got)
@@ -401,7 +401,7 @@ func TestAgesAreMadeAsOfNow(t *testing.T) {
 	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
 	for _, later := range []int64{0, 1, 59, 3600} {
 		table := build(t, b, view, now0+later*1e6)
-		if got := get(t, table, names, "placeOldestAge", 1, 1); got != smi.Gauge32(uint32(3600+later)) {
+		if got := get(t, table, names, "pnPlaceOldestAge", 1, 1); got != smi.Gauge32(uint32(3600+later)) {
 			t.Errorf("%d s later: %v", later, got)
 		}
 	}
@@ -453,7 +453,7 @@ func TestASourceKeepsItsNumber(t *testing.T) {
 		table := build(t, b, view, now0)
 		var got []string
 		for n := range uint32(9) {
-			if v := get(t, table, names, "sourceName", n); !v.IsException() {
+			if v := get(t, table, names, "pnSourceName", n); !v.IsException() {
 				got = append(got, fmt.Sprint(n, v.Str))
 			}
 		}
@@ -487,10 +487,10 @@ func TestAnOddViewStillMakesATable(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := petrinetOIDs(testRoot(t))
-	if got := get(t, table, names, "blockInstances", 1, 1, 1, 1); got != smi.Gauge32(1) {
+	if got := get(t, table, names, "pnBlockInstances", 1, 1, 1, 1); got != smi.Gauge32(1) {
 		t.Errorf("blocks of unknown reasons, which no message has twice: %v, want the first", got)
 	}
-	if got := get(t, table, names, "placeTokens", 1, 2); got != smi.Gauge32(1<<32-1) {
+	if got := get(t, table, names, "pnPlaceTokens", 1, 2); got != smi.Gauge32(1<<32-1) {
 		t.Errorf("a gauge beyond 32 bits: %v", got)
 	}
 	rows.Places = rows.Places[:1]
@@ -512,12 +512,12 @@ func TestEnumerationsHaveTheNamesOfTheirConstants(t *testing.T) {
 		return ""
 	}
 	for r := stats.ReasonUnknown; r <= stats.LastReason; r++ {
-		if got := label("stuckReason", int(reasonValue(r).Num)); got != r.String() {
+		if got := label("pnStuckReason", int(reasonValue(r).Num)); got != r.String() {
 			t.Errorf("reason %v is called %q", r, got)
 		}
 	}
 	for s := collector.Up; s <= collector.Undefined; s++ {
-		if got := label("sourceState", int(s)+1); got != s.String() {
+		if got := label("pnSourceState", int(s)+1); got != s.String() {
 			t.Errorf("state %v is called %q", s, got)
 		}
 	}

@@ -27,8 +27,7 @@ func CapabilitiesID(root smi.OID) smi.OID { return root.Append(subCaps, 1) }
 // capsRevisions returns the history of PETRINET-CAPS-MIB, see petrinetRevisions.
 func capsRevisions() []revision {
 	return []revision{
-		{date: "202611201200Z", digest: "58929e3d2c361053", text: "First version."},
-		{date: "202611231000Z", digest: "a612948fa386b7d9", text: "Reworded the descriptions."},
+		{date: "202611251900Z", digest: "431b9ed7b5828084", text: "First version."},
 	}
 }
 
@@ -49,7 +48,7 @@ func capsText() *moduleText {
 	of.write()
 	m := newModuleText()
 	m.use("AGENT-CAPABILITIES")
-	m.printf("%s AGENT-CAPABILITIES\n    PRODUCT-RELEASE\n        \"pnagent; agentVersion is the version.\"\n", capsStatement)
+	m.printf("%s AGENT-CAPABILITIES\n    PRODUCT-RELEASE\n        \"pnagent; pnAgentVersion is the version.\"\n", capsStatement)
 	m.printf("    STATUS      current\n%s", descriptionClause("Every group of PETRINET-MIB. An object that no source of a net reports has no "+
 		"instance. Nothing can be written."))
 	m.printf("    SUPPORTS    %s\n    INCLUDES    {\n        %s\n    }\n", PetrinetModule, strings.Join(of.groups, ",\n        "))

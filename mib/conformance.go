@@ -19,11 +19,11 @@ func (m *petrinetText) conformance() {
 		m.names, m.groups = append(m.names, name), append(m.groups, name)
 		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", descriptionClause(text), "petrinetGroups", sub)
 	}
-	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed("agent", objectsOf(agentScalars())), subAgent)
+	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed(inModule("agent"), objectsOf(agentScalars())), subAgent)
 	for _, t := range petrinetTables() {
 		members := prefixed(t.columnPrefix(), t.columns)
 		if t.name == "alarm" {
-			members = append(members, prefixed("alarm", objectsOf(alarmScalars()))...)
+			members = append(members, prefixed(inModule("alarm"), objectsOf(alarmScalars()))...)
 		}
 		name := "petrinet" + upperFirst(t.name) + "Group"
 		group(name, t.group, members, t.sub)
@@ -35,7 +35,7 @@ func (m *petrinetText) conformance() {
 	}
 	var sent []string
 	for _, n := range notifications() {
-		sent = append(sent, n.name)
+		sent = append(sent, n.descriptor())
 	}
 	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
 	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",

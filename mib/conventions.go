@@ -13,7 +13,7 @@ type convention struct {
 func conventions() []convention {
 	return []convention{
 		{name: "PetrinetIndex", hint: "d", syntax: "Unsigned32 (1..2147483647)",
-			text: "The number of a row. It is never used again for anything else in its table, and netIndex, placeIndex and transitionIndex never change: graphs and rules may be kept by them."},
+			text: "The number of a row. It is never used again for anything else in its table, and pnNetIndex, pnPlaceIndex and pnTransitionIndex never change: graphs and rules may be kept by them."},
 		{name: "PetrinetIndexOrZero", hint: "d", syntax: "Unsigned32 (0..2147483647)",
 			text: "The number of a row as PetrinetIndex has it, or 0 for none. The object describes what none means."},
 		{name: "PetrinetRate", hint: "d-3", syntax: "Gauge32",
@@ -32,9 +32,9 @@ func conventions() []convention {
 		{name: "PetrinetAlarm",
 			text: "What an alarm is about. tokenStuck: the oldest token of a place is too old. transitionStarved: a transition is enabled and " +
 				"has not fired for too long. sourceLost: a source is silent. netDeadlocked: instances of a net are deadlocked. " +
-				"failureRatio: too many runs of a transition fail; transitionFailing reports it. transitionLoop: a transition fires too " +
-				"often; transitionLooping reports it. natsDisconnected: the agent has no connection to NATS. " +
-				"sourceConflict: two processes publish as one source. sourceRefused: messages of a source are refused. regionStopped: a region of a net is stopped. The other kinds are reported by the notifications of their names.",
+				"failureRatio: too many runs of a transition fail; pnTransitionFailing reports it. transitionLoop: a transition fires too " +
+				"often; pnTransitionLooping reports it. natsDisconnected: the agent has no connection to NATS. " +
+				"sourceConflict: two processes publish as one source. sourceRefused: messages of a source are refused. regionStopped: a region of a net is stopped. The other kinds are reported by the notifications of their names, with pn before them.",
 			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}},
 	}
 }

@@ -16,7 +16,7 @@ type Description struct {
 
 // Section is a table of PETRINET-MIB, or the scalars of one subject.
 type Section struct {
-	Name    string   // placeTable; "agent" or "alarm" for scalars
+	Name    string   // placeTable; agent or alarm for scalars
 	Text    string   // DESCRIPTION; "" for scalars
 	OID     smi.OID  // of the row, or the parent of the scalars
 	Index   []string // names of the INDEX clause; nil for scalars
@@ -25,7 +25,7 @@ type Section struct {
 
 // Object is a column or a scalar.
 type Object struct {
-	Name   string  // placeTokens
+	Name   string  // pnPlaceTokens
 	OID    smi.OID // without the instance
 	Syntax string  // SYNTAX clause
 	Type   smi.Type
@@ -54,7 +54,7 @@ func Describe(root smi.OID) Description {
 	d := Description{Sections: []Section{scalarSection("agent", objects.Append(subAgent), objectsOf(agentScalars()))}}
 	for _, t := range petrinetTables() {
 		row := objects.Append(t.sub, 1)
-		s := Section{Name: t.name + "Table", Text: t.text, OID: row, Index: t.index}
+		s := Section{Name: inModule(t.name) + "Table", Text: t.text, OID: row, Index: t.index}
 		for _, o := range describeAll(t.columnPrefix(), row, t.keys) {
 			o.Key = true
 			s.Objects = append(s.Objects, o)
@@ -64,14 +64,14 @@ func Describe(root smi.OID) Description {
 	}
 	d.Sections = append(d.Sections, scalarSection("alarm", objects, objectsOf(alarmScalars())))
 	for _, n := range notifications() {
-		d.Notifications = append(d.Notifications, Notification{Name: n.name, OID: module.Append(0, n.sub), Text: n.text, Runbook: n.runbook(),
+		d.Notifications = append(d.Notifications, Notification{Name: n.descriptor(), OID: module.Append(0, n.sub), Text: n.text, Runbook: n.runbook(),
 			Kind: n.kind, Clears: n.clears, Objects: n.objects})
 	}
 	return d
 }
 
 func scalarSection(name string, parent smi.OID, objects []object) Section {
-	return Section{Name: name, OID: parent, Objects: describeAll(name, parent, objects)}
+	return Section{Name: name, OID: parent, Objects: describeAll(inModule(name), parent, objects)}
 }
 
 func describeAll(prefix string, parent smi.OID, objects []object) []Object {

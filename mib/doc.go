@@ -29,6 +29,6 @@
 // percentiles from histograms. It lays names out again only when the set of rows changes. A
 // column that no source of a net reports has no instances: absent is not zero.
 //
-// Package alarm decides which alarms are active. Build shows them in alarmTable, and
+// Package alarm decides which alarms are active. Build shows them in pnAlarmTable, and
 // [Builder.Notification] returns the variables of their notifications, from the same columns.
 package mib

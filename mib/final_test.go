@@ -18,12 +18,12 @@ func TestTokensOfFinalPlacesAreNotTheOldestOfANet(t *testing.T) {
 		index []uint32
 		want  smi.Value
 	}{
-		{"netTokens", []uint32{1}, smi.Gauge32(5002)},
-		{"netOldestAge", []uint32{1}, smi.Gauge32(3600)},
-		{"placeOldestAge", []uint32{1, 2}, smi.Gauge32(86400)},
-		{"placeFinal", []uint32{1, 1}, smi.Integer(2)},
-		{"placeFinal", []uint32{1, 2}, smi.Integer(1)},
-		{"placeFinal", []uint32{1, 3}, smi.Integer(2)},
+		{"pnNetTokens", []uint32{1}, smi.Gauge32(5002)},
+		{"pnNetOldestAge", []uint32{1}, smi.Gauge32(3600)},
+		{"pnPlaceOldestAge", []uint32{1, 2}, smi.Gauge32(86400)},
+		{"pnPlaceFinal", []uint32{1, 1}, smi.Integer(2)},
+		{"pnPlaceFinal", []uint32{1, 2}, smi.Integer(1)},
+		{"pnPlaceFinal", []uint32{1, 3}, smi.Integer(2)},
 	} {
 		if got := get(t, table, names, c.name, c.index...); got != c.want {
 			t.Errorf("%s of %v is %v, expected %v", c.name, c.index, got, c.want)

@@ -121,10 +121,10 @@ func TestTheGateSeesBrokenModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ old, new, tag string }{
-		"an object in no group":        {"        placeTokens,\n", "", "group-membership"},
+		"an object in no group":        {"        pnPlaceTokens,\n", "", "group-membership"},
 		"an unknown type":              {"SYNTAX      Counter64", "SYNTAX      Counter65", "type-unknown"},
-		"a long descriptor":            {"agentVersion", "agent" + strings.Repeat("Version", 10), "namelength-64-object"},
-		"a descriptor used twice":      {"placeInstances", "placetokens", "identifier-case-match"},
+		"a long descriptor":            {"pnAgentVersion", "pnAgent" + strings.Repeat("Version", 10), "namelength-64-object"},
+		"a descriptor used twice":      {"pnPlaceInstances", "pnplacetokens", "identifier-case-match"},
 		"no DESCRIPTION":               {"        \"The number of the net. It never changes and is never used again for\n         another net. A net's own module is registered below petrinetNets with\n         it.\"\n", "        \"\"\n", "empty-description"},
 		"an object identifier twice":   {"::= { petrinetObjects 3 }", "::= { petrinetObjects 2 }", "oid-re"},
 		"a revision in the wrong form": {"REVISION    \"20", "REVISION    \"x0", "date-character"},

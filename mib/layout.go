@@ -314,7 +314,7 @@ func (l *fillings) of(needs stats.Columns) (*filling, error) {
 }
 
 // layNamed adds the named objects of each row to a net's own module. They mirror the columns
-// of placeTable or transitionTable, which begin with block first.
+// of pnPlaceTable or pnTransitionTable, which begin with block first.
 func (p *plan) layNamed(prefix smi.OID, columns []object, first int, rows []numbered, at []int) error {
 	var named, reported []uint32
 	var mirror []int

@@ -28,8 +28,9 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 		{"current", "", "currentPlace"},
 		{"Counter32", "", "counter32Place"},
 		{"DateAndTime", "", "dateAndTimePlace"},
-		{"placeTokens", "", "placeTokensPlace"},
-		{"place", "", "placePlace"}, // placeTokens is an object of PETRINET-MIB
+		{"placeTokens", "", "placeTokens"},
+		{"pnPlaceTokens", "", "pnPlaceTokensPlace"},
+		{"pnPlace", "", "pnPlacePlace"}, // pnPlaceTokens is an object of PETRINET-MIB
 		{strings.Repeat("abc", 100), "", "abcabcabcabcabcabcab"},
 	} {
 		n := assign(t, NewLock(), &petri.Net{ID: "n", Places: []petri.Place{{ID: c.id, Name: c.name}}})

@@ -8,9 +8,9 @@ import "github.com/pnagent/pnagent/mib/smi"
 // connected.
 func natsScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{19, "NatsState", syntaxEnum("connected", "disconnected"), "", "Whether the agent is connected to NATS, the transport of the sources' messages. While it is disconnected no message arrives: ages grow, counters do not change, sources keep their state, and no alarm about a net or a source is raised or cleared. agentNatsReason has the reason. An alarm natsDisconnected is raised when it lasts.", 0, false},
+		{object{19, "NatsState", syntaxEnum("connected", "disconnected"), "", "Whether the agent is connected to NATS, the transport of the sources' messages. While it is disconnected no message arrives: ages grow, counters do not change, sources keep their state, and no alarm about a net or a source is raised or cleared. pnAgentNatsReason has the reason. An alarm natsDisconnected is raised when it lasts.", 0, false},
 			agentNATSState},
-		{object{20, "NatsSince", syntaxDate(), "", "Since when agentNatsState has its value. While it is disconnected, all numbers about nets and sources are as of then, or of a few seconds before.", 0, false},
+		{object{20, "NatsSince", syntaxDate(), "", "Since when pnAgentNatsState has its value. While it is disconnected, all numbers about nets and sources are as of then, or of a few seconds before.", 0, false},
 			func(r *agentRow) smi.Value {
 				if r.view.NATS == nil {
 					return r.at.date(0)

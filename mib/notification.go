@@ -16,7 +16,7 @@ var ErrAlarm = errors.New("invalid alarm")
 // notification is one NOTIFICATION-TYPE.
 type notification struct {
 	sub     uint32
-	name    string
+	name    string     // of its page; pnTokenStuck in the module is tokenStuck here
 	kind    alarm.Kind // 0 for the one that is about no alarm
 	clears  bool
 	objects []string
@@ -26,31 +26,33 @@ type notification struct {
 // notifications returns all notifications, in pairs for the raise and the clear of an alarm.
 // All objects of a notification are of one row, as receivers expect.
 func notifications() []notification {
-	objects := prefixed("alarm", notified())
+	objects := prefixed(inModule("alarm"), notified())
 	return []notification{
-		{1, "tokenStuck", alarm.TokenStuck, false, objects, "The oldest token of a place has been there for too long. Look at the place's rows in stuckTable for which instances hold such tokens and what they wait for, then at blockTable for the arc that holds most of them."},
-		{2, "tokenMoving", alarm.TokenStuck, true, objects, "The alarm of an earlier tokenStuck is over: the oldest token of the place is young enough again."},
-		{3, "transitionStarved", alarm.TransitionStarved, false, objects, "A transition is enabled and has not fired for too long. The process that does its work is slow, busy or gone: look at its row in transitionTable, and at sourceTable."},
-		{4, "transitionFiring", alarm.TransitionStarved, true, objects, "The alarm of an earlier transitionStarved is over: the transition has fired, or is not enabled any more."},
+		{1, "tokenStuck", alarm.TokenStuck, false, objects, "The oldest token of a place has been there for too long. Look at the place's rows in pnStuckTable for which instances hold such tokens and what they wait for, then at pnBlockTable for the arc that holds most of them."},
+		{2, "tokenMoving", alarm.TokenStuck, true, objects, "The alarm of an earlier pnTokenStuck is over: the oldest token of the place is young enough again."},
+		{3, "transitionStarved", alarm.TransitionStarved, false, objects, "A transition is enabled and has not fired for too long. The process that does its work is slow, busy or gone: look at its row in pnTransitionTable, and at pnSourceTable."},
+		{4, "transitionFiring", alarm.TransitionStarved, true, objects, "The alarm of an earlier pnTransitionStarved is over: the transition has fired, or is not enabled any more."},
 		{5, "sourceLost", alarm.SourceLost, false, objects, "A source is silent. Its tokens stay in the sums and grow older until it publishes again or is forgotten. Find out whether it runs and whether it reaches its collector."},
-		{6, "sourceFound", alarm.SourceLost, true, objects, "The alarm of an earlier sourceLost is over: the source publishes again, or was forgotten."},
-		{7, "netDeadlocked", alarm.NetDeadlocked, false, objects, "Instances of a net are deadlocked: nothing is enabled, nothing is running, and no end is reached. Look at stuckTable for which instances these are and where their tokens are. Each needs an operator."},
-		{8, "netLive", alarm.NetDeadlocked, true, objects, "The alarm of an earlier netDeadlocked is over: no instance of the net is deadlocked any more."},
-		{9, "notificationsSuppressed", 0, false, []string{"agentNotificationsSuppressed"}, "Too many notifications were due at once, and some were suppressed. Read alarmTable for the active alarms."},
-		{10, "transitionFailing", alarm.FailureRatio, false, objects, "Too many of the runs of a transition fail. What it calls refuses, breaks or does not answer: look at transitionFailures, transitionTimeouts and transitionRetries of its row, then at the log of its engine for the error."},
-		{11, "transitionWorking", alarm.FailureRatio, true, objects, "The alarm of an earlier transitionFailing is over: the runs of the transition succeed again, or there are none."},
-		{12, "transitionLooping", alarm.TransitionLoop, false, objects, "A transition fires too often. The net has an endless loop, or is fed too fast: look at transitionRate1 of its neighbours for the loop, and at placeArrivals for what feeds it."},
-		{13, "transitionSettled", alarm.TransitionLoop, true, objects, "The alarm of an earlier transitionLooping is over: the transition does not fire too often any more."},
-		{14, "natsDisconnected", alarm.NATSDisconnected, false, objects, "The agent that sends this has no connection to NATS and receives no messages of sources. Its numbers of nets are old, and it raises no alarm about them meanwhile. Look at agentNatsReason of this agent, then at the NATS server and the network to it."},
-		{15, "natsConnected", alarm.NATSDisconnected, true, objects, "The alarm of an earlier natsDisconnected is over: the agent is connected to NATS again."},
+		{6, "sourceFound", alarm.SourceLost, true, objects, "The alarm of an earlier pnSourceLost is over: the source publishes again, or was forgotten."},
+		{7, "netDeadlocked", alarm.NetDeadlocked, false, objects, "Instances of a net are deadlocked: nothing is enabled, nothing is running, and no end is reached. Look at pnStuckTable for which instances these are and where their tokens are. Each needs an operator."},
+		{8, "netLive", alarm.NetDeadlocked, true, objects, "The alarm of an earlier pnNetDeadlocked is over: no instance of the net is deadlocked any more."},
+		{9, "notificationsSuppressed", 0, false, []string{"pnAgentNotificationsSuppressed"}, "Too many notifications were due at once, and some were suppressed. Read pnAlarmTable for the active alarms."},
+		{10, "transitionFailing", alarm.FailureRatio, false, objects, "Too many of the runs of a transition fail. What it calls refuses, breaks or does not answer: look at pnTransitionFailures, pnTransitionTimeouts and pnTransitionRetries of its row, then at the log of its engine for the error."},
+		{11, "transitionWorking", alarm.FailureRatio, true, objects, "The alarm of an earlier pnTransitionFailing is over: the runs of the transition succeed again, or there are none."},
+		{12, "transitionLooping", alarm.TransitionLoop, false, objects, "A transition fires too often. The net has an endless loop, or is fed too fast: look at pnTransitionRate1 of its neighbours for the loop, and at pnPlaceArrivals for what feeds it."},
+		{13, "transitionSettled", alarm.TransitionLoop, true, objects, "The alarm of an earlier pnTransitionLooping is over: the transition does not fire too often any more."},
+		{14, "natsDisconnected", alarm.NATSDisconnected, false, objects, "The agent that sends this has no connection to NATS and receives no messages of sources. Its numbers of nets are old, and it raises no alarm about them meanwhile. Look at pnAgentNatsReason of this agent, then at the NATS server and the network to it."},
+		{15, "natsConnected", alarm.NATSDisconnected, true, objects, "The alarm of an earlier pnNatsDisconnected is over: the agent is connected to NATS again."},
 		{16, "sourceConflict", alarm.SourceConflict, false, objects, "Two processes publish as one source of one net. The numbers of the source are those of the newer one, and the work of the other one is not counted. Give one of them another name, or stop it; its log has the same text."},
-		{17, "sourceUnique", alarm.SourceConflict, true, objects, "The alarm of an earlier sourceConflict is over: one process publishes as the source."},
-		{18, "sourceRefused", alarm.SourceRefused, false, objects, "The messages of a source are refused. Its last rows stay in the sums and grow older. sourceReason and its log have the reason."},
-		{19, "sourceAccepted", alarm.SourceRefused, true, objects, "The alarm of an earlier sourceRefused is over: messages of the source are accepted again, or it stopped."},
-		{20, "regionStopped", alarm.RegionStopped, false, objects, "A region of a net that is divided among processes is stopped, because a log that it reads has lost commits. alarmText names the log. Its tokens stay where they are, and tokens that are sent to it are kept: read the page of this notification before you do anything."},
-		{21, "regionRunning", alarm.RegionStopped, true, objects, "The alarm of an earlier regionStopped is over: the region runs again, or was forgotten."},
+		{17, "sourceUnique", alarm.SourceConflict, true, objects, "The alarm of an earlier pnSourceConflict is over: one process publishes as the source."},
+		{18, "sourceRefused", alarm.SourceRefused, false, objects, "The messages of a source are refused. Its last rows stay in the sums and grow older. pnSourceReason and its log have the reason."},
+		{19, "sourceAccepted", alarm.SourceRefused, true, objects, "The alarm of an earlier pnSourceRefused is over: messages of the source are accepted again, or it stopped."},
+		{20, "regionStopped", alarm.RegionStopped, false, objects, "A region of a net that is divided among processes is stopped, because a log that it reads has lost commits. pnAlarmText names the log. Its tokens stay where they are, and tokens that are sent to it are kept: read the page of this notification before you do anything."},
+		{21, "regionRunning", alarm.RegionStopped, true, objects, "The alarm of an earlier pnRegionStopped is over: the region runs again, or was forgotten."},
 	}
 }
+
+func (n *notification) descriptor() string { return inModule(n.name) }
 
 // runbooks is the address of the pages about notifications.
 const runbooks = "https://github.com/pnagent/pnagent/blob/main/docs/runbooks/"
@@ -65,7 +67,7 @@ func (n *notification) runbook() string {
 	return ""
 }
 
-// notified returns the columns of alarmTable that a notification carries, in order.
+// notified returns the columns of pnAlarmTable that a notification carries, in order.
 func notified() []object {
 	var kept []object
 	for _, o := range objectsOf(alarmColumns()) {
@@ -85,7 +87,7 @@ func (b *Builder) trapOID(sub uint32) smi.Variable {
 
 // Notification returns the variables of the notification for the raise or the clear of an
 // alarm: snmpTrapOID.0, and the objects of its NOTIFICATION-TYPE in order, of the alarm's row
-// in alarmTable. The sender adds sysUpTime.0 before them. Ages are as of the last Build, or of
+// in pnAlarmTable. The sender adds sysUpTime.0 before them. Ages are as of the last Build, or of
 // the raise if that is later. The error wraps ErrAlarm if the MIB cannot show the alarm.
 func (b *Builder) Notification(a alarm.Alarm, raise bool) ([]smi.Variable, error) {
 	if !known(&a) {

@@ -22,11 +22,11 @@ func TestNetsMetAtRunTimeAreNumberedPermanently(t *testing.T) {
 	b := build(t, newBuilder(t, path), view, now0)
 	names := petrinetOIDs(testRoot(t))
 	for _, table := range []*smi.Table{a, b} {
-		if got := get(t, table, names, "netName", 1); got != smi.OctetString("late") {
+		if got := get(t, table, names, "pnNetName", 1); got != smi.OctetString("late") {
 			t.Errorf("net 1 is %v", got)
 		}
 	}
-	if got := get(t, b, names, "netName", 2); got != smi.OctetString("orderFulfilment") {
+	if got := get(t, b, names, "pnNetName", 2); got != smi.OctetString("orderFulfilment") {
 		t.Errorf("net 2 is %v", got)
 	}
 }
@@ -40,8 +40,8 @@ func TestALockThatCannotBeSavedIsReportedAndTriedAgain(t *testing.T) {
 	}
 	names := petrinetOIDs(testRoot(t))
 	table, err := b.Build(orderView(), nil, now0)
-	if err == nil || get(t, table, names, "netName", 1) != smi.OctetString("orderFulfilment") {
-		t.Errorf("error %v, and net 1 is %v", err, get(t, table, names, "netName", 1))
+	if err == nil || get(t, table, names, "pnNetName", 1) != smi.OctetString("orderFulfilment") {
+		t.Errorf("error %v, and net 1 is %v", err, get(t, table, names, "pnNetName", 1))
 	}
 	if err := os.Remove(filepath.Join(dir, "mibs")); err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestNumbersInUseAreNotChangedByTheFile(t *testing.T) {
 	}
 	names := petrinetOIDs(testRoot(t))
 	for number, want := range map[uint32]string{1: "orderFulfilment", 2: "late"} {
-		if got := get(t, table, names, "netName", number); got != smi.OctetString(want) {
+		if got := get(t, table, names, "pnNetName", number); got != smi.OctetString(want) {
 			t.Errorf("net %d is %v, want %s", number, got, want)
 		}
 	}
@@ -112,7 +112,7 @@ func TestOnlySettledRowsAreNumbered(t *testing.T) {
 	if got := numbers("old"); !slices.Equal(got, []uint32{1, 2, 3, 1, 2}) {
 		t.Errorf("got %v; want all rows, the settled ones last", got)
 	}
-	if got := get(t, table, names, "placeName", 1, 3); got != smi.OctetString("Waiting 1") {
+	if got := get(t, table, names, "pnPlaceName", 1, 3); got != smi.OctetString("Waiting 1") {
 		t.Errorf("place 3 is %v", got)
 	}
 

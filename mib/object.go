@@ -11,12 +11,19 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
+// objectPrefix begins the names of objects and notifications of PETRINET-MIB, because tools
+// have the objects of all modules in one list.
+const objectPrefix = "pn"
+
+// inModule returns a name with objectPrefix: pnPlace.
+func inModule(name string) string { return objectPrefix + upperFirst(name) }
+
 // object describes one number or text: a column or a scalar of PETRINET-MIB and, if named is
 // set, also a scalar of every place or transition in its net's own module. The modules' text
 // and the table of values are both made from it.
 type object struct {
 	sub    uint32 // last sub-identifier, here and in a net's module; never changed once published
-	suffix string // placeTokens in PETRINET-MIB, awaitingPaymentTokens in a net's module
+	suffix string // pnPlaceTokens in PETRINET-MIB, awaitingPaymentTokens in a net's module
 	syntax syntax
 	units  string
 	text   string        // DESCRIPTION
@@ -41,7 +48,7 @@ func objectsOf[R any](columns []column[R]) []object {
 // table describes a conceptual table of PETRINET-MIB.
 type table struct {
 	sub     uint32 // under objects
-	name    string // "place" for placeTable, placeEntry and PlaceEntry
+	name    string // "place" for pnPlaceTable, pnPlaceEntry and PnPlaceEntry
 	prefix  string // of its columns, if not name
 	text    string // DESCRIPTION of the table
 	rowText string // DESCRIPTION of a row
@@ -54,7 +61,7 @@ type table struct {
 	must      bool   // whether the group is mandatory for compliance
 }
 
-func (t *table) columnPrefix() string { return cmp.Or(t.prefix, t.name) }
+func (t *table) columnPrefix() string { return inModule(cmp.Or(t.prefix, t.name)) }
 
 // syntax is a SYNTAX clause and the name to import for it.
 type syntax struct {

@@ -50,21 +50,7 @@ func petrinetTables() []table {
 // content below DefaultRoot. A test fails if the content changes without a new revision.
 func petrinetRevisions() []revision {
 	return []revision{
-		{date: "202611200000Z", digest: "91df0a7438ffbb3f", text: "First version."},
-		{date: "202611201100Z", digest: "6f402d4aaf23c093", text: "Added queueTable, netWaitingWork, transitionTimeouts, transitionLateAnswers and the reason incident."},
-		{date: "202611201200Z", digest: "47681032f59576ec", text: "Added the notifications of transitions that fail or loop, rows to alarmTable, and agentPriority."},
-		{date: "202611201700Z", digest: "08a8f78eceaaeba7", text: "Added to sourceTable what is known of regions."},
-		{date: "202611221900Z", digest: "3e70ee962cd2e50b", text: "Added placeFinal, and left final places out of netOldestAge."},
-		{date: "202611221930Z", digest: "efd3c304b03c6cb0", text: "Added agentNatsState, agentNatsSince and agentNatsReason, and the notifications of an agent without NATS."},
-		{date: "202611221950Z", digest: "12a182f6f1fb61ac", text: "netDiscontinuityTime stays the same over a restart of an agent that goes on from what it counted before."},
-		{date: "202611221955Z", digest: "4c87904ddc5a67f9", text: "Added to sourceTable the state refused and its reason, and agentSourcesRefused."},
-		{date: "202611222000Z", digest: "1c425df49f57ff73", text: "Added sourceRegionStopped, and the notifications of regions that stand still."},
-		{date: "202611222010Z", digest: "12397b9246ec163f", text: "Added the notifications of sources that are refused, and of two processes of one source."},
-		{date: "202611222100Z", digest: "d6bbde1da5778f3a", text: "netDiscontinuityTime says where counters stand still."},
-		{date: "202611222200Z", digest: "9d4677571ec41905", text: "sourceRegionEpoch, sourceReason and agentSourcesRefused say what was left out."},
-		{date: "202611222230Z", digest: "49939d96f1a41dc1", text: "Left tokens of final places out of stuckTable."},
-		{date: "202611231000Z", digest: "c5887099b6f13004", text: "Reworded the descriptions."},
-		{date: "202611251930Z", digest: "9d7bc5fa369713ad", text: "Reworded the descriptions of agentRole and agentPriority."},
+		{date: "202611251900Z", digest: "b6a57f9a561230ab", text: "First version."},
 	}
 }
 
@@ -102,7 +88,7 @@ func petrinetIdentity(revisions []revision) identity {
 			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that has their " +
 			"discontinuity time, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
 			"of its own too, below petrinetNets, in which every place and transition is an object by its own name. At night: begin " +
-			"with alarmTable, go where alarmRow points, and read stuckTable and blockTable for why; agentViewAge and agentSourcesStale " +
+			"with pnAlarmTable, go where pnAlarmRow points, and read pnStuckTable and pnBlockTable for why; pnAgentViewAge and pnAgentSourcesStale " +
 			"show whether the numbers can be trusted.",
 	}
 }
@@ -115,14 +101,14 @@ func (m *petrinetText) write() {
 	m.define("petrinetObjects", "petrinetMIB", subObjects)
 	m.define("petrinetConformance", "petrinetMIB", subConformance)
 	m.define("petrinetAgent", "petrinetObjects", subAgent)
-	m.scalars("agent", "petrinetAgent", objectsOf(agentScalars()))
+	m.scalars(inModule("agent"), "petrinetAgent", objectsOf(agentScalars()))
 	for _, t := range petrinetTables() {
 		m.table(&t)
 	}
-	m.scalars("alarm", "petrinetObjects", objectsOf(alarmScalars()))
+	m.scalars(inModule("alarm"), "petrinetObjects", objectsOf(alarmScalars()))
 	for _, n := range notifications() {
-		m.names = append(m.names, n.name)
-		m.macro(n.name, "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),
+		m.names = append(m.names, n.descriptor())
+		m.macro(n.descriptor(), "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),
 			"petrinetNotifications", n.sub)
 	}
 	m.conformance()
@@ -159,7 +145,8 @@ func (m *petrinetText) scalars(prefix, parent string, objects []object) {
 
 // table writes a table, its row, its sequence and its columns.
 func (m *petrinetText) table(t *table) {
-	name, row, sequence := t.name+"Table", t.name+"Entry", upperFirst(t.name)+"Entry"
+	name, row := inModule(t.name)+"Table", inModule(t.name)+"Entry"
+	sequence := upperFirst(row)
 	m.names = append(m.names, name, row)
 	m.printf("%s OBJECT-TYPE\n    SYNTAX      SEQUENCE OF %s\n    MAX-ACCESS  not-accessible\n    STATUS      current\n%s%s    ::= { petrinetObjects %d }\n\n",
 		name, sequence, descriptionClause(t.text), referenceClause(t.reference), t.sub)

@@ -220,7 +220,7 @@ func nodePlaces(r reviewed) []string {
 
 func fewIntegers(r reviewed) []string {
 	return r.objects(func(name string, n gosmi.SmiNode) string {
-		if n.SmiType.BaseType == types.BaseTypeInteger32 && !strings.HasSuffix(name, "::sourceSkew") {
+		if n.SmiType.BaseType == types.BaseTypeInteger32 && !strings.HasSuffix(name, "::pnSourceSkew") {
 			return "is signed"
 		}
 		return ""
@@ -242,7 +242,7 @@ func enumerationsFromOne(r reviewed) []string {
 }
 
 // discontinuityBy matches the part of a DESCRIPTION that names the object of a discontinuity.
-var discontinuityBy = regexp.MustCompile(`The discontinuity time is \w+(Time|CountedSince)\b|since agentStartTime`)
+var discontinuityBy = regexp.MustCompile(`The discontinuity time is \w+(Time|CountedSince)\b|since pnAgentStartTime`)
 
 func countersNameADiscontinuity(r reviewed) []string {
 	return r.objects(func(_ string, n gosmi.SmiNode) string {
@@ -273,10 +273,10 @@ func noRawTypes(r reviewed) []string {
 	return r.lines(func(line string) bool { return !raw.MatchString(line) })
 }
 
-// Plain counts whose name is their unit, such as agentNets, need none.
+// Plain counts whose name is their unit, such as pnAgentNets, need none.
 func unitsGiven(r reviewed) []string {
 	return r.objects(func(name string, n gosmi.SmiNode) string {
-		counts := regexp.MustCompile(`::(agentViews|agentNets|agentSources\w+|netVersions|netSources\w+|sourceRestarts|sourceRegionSetbacks|alarmAffected)$`)
+		counts := regexp.MustCompile(`::(pnAgentViews|pnAgentNets|pnAgentSources\w+|pnNetVersions|pnNetSources\w+|pnSourceRestarts|pnSourceRegionSetbacks|pnAlarmAffected)$`)
 		index := regexp.MustCompile(`(Index|Place|Rank|Priority|Subject)$`)
 		units := regexp.MustCompile(`(?m)^` + n.Name + ` OBJECT-TYPE\n(    SYNTAX .*\n)    UNITS `)
 		switch {
@@ -417,12 +417,18 @@ func oidLengths(reviewed) []string {
 
 // referencesExist finds names of objects in texts that are no objects.
 func referencesExist(r reviewed) []string {
-	mentioned := regexp.MustCompile(`\b(?:agent|net|place|transition|stuck|block|source|alarm|queue|petrinet)[A-Z]\w*`)
+	mentioned := regexp.MustCompile(`\b(?:pn|agent|net|place|transition|stuck|block|source|alarm|queue|petrinet)[A-Z]\w*`)
+	labels := map[string]bool{}
+	for _, c := range conventions() {
+		for _, l := range c.labels {
+			labels[l] = true
+		}
+	}
 	own := r.nodes[PetrinetModule+"::petrinetMIB"]
 	var faults []string
 	for name, n := range r.nodes {
 		for _, word := range mentioned.FindAllString(n.Description+own.Description, -1) {
-			if _, ok := r.nodes[PetrinetModule+"::"+word]; !ok {
+			if _, ok := r.nodes[PetrinetModule+"::"+word]; !ok && !labels[word] {
 				faults = append(faults, name+" mentions "+word)
 			}
 		}
@@ -432,11 +438,11 @@ func referencesExist(r reviewed) []string {
 
 // Every number of PETRINET-MIB names what to look at next: another object, a table or a log.
 func TestEveryNumberNamesWhatToLookAtNext(t *testing.T) {
-	next := regexp.MustCompile(`\b(?:agent|net|place|transition|stuck|block|source|alarm|queue)[A-Z]\w*|\blog\b|look|engines|clock`)
+	next := regexp.MustCompile(`\bpn[A-Z]\w*|\blog\b|look|engines|clock`)
 	for name, n := range reviewOf(t).nodes {
 		number := n.SmiType != nil && n.Access == types.AccessReadOnly && n.SmiType.BaseType != types.BaseTypeOctetString
 		text := regexp.MustCompile(`\b`+n.Name+`\b`).ReplaceAllString(n.Description, "")
-		if number && !strings.HasSuffix(n.Name, "NetIndex") && !next.MatchString(discontinuityBy.ReplaceAllString(text, "")) && n.Name != "alarmAffected" {
+		if number && !strings.HasSuffix(n.Name, "NetIndex") && !next.MatchString(discontinuityBy.ReplaceAllString(text, "")) && n.Name != "pnAlarmAffected" {
 			t.Errorf("%s does not: %s", name, n.Description)
 		}
 	}

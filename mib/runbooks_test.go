@@ -33,16 +33,16 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 		if !slices.Contains(strings.FieldsFunc(title, func(r rune) bool { return strings.ContainsRune("# /", r) }), n.name) {
 			t.Errorf("the title of %s, %q, does not name %s", name, title, n.name)
 		}
-		if !strings.Contains(index, "`"+n.name+"`") || !strings.Contains(index, "("+name+")") {
-			t.Errorf("README.md does not lead from %s to %s", n.name, name)
+		if !strings.Contains(index, "`"+n.descriptor()+"`") || !strings.Contains(index, "("+name+")") {
+			t.Errorf("README.md does not lead from %s to %s", n.descriptor(), name)
 		}
 		for _, section := range []string{"What it means", "How to see more", "Usual causes", "What to do", "When it clears"} {
 			if !strings.Contains(text, "\n## "+section+"\n") {
 				t.Errorf("%s has no section %q", name, section)
 			}
 		}
-		if n.clears && !strings.Contains(text, "`"+n.name+"` is sent when") {
-			t.Errorf("%s: got no text on when %s is sent; want one", name, n.name)
+		if n.clears && !strings.Contains(text, "`"+n.descriptor()+"` is sent when") {
+			t.Errorf("%s: got no text on when %s is sent; want one", name, n.descriptor())
 		}
 	}
 	files, err := os.ReadDir(runbookDir)
@@ -60,7 +60,7 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 func TestRunbooksNameObjectsThatExist(t *testing.T) {
 	dir, _ := generateTo(t)
 	nodes := parsed(t, dir, PetrinetModule)
-	objects := regexp.MustCompile("PETRINET-MIB::(\\w+)|`((?:agent|net|place|transition|stuck|block|source|alarm|queue|token)[A-Z]\\w*)`")
+	objects := regexp.MustCompile("PETRINET-MIB::(\\w+)|`((?:pn|agent|net|place|transition|stuck|block|source|alarm|queue|token)[A-Z]\\w*)`")
 	labels := map[string]bool{}
 	for _, c := range conventions() {
 		for _, l := range c.labels {
@@ -96,7 +96,7 @@ func TestExamplesNameObjectsThatExist(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	objects := regexp.MustCompile(`PETRINET-MIB::(\w+)|\b((?:agent|net|place|transition|stuck|block|source|alarm|queue)(?:[A-Z][a-z0-9]+)+)\b`)
+	objects := regexp.MustCompile(`PETRINET-MIB::(\w+)|\b((?:pn|agent|net|place|transition|stuck|block|source|alarm|queue)(?:[A-Z][a-z0-9]+)+)\b`)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {

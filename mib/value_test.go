@@ -19,13 +19,13 @@ func TestRatesAreThoseOfTheView(t *testing.T) {
 	view.Nets[0].Rates.Transitions[1] = collector.Rate{Min1: 632.121, Min5: 181.269, Min15: 64.493}
 	view.Nets[0].Rates.Firings = collector.Rate{Min1: 1.5}
 	table := build(t, b, view, view.At)
-	for object, want := range map[string]uint32{"transitionRate1": 632121, "transitionRate5": 181269, "transitionRate15": 64493} {
+	for object, want := range map[string]uint32{"pnTransitionRate1": 632121, "pnTransitionRate5": 181269, "pnTransitionRate15": 64493} {
 		if got := get(t, table, names, object, 1, 2); got != smi.Gauge32(want) {
 			t.Errorf("%s is %v, want %d", object, got, want)
 		}
 	}
-	if got := get(t, table, names, "netRate1", 1); got != smi.Gauge32(1500) {
-		t.Errorf("netRate1 is %v, want 1500", got)
+	if got := get(t, table, names, "pnNetRate1", 1); got != smi.Gauge32(1500) {
+		t.Errorf("pnNetRate1 is %v, want 1500", got)
 	}
 }
 

@@ -324,7 +324,7 @@ func tableOf(t *testing.T, v *collector.View, now time.Time) func(t *testing.T, 
 			path = append([]uint32{places[name].number}, path...)
 		}
 		index := indices[subject]
-		if object == "blockInstances" {
+		if object == "pnBlockInstances" {
 			index = indices["block"]
 		}
 		value := table.Get(root.Append(1).Append(path...).Append(index...))

@@ -230,7 +230,7 @@ What to look at:
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    curl -s http://{{.Web}}/api/v1/alarms
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::placeTable
+  names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments that cannot be booked (order-fulfilment, paymentUnclear), jobs behind a failed

@@ -134,7 +134,7 @@ func (p *probe) counter(client *gosnmp.GoSNMP) (string, error) {
 			return transitionFirings + number + ".1", nil
 		}
 	}
-	return "", fmt.Errorf("net %q is not in netTable", p.net.id)
+	return "", fmt.Errorf("net %q is not in pnNetTable", p.net.id)
 }
 
 func dial(addr string) (*gosnmp.GoSNMP, error) {

@@ -276,10 +276,10 @@ func compareAges(t *testing.T, m *emulation, url, agent string) {
 
 		cells := snmp(t, "snmpget", agent, viewTime, viewAge, oldestSince+row, oldestAges+row)
 		since, viewed := dateAndTime(t, cells[oldestSince+row]), dateAndTime(t, cells[viewTime])
-		want.within(t, "placeOldestSince of "+place, since, since.Add(tenth))
+		want.within(t, "pnPlaceOldestSince of "+place, since, since.Add(tenth))
 		// Ages are rounded up, as of the time of the table.
 		age = ago(number(t, cells[oldestAges+row])) - ago(number(t, cells[viewAge]))
-		want.within(t, "placeOldestAge of "+place, viewed.Add(age-time.Second), viewed.Add(age+tenth+time.Second))
+		want.within(t, "pnPlaceOldestAge of "+place, viewed.Add(age-time.Second), viewed.Add(age+tenth+time.Second))
 	}
 }
 

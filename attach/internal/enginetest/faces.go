@@ -17,7 +17,7 @@ import (
 // Why is what a token waits for, word for word, as faces show it. Times may differ by a
 // second.
 type Why struct {
-	SNMP string // stuckWhy
+	SNMP string // pnStuckWhy
 	Page string // the texts of the page, with "; " between them
 
 	Parts []string // instead: parts of both

@@ -90,7 +90,7 @@ func (f *faces) seen(s *server, c stuckCase, runID string) string {
 	}
 	age, why, ok := f.stuckRow(name)
 	if now := time.Since(since).Seconds(); !ok || math.Abs(float64(age)-now) > 5 || !strings.Contains(why, c.what) {
-		return fmt.Sprintf("%s in stuckTable: %d s, %q; expected %.0f s, %q", c.net, age, why, now, c.what)
+		return fmt.Sprintf("%s in pnStuckTable: %d s, %q; expected %.0f s, %q", c.net, age, why, now, c.what)
 	}
 	oldest, ok := f.metric("petrinet_place_oldest_token_age_seconds", c.net, "place", c.place)
 	if now := time.Since(since).Seconds(); !ok || math.Abs(oldest-now) > 5 {

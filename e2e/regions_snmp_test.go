@@ -29,7 +29,7 @@ import (
 var lineNames = []string{oidRoot + ".1.1.2.1.19.1", oidRoot + ".1.1.5.1.4.1.1", oidRoot + ".1.1.5.1.4.1.2", oidRoot + ".1.1.5.1.4.1.3", oidRoot + ".1.1.3.1.4.1.4"}
 
 var (
-	counterOrGauge = regexp.MustCompile(`(?:Counter64|Gauge32): (\d+)`)
+	counterOrGauge = regexp.MustCompile(`(?:Counter32|Counter64|Gauge32): (\d+)`)
 	hexString      = regexp.MustCompile(`Hex-STRING: (.+?)\s*$`)
 )
 

@@ -152,7 +152,7 @@ func sameCounters(t *testing.T, flat, root *sidecar) error {
 		all := map[string]uint64{}
 		for name, v := range walk(t, snmptest.Client{Addr: s.snmp}) {
 			own := strings.HasPrefix(name, oidRoot+".1.1.1.") || strings.HasPrefix(name, fmt.Sprintf("%s.1.1.%d.", oidRoot, sourceTable))
-			if v.Type == smi.TypeCounter64 && !own {
+			if (v.Type == smi.TypeCounter64 || v.Type == smi.TypeCounter32) && !own {
 				all[name] = v.Num
 			}
 		}

@@ -44,7 +44,7 @@ func alarmColumns() []column[alarmRow] {
 			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.Raised) }},
 		{object{7, "Age", syntaxLength(), "seconds", "How long the condition has held: the age of the oldest token, the time that the transition has been enabled, the silence of the source. The longest is not always the cause: look for the alarm that began first.", 0, false},
 			func(r *alarmRow) smi.Value { return r.at.age(r.alarm.Since) }},
-		{object{8, "Affected", syntaxGauge(), "", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known. Begin with the largest.", 0, false},
+		{object{8, "Affected", syntaxGauge(), "tokens or instances", "How many tokens or instances are affected, or how many nets of a source; 0 if that is not known. Begin with the largest.", 0, false},
 			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
 		{object{9, "Text", syntaxText(), "", "The condition in words, for people. If it is cut off, pnAlarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},

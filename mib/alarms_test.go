@@ -60,7 +60,7 @@ func TestAnActiveAlarmIsARow(t *testing.T) {
 		{"pnAlarmText", 7, smi.OctetString("2 tokens are stuck in Paid")},
 		{"pnAlarmText", 6, smi.NoSuchInstance()},
 		{"pnAlarmLastChange", 0, raised},
-		{"pnAgentNotificationsSuppressed", 0, smi.Counter64(12)},
+		{"pnAgentNotificationsSuppressed", 0, smi.Counter32(12)},
 	} {
 		if got := get(t, table, names, c.name, c.index); got != c.want {
 			t.Errorf("%s.%d is %v, want %v", c.name, c.index, got, c.want)

@@ -172,13 +172,13 @@ func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow,
 	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)
 	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
 	// One row of each kind is reused, because an argument of a function value is on the heap.
-	place := placeRow{at: at}
+	place := placeRow{net: net.Name, at: at}
 	for k, p := range n.places {
 		place.place, place.def, place.final = &net.Rows.Places[p.index], &net.Def.Places[p.index], net.IsFinal(p.index)
 		fill(draft, b.plan.placeBlock, b.desc.places, n.placeAt, k, &place)
 		fill(draft, b.plan.ageBlock, b.desc.ages, n.ageAt, k, &place)
 	}
-	transition := transitionRow{at: at}
+	transition := transitionRow{net: net.Name, at: at}
 	for k, t := range n.transitions {
 		transition.transition, transition.def = &net.Rows.Transitions[t.index], &net.Def.Transitions[t.index]
 		transition.rate = &net.Rates.Transitions[t.index]

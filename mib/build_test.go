@@ -70,11 +70,14 @@ func fits(o gosmi.SmiNode, v smi.Value) error {
 		types.BaseTypeUnsigned64: smi.TypeCounter64, types.BaseTypeOctetString: smi.TypeOctetString,
 		types.BaseTypeObjectIdentifier: smi.TypeObjectIdentifier,
 	}[o.SmiType.BaseType]
+	if o.SmiType.Name == "Counter32" {
+		want = smi.TypeCounter32
+	}
 	if v.Type != want {
 		return fmt.Errorf("%v for base type %v", v, o.SmiType.BaseType)
 	}
-	if v.Type == smi.TypeOctetString && len(v.Str) > 255 {
-		return fmt.Errorf("%d octets", len(v.Str))
+	if size := o.SmiType.Ranges; v.Type == smi.TypeOctetString && len(size) > 0 && int64(len(v.Str)) > size[len(size)-1].MaxValue {
+		return fmt.Errorf("%d octets, of %v", len(v.Str), size)
 	}
 	if o.SmiType.Name == "DateAndTime" && len(v.Str) != 8 && len(v.Str) != 11 {
 		return fmt.Errorf("a date of %d octets", len(v.Str))
@@ -240,7 +243,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"pnAgentRole", []uint32{0}, smi.Integer(1)},
 		{"pnAgentPriority", []uint32{0}, smi.Gauge32(0)},
 		{"pnAgentSourcesUp", []uint32{0}, smi.Gauge32(1)},
-		{"pnAgentMessagesBad", []uint32{0}, smi.Counter64(3)},
+		{"pnAgentMessagesBad", []uint32{0}, smi.Counter32(3)},
 		{"pnAlarmLastChange", []uint32{0}, smi.OctetString("\x00\x00\x00\x00\x00\x00\x00\x00")},
 		{"pnNetName", []uint32{1}, smi.OctetString("orderFulfilment")},
 		{"pnNetLabel", []uint32{1}, smi.OctetString("Order fulfilment")},
@@ -254,6 +257,8 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"pnPlaceName", []uint32{1, 2}, smi.OctetString("Paid")},
 		{"pnPlaceName", []uint32{1, 3}, smi.OctetString("packed")},
 		{"pnPlaceTokens", []uint32{1, 1}, smi.Gauge32(2)},
+		{"pnPlaceNet", []uint32{1, 2}, smi.OctetString("orderFulfilment")},
+		{"pnTransitionNet", []uint32{1, 1}, smi.OctetString("orderFulfilment")},
 		{"pnPlaceOldestAge", []uint32{1, 1}, smi.Gauge32(3601)},
 		{"pnPlaceOldestAge", []uint32{1, 2}, smi.Gauge32(0)},
 		{"pnPlaceMeanAge", []uint32{1, 1}, smi.Gauge32(2701)},
@@ -266,8 +271,8 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"pnPlaceOlderThan6h", []uint32{1, 1}, smi.Gauge32(0)},
 		{"pnTransitionFirings", []uint32{1, 2}, smi.Counter64(1 << 40)},
 		{"pnTransitionEnabledAge", []uint32{1, 2}, smi.Gauge32(91)},
-		{"pnTransitionTimeouts", []uint32{1, 2}, smi.Counter64(6)},
-		{"pnTransitionLateAnswers", []uint32{1, 2}, smi.Counter64(5)},
+		{"pnTransitionTimeouts", []uint32{1, 2}, smi.Counter32(6)},
+		{"pnTransitionLateAnswers", []uint32{1, 2}, smi.Counter32(5)},
 		{"pnNetWaitingWork", []uint32{1}, smi.Gauge32(11)},
 		{"pnQueueReady", []uint32{1, 7}, smi.Gauge32(3)},
 		{"pnQueueReady", []uint32{1, 0}, smi.Gauge32(0)},
@@ -278,7 +283,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"pnQueueUnservedAge", []uint32{1, 0}, smi.Gauge32(0)},
 		{"pnQueueUnservedSince", []uint32{1, 0}, since(0)},
 		{"pnQueueServed", []uint32{1, 0}, smi.Counter64(1 << 40)},
-		{"pnQueueQuoteSwitches", []uint32{1, 0}, smi.Counter64(7)},
+		{"pnQueueQuoteSwitches", []uint32{1, 0}, smi.Counter32(7)},
 		{"pnStuckInstance", []uint32{1, 1, 1}, smi.OctetString("order-17")},
 		{"pnStuckReason", []uint32{1, 1, 1}, smi.Integer(6)},
 		{"pnStuckWhy", []uint32{1, 1, 1}, smi.OctetString("Pay: 2 tokens short in packed; ship: timer (delayed until 2026-11-20T08:15:00Z)")},

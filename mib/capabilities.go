@@ -27,13 +27,13 @@ func CapabilitiesID(root smi.OID) smi.OID { return root.Append(subCaps, 1) }
 // capsRevisions returns the history of PETRINET-CAPS-MIB, see petrinetRevisions.
 func capsRevisions() []revision {
 	return []revision{
-		{date: "202611251900Z", digest: "431b9ed7b5828084", text: "First version."},
+		{date: "202611251900Z", digest: "ce58bcdb997edf4a", text: "First version."},
 	}
 }
 
 func capsModuleIdentity(revisions []revision) identity {
 	return identity{
-		module: CapsModule, name: capsIdentity, parent: "petrinetRoot", sub: subCaps, revisions: revisions,
+		module: CapsModule, name: capsIdentity, parent: "petrinetRoot", sub: subCaps, contact: Contact, revisions: revisions,
 		text: "The part of PETRINET-MIB that pnagent serves. The sysORTable of the SNMP master agent has the name of the statement while " +
 			"pnagent is connected: without it, no agent answers for Petri nets.",
 	}

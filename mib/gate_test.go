@@ -63,7 +63,7 @@ func generateTo(t testing.TB, nets ...*petri.Net) (dir string, lock *Lock) {
 func generateInto(t testing.TB, dir string, now time.Time, nets ...*petri.Net) *Lock {
 	t.Helper()
 	path := filepath.Join(dir, LockFile)
-	if _, err := Generate(dir, path, testRoot(t), nets, now); err != nil {
+	if _, err := Generate(dir, path, testRoot(t), nets, Options{}, now); err != nil {
 		t.Fatal(err)
 	}
 	lock, err := ReadLock(path)
@@ -92,7 +92,7 @@ func TestPetrinetMIBCanBeRegisteredAnywhereBelowEnterprises(t *testing.T) {
 			t.Fatal(err)
 		}
 		nets := []*petri.Net{orderNet()}
-		if _, err := Generate(dir, filepath.Join(dir, LockFile), root, nets, testNow()); err != nil {
+		if _, err := Generate(dir, filepath.Join(dir, LockFile), root, nets, Options{}, testNow()); err != nil {
 			t.Fatal(err)
 		}
 		if out := smilint(t, dir, PetrinetModule); out != "" {

@@ -24,14 +24,19 @@ type Written struct {
 	Changed bool   // false if the file had this content already
 }
 
+// Options are choices for the modules of nets.
+type Options struct {
+	Contact string // CONTACT-INFO, such as the operator's address; Contact if empty
+}
+
 // Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
 // MODULE.mib, and adds new names to the lock at lockPath. Places and
 // transitions that left their net become obsolete. Modules of other nets in the lock do not
 // change.
 //
-// The same nets, root and lock give the same bytes: now dates a revision only if the content
+// The same nets, options, root and lock give the same bytes: now dates a revision only if the content
 // of its module changed.
-func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Time) ([]Written, error) {
+func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, opts Options, now time.Time) ([]Written, error) {
 	petrinet, err := PetrinetMIB(root)
 	if err != nil {
 		return nil, err
@@ -42,7 +47,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, now time.Ti
 	files := []moduleFile{{PetrinetModule, petrinet}, {CapsModule, CapsMIB()}}
 	changed, err := UpdateLock(lockPath, func(lock *Lock) error {
 		for _, def := range nets {
-			module, err := generate(lock, root, def, now)
+			module, err := generate(lock, root, def, opts, now)
 			if err != nil {
 				return err
 			}
@@ -85,7 +90,7 @@ func distinct(nets []*petri.Net) error {
 }
 
 // generate adds one net to the lock and returns its module.
-func generate(lock *Lock, root smi.OID, def *petri.Net, now time.Time) (moduleFile, error) {
+func generate(lock *Lock, root smi.OID, def *petri.Net, opts Options, now time.Time) (moduleFile, error) {
 	if err := def.Validate(); err != nil {
 		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
 	}
@@ -95,7 +100,7 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, now time.Time) (moduleFi
 		return moduleFile{}, fmt.Errorf("make a module: %w", err)
 	}
 	net.retire(def)
-	m := newNetText(net, def)
+	m := newNetText(net, def, opts)
 	// The root is not in the module's text but decides its OIDs.
 	m.heading("Registered as " + root.Append(subNets, net.Number).String())
 	net.revise(m.digest(m.identity()), before.changes(net), now)

@@ -41,7 +41,7 @@ func TestGeneratingAnUnchangedNetChangesNothing(t *testing.T) {
 	dir, _ := generateTo(t, orderNet(), sizedNet("other", 3, 3))
 	want := readAll(t, dir)
 	path := filepath.Join(dir, LockFile)
-	written, err := Generate(dir, path, testRoot(t), []*petri.Net{sizedNet("other", 3, 3), orderNet()}, testNow().AddDate(1, 0, 0))
+	written, err := Generate(dir, path, testRoot(t), []*petri.Net{sizedNet("other", 3, 3), orderNet()}, Options{}, testNow().AddDate(1, 0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,6 +164,37 @@ func TestPetrinetMIBHasARevisionForItsContent(t *testing.T) {
 	caps := capsRevisions()
 	if got, want := capsText().digest(capsModuleIdentity(nil)), caps[len(caps)-1].digest; got != want {
 		t.Errorf("PETRINET-CAPS-MIB has digest %s, its last revision is of %s: add a revision", got, want)
+	}
+}
+
+// A site's own address is in the modules of its nets, and a new one is a new revision.
+func TestTheContactIsTheOperators(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, LockFile)
+	for i, c := range []struct{ contact, want string }{
+		{"", "https://github.com/pnagent/pnagent/issues"}, {" \n", "https://github.com/pnagent/pnagent/issues"},
+		{"NOC \"Berlin\", \x00 +49 30 1234", "NOC 'Berlin', +49 30 1234"}, {strings.Repeat("x ", 10_000), "x x x x"},
+	} {
+		if _, err := Generate(dir, path, testRoot(t), []*petri.Net{orderNet()}, Options{Contact: c.contact}, testNow().AddDate(0, i, 0)); err != nil {
+			t.Fatal(err)
+		}
+		const module = "ORDER-FULFILMENT-PN-MIB"
+		text := readAll(t, dir)[module+".mib"]
+		_, text, _ = strings.Cut(text, "CONTACT-INFO")
+		text, _, _ = strings.Cut(text, "DESCRIPTION")
+		if text = strings.Join(strings.Fields(text), " "); !strings.Contains(text, c.want) || len(text) > 2000 {
+			t.Errorf("%q became %.3000q", c.contact, text)
+		}
+		if out := smilint(t, dir, module); out != "" {
+			t.Error(out)
+		}
+	}
+	lock, err := ReadLock(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(lock.Net("orderFulfilment").revisions); n != 3 {
+		t.Errorf("%d revisions; want one for each of three contacts", n)
 	}
 }
 

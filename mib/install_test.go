@@ -32,7 +32,7 @@ func TestInstallDirsAreThoseOfNetSNMP(t *testing.T) {
 }
 
 func TestModulesAreInstalledWhereTheyAreFound(t *testing.T) {
-	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, testNow())
+	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, Options{}, testNow())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestInstallingWithoutADirectoryFails(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
 	}
-	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, testNow())
+	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, Options{}, testNow())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 	}
 	numberOfPlace := func(i int32) uint32 { return locked.Place(net.Def.Places[i].ID).Number }
 	for i := range net.Def.Places {
-		number, place := numberOfPlace(int32(i)), placeRow{place: &net.Rows.Places[i], def: &net.Def.Places[i], final: net.IsFinal(i), at: l.at}
+		number, place := numberOfPlace(int32(i)), placeRow{net: net.Name, place: &net.Rows.Places[i], def: &net.Def.Places[i], final: net.IsFinal(i), at: l.at}
 		listRow(l, placeTable(), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
 		listRow(l, placeAgeTable(), ageColumns(), has, &place, nil, locked.Number, number)
 		for rank := range place.place.Stuck {
@@ -66,7 +66,7 @@ func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 	}
 	for i := range net.Def.Transitions {
 		number := locked.Transition(net.Def.Transitions[i].ID).Number
-		row := transitionRow{transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &net.Rates.Transitions[i], at: l.at}
+		row := transitionRow{net: net.Name, transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &net.Rates.Transitions[i], at: l.at}
 		listRow(l, transitionTable(), transitionColumns(), has, &row, module.Append(subTransitions, number), locked.Number, number)
 	}
 	for _, block := range net.Rows.Blocks {

@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -18,8 +19,9 @@ const (
 // netText writes the module of one net.
 type netText struct {
 	*moduleText
-	net *LockedNet
-	def *petri.Net
+	net     *LockedNet
+	def     *petri.Net
+	contact string
 }
 
 // node is a place or transition in its net's module.
@@ -40,8 +42,8 @@ func named(name, id string) string {
 
 // newNetText writes the body of the module of a net with the names of the lock. Places and
 // transitions that def does not have are obsolete.
-func newNetText(net *LockedNet, def *petri.Net) *netText {
-	m := &netText{moduleText: newModuleText(), net: net, def: def}
+func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
+	m := &netText{moduleText: newModuleText(), net: net, def: def, contact: cmp.Or(strings.TrimSpace(clip(opts.Contact, clipDoc)), Contact)}
 	d := net.Descriptor
 	m.node(d+"Objects", d+"PnMIB", subObjects)
 	m.node(d+"Net", d+"Objects", subModuleNet)
@@ -155,6 +157,6 @@ func (m *netText) identity() identity {
 	}
 	return identity{
 		module: m.net.Module, name: m.net.Descriptor + "PnMIB", text: text,
-		parent: "petrinetNets", sub: m.net.Number, revisions: m.net.revisions,
+		parent: "petrinetNets", sub: m.net.Number, contact: m.contact, revisions: m.net.revisions,
 	}
 }

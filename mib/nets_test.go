@@ -179,7 +179,7 @@ func TestNamesOfAnyCharactersPassTheGate(t *testing.T) {
 func TestTwoNetsOfOneIDAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	nets := []*petri.Net{{ID: "a", File: "x.pnml"}, {ID: "a", File: "y.pnml"}}
-	_, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, testNow())
+	_, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, Options{}, testNow())
 	if !errors.Is(err, ErrSameNet) || !strings.Contains(err.Error(), "x.pnml") || !strings.Contains(err.Error(), "y.pnml") {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestTwoNetsOfOneIDAreRefused(t *testing.T) {
 func TestABrokenNetIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	nets := []*petri.Net{{ID: "a", Places: []petri.Place{{ID: "p"}, {ID: "p"}}}}
-	if _, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, testNow()); err == nil {
+	if _, err := Generate(dir, filepath.Join(dir, LockFile), testRoot(t), nets, Options{}, testNow()); err == nil {
 		t.Error("taken")
 	}
 	if lock, err := ReadLock(filepath.Join(dir, LockFile)); err != nil || lock.size != 0 {

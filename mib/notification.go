@@ -114,5 +114,5 @@ func (b *Builder) Notification(a alarm.Alarm, raise bool) ([]smi.Variable, error
 func (b *Builder) Suppressed(n uint64) []smi.Variable {
 	const notificationsSuppressed, agentSuppressed = 9, 17
 	name := b.root.Append(subPetrinet, subObjects, subAgent, agentSuppressed, 0)
-	return []smi.Variable{b.trapOID(notificationsSuppressed), {Name: name, Value: smi.Counter64(n)}}
+	return []smi.Variable{b.trapOID(notificationsSuppressed), {Name: name, Value: counter32(n)}}
 }

@@ -80,7 +80,11 @@ func (s syntax) seeing(reference string) syntax {
 	return s
 }
 
-func syntaxCounter() syntax { return plain("Counter64", smi.TypeCounter64) }
+// syntaxCounter returns the syntax of a counter that may rise by 2^32 within an hour, and
+// syntaxCounter32 that of any other (RFC 2578, sections 7.1.6 and 7.1.10).
+func syntaxCounter() syntax   { return plain("Counter64", smi.TypeCounter64) }
+func syntaxCounter32() syntax { return plain("Counter32", smi.TypeCounter32) }
+
 func syntaxGauge() syntax   { return plain("Gauge32", smi.TypeGauge32) }
 func syntaxLength() syntax  { return plain("Unsigned32", smi.TypeGauge32) } // a duration; see UNITS
 func syntaxSigned() syntax  { return plain("Integer32", smi.TypeInteger) }
@@ -93,6 +97,11 @@ func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifie
 
 func syntaxText() syntax {
 	return syntax{clause: "SnmpAdminString (SIZE (0..255))", name: "SnmpAdminString", typ: smi.TypeOctetString}
+}
+
+// syntaxDigest returns the syntax of the beginning of a digest.
+func syntaxDigest() syntax {
+	return syntax{clause: "SnmpAdminString (SIZE (0..64))", name: "SnmpAdminString", typ: smi.TypeOctetString}
 }
 
 // syntaxIndex returns the syntax of an index; with zero it allows 0 for none.

@@ -41,27 +41,27 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return r.at.date(r.view.At) }},
 		{object{6, "ViewAge", syntaxLength(), "seconds", "How old the sums were when the values of this module were last made. While it grows, ages grow and counters do not change, so no other object here can be trusted. More than 10 seconds is a fault of the agent: look at its log and its load, and restart it.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.age(r.view.At) }},
-		{object{7, "Views", syntaxCounter(), "", "How many times the numbers were added up since pnAgentStartTime. It rises by one for each time; if it does not change, look at pnAgentViewAge.", 0, false},
-			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Generation) }},
-		{object{8, "Nets", syntaxGauge(), "", "How many nets are in pnNetTable. A fall means that all sources of a net were forgotten: look in pnSourceTable for sources that are gone.", 0, false},
+		{object{7, "Views", syntaxCounter32(), "views", "How many times the numbers were added up since pnAgentStartTime. It rises by one for each time; if it does not change, look at pnAgentViewAge.", 0, false},
+			func(r *agentRow) smi.Value { return counter32(r.view.Generation) }},
+		{object{8, "Nets", syntaxGauge(), "nets", "How many nets are in pnNetTable. A fall means that all sources of a net were forgotten: look in pnSourceTable for sources that are gone.", 0, false},
 			func(r *agentRow) smi.Value { return gauge(uint64(len(r.view.Nets))) }},
-		{object{9, "SourcesUp", syntaxGauge(), "", "How many sources sent a message within three of their intervals. Set an alarm below the number of engines that you run; pnSourceTable shows which one is missing.", 0, false}, count(collector.Up)},
-		{object{10, "SourcesStale", syntaxGauge(), "", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they publish again. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false}, count(collector.Stale)},
-		{object{11, "SourcesGone", syntaxGauge(), "", "How many sources stopped, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; an unplanned rise is an engine that died: see pnSourceState and pnSourceLastHeard.", 0, false}, count(collector.Gone)},
-		{object{12, "SourcesUndefined", syntaxGauge(), "", "How many sources publish but are not in the sums, because the definition of their net is not known. It is 0 except for moments after a start. Anything else for more than a minute is a fault of the source: pnSourceTable shows which one, and its log has the reason.", 0, false}, count(collector.Undefined)},
+		{object{9, "SourcesUp", syntaxGauge(), "sources", "How many sources sent a message within three of their intervals. Set an alarm below the number of engines that you run; pnSourceTable shows which one is missing.", 0, false}, count(collector.Up)},
+		{object{10, "SourcesStale", syntaxGauge(), "sources", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they publish again. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false}, count(collector.Stale)},
+		{object{11, "SourcesGone", syntaxGauge(), "sources", "How many sources stopped, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; an unplanned rise is an engine that died: see pnSourceState and pnSourceLastHeard.", 0, false}, count(collector.Gone)},
+		{object{12, "SourcesUndefined", syntaxGauge(), "sources", "How many sources publish but are not in the sums, because the definition of their net is not known. It is 0 except for moments after a start. Anything else for more than a minute is a fault of the source: pnSourceTable shows which one, and its log has the reason.", 0, false}, count(collector.Undefined)},
 		{object{13, "MessagesReceived", syntaxCounter(), "messages", "Messages received from sources since pnAgentStartTime, rejected ones included. It rises all the time while any source runs. If it does not change, no message reaches the agent: look at the transport, not at the engines.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Messages) }},
 		{object{14, "BytesReceived", syntaxCounter(), "octets", "Octets of the messages received since pnAgentStartTime. It serves to plan the network; a sudden change of its rate means that nets or sources came or went: see pnAgentNets and pnAgentSourcesUp.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bytes) }},
-		{object{15, "MessagesLost", syntaxCounter(), "messages", "Messages that sources sent and that never arrived, since pnAgentStartTime. A lost message delays the numbers and never changes counts, so a few are harmless. A steady rise is a fault of the transport: pnSourceGaps shows whose messages they are.", 0, false},
-			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Lost) }},
-		{object{16, "MessagesBad", syntaxCounter(), "messages", "Messages that were rejected since pnAgentStartTime. Any rise is a fault of a source, or of a client that should not publish: the log of the agent and its Prometheus metrics show the reason and the sender.", 0, false},
-			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Bad) }},
-		{object{17, "NotificationsSuppressed", syntaxCounter(), "notifications", "Notifications that were suppressed since pnAgentStartTime because too many were due at once. Their alarms are in pnAlarmTable: read it when this rises, because some changes were not sent.", 0, false},
-			func(r *agentRow) smi.Value { return smi.Counter64(r.state.Suppressed) }},
+		{object{15, "MessagesLost", syntaxCounter32(), "messages", "Messages that sources sent and that never arrived, since pnAgentStartTime. A lost message delays the numbers and never changes counts, so a few are harmless. A steady rise is a fault of the transport: pnSourceGaps shows whose messages they are.", 0, false},
+			func(r *agentRow) smi.Value { return counter32(r.view.Traffic.Lost) }},
+		{object{16, "MessagesBad", syntaxCounter32(), "messages", "Messages that were rejected since pnAgentStartTime. Any rise is a fault of a source, or of a client that should not publish: the log of the agent and its Prometheus metrics show the reason and the sender.", 0, false},
+			func(r *agentRow) smi.Value { return counter32(r.view.Traffic.Bad) }},
+		{object{17, "NotificationsSuppressed", syntaxCounter32(), "notifications", "Notifications that were suppressed since pnAgentStartTime because too many were due at once. Their alarms are in pnAlarmTable: read it when this rises, because some changes were not sent.", 0, false},
+			func(r *agentRow) smi.Value { return counter32(r.state.Suppressed) }},
 		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a standby. If it is not the number that you gave to the primary, look at pnAgentName for the agent that answers and at pnAgentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
-	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: pnSourceReason has the reason.", 0, false}, count(collector.Refused)})...)
+	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "sources", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: pnSourceReason has the reason.", 0, false}, count(collector.Refused)})...)
 }
 
 func agentRole(r *agentRow) smi.Value {
@@ -98,24 +98,24 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return text(r.net.Name) }},
 		{object{3, "Label", syntaxText(), "", "The name of the net for people; empty if its definition gives none.", 0, false},
 			func(r *netRow) smi.Value { return text(r.net.Def.Name) }},
-		{object{4, "Digest", syntaxText(), "", "The definition that most sources run, as the beginning of its digest. It changes when a new version of the net is rolled out; an unplanned change is a wrong deployment, which pnSourceDigest shows source by source.", 0, false},
+		{object{4, "Digest", syntaxDigest(), "", "The definition that most sources run, as the beginning of its digest. It changes when a new version of the net is rolled out; an unplanned change is a wrong deployment, which pnSourceDigest shows source by source.", 0, false},
 			netDigest},
-		{object{5, "Versions", syntaxGauge(), "", "How many definitions of the net are in use at once. More than 1 is normal while a new version is rolled out, and a forgotten source if it lasts: compare pnSourceDigest in pnSourceTable.", 0, false},
+		{object{5, "Versions", syntaxGauge(), "definitions", "How many definitions of the net are in use at once. More than 1 is normal while a new version is rolled out, and a forgotten source if it lasts: compare pnSourceDigest in pnSourceTable.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(len(r.net.Digests))) }},
-		{object{6, "SourcesUp", syntaxGauge(), "", "How many sources of the net are up. 0 while there are tokens means that no process runs the net: see pnSourceTable for the last message of each.", 0, false},
+		{object{6, "SourcesUp", syntaxGauge(), "sources", "How many sources of the net are up. 0 while there are tokens means that no process runs the net: see pnSourceTable for the last message of each.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Up, 0))) }},
-		{object{7, "SourcesStale", syntaxGauge(), "", "How many sources of the net are silent. Their tokens stay in the sums and grow older: what this net shows may be out of date. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false},
+		{object{7, "SourcesStale", syntaxGauge(), "sources", "How many sources of the net are silent. Their tokens stay in the sums and grow older: what this net shows may be out of date. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false},
 			func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Stale, 0))) }},
 		{object{8, "ActiveInstances", syntaxGauge(), "instances", "Instances that have not finished. A steady growth means that more are created than finish: compare the rates of pnNetCreatedInstances and pnNetFinishedInstances, then look in pnPlaceTable for the place that fills.", stats.ColInstances, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Active) }},
 		{object{9, "DeadlockedInstances", syntaxGauge(), "instances", "Active instances in which nothing is enabled, nothing is running and no end is reached. They cannot continue without help: anything but 0 needs an operator. See pnStuckTable for which they are and where their tokens are.", stats.ColInstances, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Deadlocked) }},
-		{object{10, "CreatedInstances", syntaxCounter(), "instances", "Instances that were created. If it does not change in business hours, no work arrives: look at what feeds the net." + discontinuity, stats.ColInstances, false},
-			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Created) }},
-		{object{11, "FinishedInstances", syntaxCounter(), "instances", "Instances that reached their end. If it does not change while pnNetCreatedInstances rises, work piles up: pnNetOldestAge and pnPlaceTable show where." + discontinuity, stats.ColInstances, false},
-			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Finished) }},
-		{object{12, "FailedInstances", syntaxCounter(), "instances", "Instances that were given up. Each is a case that has to be finished by hand: the log of the engine has its name and the reason. pnTransitionFailures shows where they failed." + discontinuity, stats.ColInstances, false},
-			func(r *netRow) smi.Value { return smi.Counter64(r.net.Rows.Net.Failed) }},
+		{object{10, "CreatedInstances", syntaxCounter32(), "instances", "Instances that were created. If it does not change in business hours, no work arrives: look at what feeds the net." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Created) }},
+		{object{11, "FinishedInstances", syntaxCounter32(), "instances", "Instances that reached their end. If it does not change while pnNetCreatedInstances rises, work piles up: pnNetOldestAge and pnPlaceTable show where." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Finished) }},
+		{object{12, "FailedInstances", syntaxCounter32(), "instances", "Instances that were given up. Each is a case that has to be finished by hand: the log of the engine has its name and the reason. pnTransitionFailures shows where they failed." + discontinuity, stats.ColInstances, false},
+			func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Failed) }},
 		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now. A steady growth is work that piles up: see pnPlaceTokens for where.", stats.ColTokens, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Tokens) }},
 		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place, places with pnPlaceFinal left out; 0 if there is none. Longer than the slowest step should take means that something is stuck: see pnPlaceTable for which place, then pnStuckTable for what the token waits for.", stats.ColOldest, false},
@@ -128,7 +128,7 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min5) }},
 		{object{18, "Rate15", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over fifteen minutes as a load average is: what is usual now. pnNetRate1 far below it means that the net slows down: look for the transition whose pnTransitionRate1 fell first.", stats.ColFirings, false},
 			func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min15) }},
-		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began. It stays the same over a restart of an agent that continues its counters, and changes when counters begin at 0 or another agent answers: a difference of two readings of a counter is valid only while this is the same. After a change, wait for the next two readings. A counter that reaches 9223372036854775807 stays there and does not begin at 0 again.", 0, false},
+		{object{19, "DiscontinuityTime", syntaxDate(), "", "When the counters of this net, its places and its transitions began. It stays the same over a restart of an agent that continues its counters, and changes when counters begin at 0 or another agent answers: a difference of two readings of a counter is valid only while this is the same. After a change, wait for the next two readings. A Counter64 that reaches 9223372036854775807 stays there; a Counter32 begins at 0 again after 4294967295.", 0, false},
 			func(r *netRow) smi.Value { return r.at.date(r.since) }},
 		{object{20, "WaitingWork", syntaxGauge(), "pieces", "Pieces of work that no engine has started. A long growth means that more work arrives than is done: see pnQueueTable for what is ready and not served.", stats.ColWaiting, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) }},
@@ -139,7 +139,7 @@ func netDigest(r *netRow) smi.Value {
 	if len(r.net.Digests) == 0 {
 		return smi.OctetString("")
 	}
-	return text(r.net.Digests[0].Digest)
+	return digestText(r.net.Digests[0].Digest)
 }
 
 // moduleScalars returns the scalars at the head of a net's own module. They are named after
@@ -157,6 +157,7 @@ func moduleScalars() []column[netRow] {
 
 // placeRow is one place of a net.
 type placeRow struct {
+	net   string // id
 	place *stats.Place
 	def   *petri.Place
 	final bool
@@ -206,6 +207,8 @@ func placeColumns() []column[placeRow] {
 			func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) }},
 		{object{15, "Final", syntaxTruth(), "", "true(1) if no transition takes tokens from here: they stay here when the work is done. Old tokens in such a place are no problem, so pnNetOldestAge leaves it out, pnStuckTable has no row for it, and tokenStuck is never raised for it.", 0, false},
 			func(r *placeRow) smi.Value { return truth(r.final) }},
+		{object{16, "Net", syntaxText(), "", "The id of the net: pnNetName of its row in pnNetTable. A tool that cannot join tables shows it beside the place.", 0, false},
+			func(r *placeRow) smi.Value { return text(r.net) }},
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 // transitionRow is one transition of a net.
 type transitionRow struct {
+	net        string // id
 	transition *stats.Transition
 	def        *petri.Transition
 	rate       *collector.Rate
@@ -57,12 +58,12 @@ func transitionColumns() []column[transitionRow] {
 			func(r *transitionRow) smi.Value { return gauge(r.transition.Running) }},
 		{object{12, "RunningAge", syntaxLength(), "seconds", "How long the longest of these firings has been in progress; 0 if there is none. Far beyond pnTransitionDurationP99 means that it hangs: look at what it calls, and at its time limit.", stats.ColRunning, true},
 			func(r *transitionRow) smi.Value { return r.at.age(r.transition.RunningSince) }},
-		{object{13, "Failures", syntaxCounter(), "firings", "How often its work failed. The tokens stayed. A rise while pnTransitionFirings does not rise is a peer that refuses or is down: the log of the engine has the error." + discontinuity, stats.ColFailures, true},
-			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Failures) }},
-		{object{14, "Retries", syntaxCounter(), "firings", "How often it was tried again after a failure. Rising together with pnTransitionFirings is a peer that fails now and then; rising alone, one that is down: see pnTransitionFailures." + discontinuity, stats.ColFailures, true},
-			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Retries) }},
-		{object{15, "Cancels", syntaxCounter(), "firings", "How often a firing was cancelled. Its tokens went back with their age. It rises with pnTransitionTimeouts, and when engines are stopped; otherwise the log of the engine has the reason." + discontinuity, stats.ColFailures, true},
-			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Cancels) }},
+		{object{13, "Failures", syntaxCounter32(), "firings", "How often its work failed. The tokens stayed. A rise while pnTransitionFirings does not rise is a peer that refuses or is down: the log of the engine has the error." + discontinuity, stats.ColFailures, true},
+			func(r *transitionRow) smi.Value { return counter32(r.transition.Failures) }},
+		{object{14, "Retries", syntaxCounter32(), "firings", "How often it was tried again after a failure. Rising together with pnTransitionFirings is a peer that fails now and then; rising alone, one that is down: see pnTransitionFailures." + discontinuity, stats.ColFailures, true},
+			func(r *transitionRow) smi.Value { return counter32(r.transition.Retries) }},
+		{object{15, "Cancels", syntaxCounter32(), "firings", "How often a firing was cancelled. Its tokens went back with their age. It rises with pnTransitionTimeouts, and when engines are stopped; otherwise the log of the engine has the reason." + discontinuity, stats.ColFailures, true},
+			func(r *transitionRow) smi.Value { return counter32(r.transition.Cancels) }},
 		{object{16, "LastFiring", syntaxDate(), "", "When it last fired; all zero if never. Long ago is a fault only if it had something to do: see pnTransitionEnabledAge.", stats.ColLastFiring, true},
 			func(r *transitionRow) smi.Value { return r.at.date(r.transition.LastFiring) }},
 		{object{17, "DurationP50", syntaxPercentile(), "milliseconds", "Half of its firings took at most this long; 0 if there was none. It is right within 4.4 percent and counts since pnNetDiscontinuityTime of this net, so it changes slowly. It is the usual time.", stats.ColDuration, true},
@@ -71,10 +72,12 @@ func transitionColumns() []column[transitionRow] {
 			func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.95) }},
 		{object{19, "DurationP99", syntaxPercentile(), "milliseconds", "99 of 100 of its firings took at most this long; 0 if there was none. It is right within 4.4 percent and counts since pnNetDiscontinuityTime of this net. A firing that takes longer by far, see pnTransitionRunningAge, most likely hangs.", stats.ColDuration, true},
 			func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.99) }},
-		{object{20, "Timeouts", syntaxCounter(), "firings", "How often a firing was cancelled by its time limit. Each is counted in pnTransitionCancels too. A rise is a peer that does not answer in time, or a limit that is too short: compare pnTransitionDurationP99 with the limit." + discontinuity, stats.ColTimeouts, true},
-			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Timeouts) }},
-		{object{21, "LateAnswers", syntaxCounter(), "answers", "How many answers came after their firing was cancelled. They were ignored: their work was in vain, and may be done twice. A rise together with pnTransitionTimeouts means that the limit is too short for the peer." + discontinuity, stats.ColTimeouts, true},
-			func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Late) }},
+		{object{20, "Timeouts", syntaxCounter32(), "firings", "How often a firing was cancelled by its time limit. Each is counted in pnTransitionCancels too. A rise is a peer that does not answer in time, or a limit that is too short: compare pnTransitionDurationP99 with the limit." + discontinuity, stats.ColTimeouts, true},
+			func(r *transitionRow) smi.Value { return counter32(r.transition.Timeouts) }},
+		{object{21, "LateAnswers", syntaxCounter32(), "answers", "How many answers came after their firing was cancelled. They were ignored: their work was in vain, and may be done twice. A rise together with pnTransitionTimeouts means that the limit is too short for the peer." + discontinuity, stats.ColTimeouts, true},
+			func(r *transitionRow) smi.Value { return counter32(r.transition.Late) }},
+		{object{22, "Net", syntaxText(), "", "The id of the net: pnNetName of its row in pnNetTable. A tool that cannot join tables shows it beside the transition.", 0, false},
+			func(r *transitionRow) smi.Value { return text(r.net) }},
 	}
 }
 
@@ -199,16 +202,16 @@ func sourceColumns() []column[sourceRow] {
 			func(r *sourceRow) smi.Value { return thousandths(r.source.Interval.Seconds()) }},
 		{object{10, "Started", syntaxDate(), "", "When it started, by its own clock. An unplanned recent time is a crash: see pnSourceRestarts.", 0, false},
 			func(r *sourceRow) smi.Value { return r.at.date(r.source.Epoch) }},
-		{object{11, "Digest", syntaxText(), "", "The beginning of the digest of the definition that it runs. If it is not pnNetDigest of the net, this source runs another version: normal during a roll-out, a forgotten source if it lasts.", 0, false},
-			func(r *sourceRow) smi.Value { return text(r.source.Digest) }},
+		{object{11, "Digest", syntaxDigest(), "", "The beginning of the digest of the definition that it runs. If it is not pnNetDigest of the net, this source runs another version: normal during a roll-out, a forgotten source if it lasts.", 0, false},
+			func(r *sourceRow) smi.Value { return digestText(r.source.Digest) }},
 		{object{12, "Skew", syntaxSigned(), "milliseconds", "How far its clock seems to be ahead of the agent's; below 0 if behind. It does not change ages. More than a minute is wrong: set that clock.", 0, false},
 			func(r *sourceRow) smi.Value { return signedMillis(r.source.Skew.Milliseconds()) }},
-		{object{13, "Gaps", syntaxCounter(), "messages", "Its messages that never arrived. A few are harmless. A steady rise of one source is its network or its load; of all sources, the message server: compare pnAgentMessagesLost." + since, 0, false},
-			func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Gaps) }},
-		{object{14, "Duplicates", syntaxCounter(), "messages", "Its messages that came again, or too late. They are not counted twice. A steady rise means that two processes use this name, or that the network duplicates messages: look for a second engine of that name." + since, 0, false},
-			func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Duplicates) }},
-		{object{15, "Restarts", syntaxCounter(), "", "How often it restarted. An unplanned rise is an engine that crashes or is killed: see pnSourceStarted for when, and its log for why." + since, 0, false},
-			func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Restarts) }},
+		{object{13, "Gaps", syntaxCounter32(), "messages", "Its messages that never arrived. A few are harmless. A steady rise of one source is its network or its load; of all sources, the message server: compare pnAgentMessagesLost." + since, 0, false},
+			func(r *sourceRow) smi.Value { return counter32(r.source.Gaps) }},
+		{object{14, "Duplicates", syntaxCounter32(), "messages", "Its messages that came again, or too late. They are not counted twice. A steady rise means that two processes use this name, or that the network duplicates messages: look for a second engine of that name." + since, 0, false},
+			func(r *sourceRow) smi.Value { return counter32(r.source.Duplicates) }},
+		{object{15, "Restarts", syntaxCounter32(), "restarts", "How often it restarted. An unplanned rise is an engine that crashes or is killed: see pnSourceStarted for when, and its log for why." + since, 0, false},
+			func(r *sourceRow) smi.Value { return counter32(r.source.Restarts) }},
 	}
 }
 
@@ -227,11 +230,11 @@ func regionColumns() [lists]optional {
 		{func(s *collector.Source) bool { return s.Region != "" && s.Fence > 0 }, []column[sourceRow]{
 			{object{16, "RegionEpoch", syntaxGauge(), "owners", "The number of the owner of its region that this source is or was: of two sources of one pnSourceRegion the one with the higher number has the region. It rises each time that the region moves, and with each start of an engine that keeps a journal; of a source that is itself an agent with sources below, it is the second since 1970 in which that agent started. It need not rise by one. One that rises all the time while no process starts is a region that no process can keep: look at the network between its processes and their log.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(r.source.Fence) }},
-			{object{17, "RegionSetbacks", syntaxCounter(), "", "How often it took its region over with lower counters than the previous owner had published: the region's log has lost commits. Anything but 0 is a fault of the storage of the log: look there. No sum fell; the sums continue from their last value. It counts since pnAgentStartTime.", 0, false},
-				func(r *sourceRow) smi.Value { return smi.Counter64(r.source.Setbacks) }}}},
+			{object{17, "RegionSetbacks", syntaxCounter32(), "setbacks", "How often it took its region over with lower counters than the previous owner had published: the region's log has lost commits. Anything but 0 is a fault of the storage of the log: look there. No sum fell; the sums continue from their last value. It counts since pnAgentStartTime.", 0, false},
+				func(r *sourceRow) smi.Value { return counter32(r.source.Setbacks) }}}},
 		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
-			{object{18, "RegionPosition", syntaxCounter(), "commits", "How many commits the log of its region has. If it does not change while pnSourceState is up, nothing happens in the region: see pnTransitionEnabled for whether something could. It continues when the owner changes. What is seen of it counts since pnAgentStartTime.", 0, false},
-				func(r *sourceRow) smi.Value { return smi.Counter64(*r.source.Position) }},
+			{object{18, "RegionPosition", syntaxCounter32(), "commits", "How many commits the log of its region has. If it does not change while pnSourceState is up, nothing happens in the region: see pnTransitionEnabled for whether something could. It continues when the owner changes. What is seen of it counts since pnAgentStartTime.", 0, false},
+				func(r *sourceRow) smi.Value { return counter32(*r.source.Position) }},
 			{object{19, "RegionStandbys", syntaxGauge(), "processes", "How many processes follow the log of its region now, ready to take it over. With 0 the region stops when its owner does: start another process for it.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(*r.source.Standbys) }}}},
 		{func(s *collector.Source) bool { return s.Lag != nil }, []column[sourceRow]{
@@ -292,7 +295,7 @@ func queueColumns() []column[queueRow] {
 			func(r *queueRow) smi.Value { return r.at.date(r.queue.UnservedSince) }},
 		{object{7, "Served", syntaxCounter(), "events", "Events that were served: firings, or pieces of work. No change while pnQueueReady is not 0 means that this priority gets no turn." + discontinuity, 0, false},
 			func(r *queueRow) smi.Value { return smi.Counter64(r.queue.Served) }},
-		{object{8, "QuoteSwitches", syntaxCounter(), "turns", "Turns that ended because the quote of the priority was used up. A fast rise means that there is more work of this priority than its quote; the priorities below are served meanwhile, as intended. Look at pnQueueReady before you change a quote." + discontinuity, 0, false},
-			func(r *queueRow) smi.Value { return smi.Counter64(r.queue.QuoteSwitches) }},
+		{object{8, "QuoteSwitches", syntaxCounter32(), "turns", "Turns that ended because the quote of the priority was used up. A fast rise means that there is more work of this priority than its quote; the priorities below are served meanwhile, as intended. Look at pnQueueReady before you change a quote." + discontinuity, 0, false},
+			func(r *queueRow) smi.Value { return counter32(r.queue.QuoteSwitches) }},
 	}
 }

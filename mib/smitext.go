@@ -76,9 +76,13 @@ func (m *moduleText) compliance(name, status, text string, must []string, may []
 	m.printf("    ::= { %s %d }\n\n", parent, sub)
 }
 
+// Contact is the CONTACT-INFO of PETRINET-MIB, and of the modules of nets without one of their own.
+const Contact = "The pnagent project: https://github.com/pnagent/pnagent Faults are reported at https://github.com/pnagent/pnagent/issues"
+
 // identity is the content of a MODULE-IDENTITY.
 type identity struct {
 	module, name, text, parent string
+	contact                    string // CONTACT-INFO
 	sub                        uint32
 	revisions                  []revision // oldest first
 }
@@ -101,7 +105,7 @@ func (m *moduleText) text(id identity) []byte {
 		last = id.revisions[n-1].date
 	}
 	fmt.Fprintf(&b, "%s MODULE-IDENTITY\n    LAST-UPDATED \"%s\"\n", id.name, last)
-	b.WriteString("    ORGANIZATION \"pnagent\"\n    CONTACT-INFO\n        \"https://github.com/pnagent/pnagent\"\n")
+	fmt.Fprintf(&b, "    ORGANIZATION \"pnagent\"\n    CONTACT-INFO\n        \"%s\"\n", wrap(plainText(id.contact), "\n         "))
 	b.WriteString(descriptionClause(id.text))
 	for i := len(id.revisions) - 1; i >= 0; i-- {
 		fmt.Fprintf(&b, "    REVISION    \"%s\"\n%s", id.revisions[i].date, descriptionClause(id.revisions[i].text))
@@ -120,7 +124,7 @@ func (m *moduleText) imports(module string) string {
 		module string
 		names  []string
 	}{
-		{"SNMPv2-SMI", []string{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"}},
+		{"SNMPv2-SMI", []string{"MODULE-IDENTITY", "OBJECT-TYPE", "NOTIFICATION-TYPE", "Counter32", "Counter64", "Gauge32", "Integer32", "Unsigned32", "enterprises"}},
 		{"SNMPv2-TC", []string{"TEXTUAL-CONVENTION", "DateAndTime", "RowPointer", "TruthValue"}},
 		{"SNMPv2-CONF", []string{"AGENT-CAPABILITIES", "MODULE-COMPLIANCE", "NOTIFICATION-GROUP", "OBJECT-GROUP"}},
 		{"SNMP-FRAMEWORK-MIB", []string{"SnmpAdminString"}},
@@ -128,7 +132,7 @@ func (m *moduleText) imports(module string) string {
 	} {
 		names := slices.DeleteFunc(of.names, func(name string) bool { return !m.used[name] })
 		if len(names) > 0 && of.module != module {
-			fmt.Fprintf(&b, "\n    %s\n        FROM %s", wrap(strings.Join(names, ", "), 70, "\n    "), of.module)
+			fmt.Fprintf(&b, "\n    %s\n        FROM %s", wrap(strings.Join(names, ", "), "\n    "), of.module)
 		}
 	}
 	b.WriteString(";\n\n")
@@ -137,7 +141,7 @@ func (m *moduleText) imports(module string) string {
 
 // descriptionClause returns a DESCRIPTION clause, wrapped and without invalid characters.
 func descriptionClause(text string) string {
-	return "    DESCRIPTION\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
+	return "    DESCRIPTION\n        \"" + wrap(plainText(text), "\n         ") + "\"\n"
 }
 
 // referenceClause is the same for a REFERENCE; "" if there is none.
@@ -145,17 +149,20 @@ func referenceClause(text string) string {
 	if text == "" {
 		return ""
 	}
-	return "    REFERENCE\n        \"" + wrap(plainText(text), 70, "\n         ") + "\"\n"
+	return "    REFERENCE\n        \"" + wrap(plainText(text), "\n         ") + "\"\n"
 }
 
-// wrap breaks a text between words into lines of at most width, unless a word is longer.
-func wrap(text string, width int, newline string) string {
+// lineWidth is the length of the lines of a text, in characters.
+const lineWidth = 70
+
+// wrap breaks a text between words into lines of lineWidth, unless a word is longer.
+func wrap(text, newline string) string {
 	var b strings.Builder
 	column := 0
 	for i, w := range strings.Fields(text) {
 		switch {
 		case i == 0:
-		case column+1+len(w) > width:
+		case column+1+len(w) > lineWidth:
 			b.WriteString(newline)
 			column = 0
 		default:

@@ -16,6 +16,9 @@ import (
 // gauge returns n, or the largest Gauge32 if n is larger (RFC 2578 section 7.1.7).
 func gauge(n uint64) smi.Value { return smi.Gauge32(uint32(min(n, math.MaxUint32))) }
 
+// counter32 returns a counter modulo 2^32 (RFC 2578 section 7.1.6).
+func counter32(n uint64) smi.Value { return smi.Counter32(uint32(n)) }
+
 // truth returns a TruthValue (RFC 2579).
 func truth(is bool) smi.Value {
 	if is {
@@ -74,18 +77,27 @@ func thousandths(n float64) smi.Value {
 
 func quantile(h *stats.Histogram, q float64) smi.Value { return thousandths(h.Quantile(q)) }
 
-// maxText is the length of an SnmpAdminString (RFC 3411), in octets.
-const maxText = 255
+// maxText is the length of an SnmpAdminString (RFC 3411), and maxDigest that of the beginning
+// of a digest, in octets.
+const (
+	maxText   = 255
+	maxDigest = 64
+)
 
 // text returns a name without hostile characters, cut to the length of an
 // SnmpAdminString between characters.
-func text(s string) smi.Value {
+func text(s string) smi.Value { return textOf(s, maxText) }
+
+// digestText is the same for the beginning of a digest.
+func digestText(s string) smi.Value { return textOf(s, maxDigest) }
+
+func textOf(s string, limit int) smi.Value {
 	s = plaintext.Escape(s)
-	if len(s) <= maxText {
+	if len(s) <= limit {
 		return smi.OctetString(s)
 	}
-	end := maxText
-	for end > maxText-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+	end := limit
+	for end > limit-utf8.UTFMax && !utf8.RuneStart(s[end]) {
 		end--
 	}
 	return smi.OctetString(s[:end])

@@ -46,6 +46,30 @@ func TestTextsAreCutAtACharacter(t *testing.T) {
 	}
 }
 
+// A counter of 32 bits begins at 0 again, as readers of Counter32 expect, and a digest has room
+// in its column.
+func TestCountersAndDigestsFitTheirSyntax(t *testing.T) {
+	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
+	net := view.Nets[0]
+	net.Rows.Transitions[0].Failures = 1<<32 + 5
+	net.Digests = []collector.Digest{{Digest: strings.Repeat("5f", 40), Sources: 1}}
+	view.Sources[0].Digest = strings.Repeat("é", 40)
+	table := build(t, b, view, now0)
+	for _, c := range []struct {
+		name  string
+		index []uint32
+		want  smi.Value
+	}{
+		{"pnTransitionFailures", []uint32{1, 1}, smi.Counter32(5)},
+		{"pnNetDigest", []uint32{1}, smi.OctetString(strings.Repeat("5f", 32))},
+		{"pnSourceDigest", []uint32{1}, smi.OctetString(strings.Repeat("é", 32))},
+	} {
+		if got := get(t, table, names, c.name, c.index...); got != c.want {
+			t.Errorf("%s is %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestDateAndTime(t *testing.T) {
 	var c clock
 	for _, want := range []time.Time{

@@ -105,8 +105,8 @@ var noNumbers = []struct {
 	why     string
 	objects []string
 }{
-	{"names, texts and states", []string{"pnAgentVersion", "pnAgentName", "pnAgentRole", "pnAgentNatsState", "pnAgentNatsReason", "pnNetName", "pnNetLabel", "pnNetDigest", "pnPlaceId", "pnPlaceName", "pnPlaceFinal",
-		"pnTransitionId", "pnTransitionName", "pnStuckInstance", "pnStuckReason", "pnStuckWhy", "pnBlockPlaceId", "pnSourceName", "pnSourceNet", "pnSourceRegion", "pnSourceState", "pnSourceDigest", "pnSourceReason",
+	{"names, texts and states", []string{"pnAgentVersion", "pnAgentName", "pnAgentRole", "pnAgentNatsState", "pnAgentNatsReason", "pnNetName", "pnNetLabel", "pnNetDigest", "pnPlaceId", "pnPlaceName", "pnPlaceFinal", "pnPlaceNet",
+		"pnTransitionId", "pnTransitionName", "pnTransitionNet", "pnStuckInstance", "pnStuckReason", "pnStuckWhy", "pnBlockPlaceId", "pnSourceName", "pnSourceNet", "pnSourceRegion", "pnSourceState", "pnSourceDigest", "pnSourceReason",
 		"pnSourceRegionStopped", "pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmText"}},
 	{"indices of other rows", []string{"pnSourceNetIndex", "pnAlarmRow"}},
 	{"of the agent, not of the View", []string{"pnAgentStartTime", "pnAgentPriority"}},

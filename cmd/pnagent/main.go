@@ -197,7 +197,7 @@ func negatives(args []string) []string {
 
 func vars() kong.Vars {
 	most := collector.DefaultLimits()
-	return kong.Vars{"oid_root": mib.DefaultRoot, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
+	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
 		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
 		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob,
 		"allowed_hosts": "Host names by which browsers reach this process, beside IP addresses, localhost, the name of this machine and that of the listen address: those of a proxy, for example. Requests for another name are refused if this flag is given or the listen address is a loopback address; see SECURITY.md."}

@@ -20,6 +20,7 @@ type mibCmd struct {
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers. Default: oids.lock in the directory."`
 	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served: .1 is PETRINET-MIB, .2.N the module of net number N."`
 	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to. Stubs of the base modules that they import from, such as SNMPv2-SMI, are copied where these are missing."`
+	Contact string     `default:"${mib_contact}" help:"CONTACT-INFO of the modules of nets, such as the address of the team that runs them."`
 	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Without one only PETRINET-MIB is written."`
 	Limit   limitFlags `embed:""`
 }
@@ -35,7 +36,7 @@ func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 		return err
 	}
 	c.Lock = cmp.Or(c.Lock, filepath.Join(c.Dir, mib.LockFile))
-	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), time.Now())
+	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), mib.Options{Contact: c.Contact}, time.Now())
 	reportAll(s, written)
 	if err != nil || !c.Install {
 		return err

@@ -34,6 +34,7 @@ type Lock struct {
 	nets     map[string]*LockedNet
 	modules  map[string]int // lines of the module names
 	names    *names         // net descriptors
+	prefixes *prefixes
 	reserved map[string]bool
 	suffixes []string
 	comments []string
@@ -47,11 +48,14 @@ type LockedNet struct {
 	Number     uint32 // from 1; the module is at root.2.Number
 	Module     string // ORDER-FULFILMENT-PN-MIB
 	Descriptor string // orderFulfilment, the beginning of the module's own names
+	Prefix     string // bw of bwQueued, the beginning of the module's names; "" in a lock of the first edition
 
 	places      kindLock
 	transitions kindLock
 	names       *names
 	revisions   []revision // oldest first
+	level       Level      // "" until a module is written
+	levelLine   int
 	line        int
 }
 
@@ -85,7 +89,7 @@ func NewLock() *Lock {
 	reserved := reservedNames()
 	return &Lock{
 		nets: map[string]*LockedNet{}, modules: map[string]int{}, reserved: reserved,
-		names: newNames(reserved, netSuffixes()), suffixes: suffixes(), next: 1,
+		names: newNames(reserved, netSuffixes()), prefixes: newPrefixes(), suffixes: suffixes(), next: 1,
 	}
 }
 

@@ -36,6 +36,8 @@ func assign(t testing.TB, lock *Lock, def *petri.Net) *LockedNet {
 
 const orderLock = `# kept
 net 1 "orderFulfilment" ORDER-FULFILMENT-PN-MIB orderFulfilment
+prefix 1 ofu
+objects 1 few
 place 1.1 "awaitingPayment" awaitingPayment
 place 1.2 "p2" paid
 place 1.3 "packed" packed obsolete
@@ -46,10 +48,11 @@ revision 1 202611200815Z 5f1d "First version."
 
 func TestALockSurvivesARoundTrip(t *testing.T) {
 	for name, text := range map[string]string{
-		"plain":           orderLock,
-		"nothing":         lockHeader,
-		"any characters":  "# x\nnet 7 \"a\\nb \\\"\\xff\\x00\" N-PN-MIB n\nplace 7.1 \"\" p\nplace 7.2 \"中文\" place2\n",
-		"numbers skipped": "# x\nnet 3 \"a\" A-PN-MIB a\nplace 3.9 \"p\" p\n",
+		"plain":             orderLock,
+		"nothing":           lockHeader,
+		"any characters":    "# x\nnet 7 \"a\\nb \\\"\\xff\\x00\" N-PN-MIB n\nplace 7.1 \"\" p\nplace 7.2 \"中文\" place2\n",
+		"the first edition": "# x\nnet 1 \"a\" A-PN-MIB a\nplace 1.1 \"p\" p\nrevision 1 202611200815Z 5f1d \"First version.\"\n",
+		"numbers skipped":   "# x\nnet 3 \"a\" A-PN-MIB a\nplace 3.9 \"p\" p\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(text, string(parse(t, text).Text())); diff != "" {
@@ -96,6 +99,20 @@ func TestALockThatContradictsItselfIsRefusedWithBothLines(t *testing.T) {
 		"a wrong descriptor":                {`place 1.2 "q" que-ue`, `oids.lock:4:15: "que-ue"; expected a descriptor`},
 		"a long descriptor":                 {`place 1.2 "q" q` + strings.Repeat("u", 60), `expected a descriptor`},
 		"something behind":                  {`place 1.2 "q" queue gone`, `oids.lock:4:21: "gone"; expected the end of the line`},
+		"a prefix of an unknown net":        {`prefix 2 xy`, `oids.lock:4:1: prefix of net 2, which has no line`},
+		"a prefix twice":                    {"prefix 1 xy\nprefix 1 zz", `oids.lock:5:1: prefix of net 1 is also at line 4`},
+		"a prefix of two nets":              {"net 2 \"b\" B-PN-MIB b\nprefix 1 xy\nprefix 2 xy", `oids.lock:6:1: prefix xy of net 2 and prefix xy of line 5 begin alike`},
+		"a prefix that begins another":      {"prefix 2 xy\nnet 2 \"b\" B-PN-MIB b\nprefix 1 xyz", `oids.lock:6:1: prefix xyz of net 1 and prefix xy of line 4 begin alike`},
+		"a prefix that another begins":      {"prefix 2 xyz\nnet 2 \"b\" B-PN-MIB b\nprefix 1 xy", `oids.lock:6:1: prefix xy of net 1 and prefix xyz of line 4 begin alike`},
+		"a prefix of PETRINET-MIB":          {`prefix 1 pnx`, `prefix pnx of net 1 begins as names of PETRINET-MIB`},
+		"a beginning of petrinet":           {`prefix 1 pet`, `prefix pet of net 1 begins as names of PETRINET-MIB`},
+		"a keyword as prefix":               {`prefix 1 of`, `is a keyword (of)`},
+		"a prefix of one letter":            {`prefix 1 x`, `oids.lock:4:10: "x"; expected a prefix`},
+		"a long prefix":                     {`prefix 1 x12345678`, `"x12345678"; expected a prefix`},
+		"a prefix with a capital":           {`prefix 1 xY`, `"xY"; expected a prefix`},
+		"objects of an unknown net":         {`objects 3 all`, `oids.lock:4:1: objects of net 3, which has no line`},
+		"objects twice":                     {"objects 1 all\nobjects 1 all", `oids.lock:5:1: objects of net 1 is also at line 4`},
+		"a level that is none":              {`objects 1 auto`, `oids.lock:4:11: "auto"; expected all, few or one`},
 		"a wrong module name":               {`net 2 "b" b-PN-MIB b`, `expected a module name`},
 		"a wrong date":                      {`revision 1 202613200815Z 0 "x"`, `expected a date`},
 		"a revision twice":                  {"revision 1 202611200815Z 0 \"x\"\nrevision 1 202611200815Z 1 \"x\"", `oids.lock:5:1: revision 202611200815Z of net 1 is also at line 4`},
@@ -151,6 +168,28 @@ func TestAssignOnlyAppends(t *testing.T) {
 	}
 }
 
+// A process numbers while another one renames, or numbers other things: what is in both keeps
+// the names of the file, numbers never change, and what only the process has gets a free name.
+func TestNamesInUseGiveWayToThoseOfTheFile(t *testing.T) {
+	const head = "# x\nnet 1 \"a\" A-PN-MIB a\nprefix 1 ab\nplace 1.1 \"p\" renamed\n"
+	file := parse(t, head)
+	used := parse(t, "net 1 \"a\" A-PN-MIB a\nplace 1.1 \"p\" p\nplace 1.2 \"q\" renamed\nplace 1.3 \"r\" r\n"+
+		"net 2 \"b\" B-PN-MIB b\nprefix 2 abc\nplace 2.1 \"p\" p\n")
+	if err := file.addNames(used); err != nil {
+		t.Fatal(err)
+	}
+	want := head + "place 1.2 \"q\" renamedPlace\nplace 1.3 \"r\" r\nnet 2 \"b\" B-PN-MIB b\nprefix 2 n2x\nplace 2.1 \"p\" p\n"
+	if diff := cmp.Diff(want, string(file.Text())); diff != "" {
+		t.Error(diff)
+	}
+	if err := file.addNames(used); err != nil || string(file.Text()) != want {
+		t.Errorf("again: %v\n%s", err, file.Text())
+	}
+	if err := file.addNames(parse(t, "net 1 \"a\" A-PN-MIB a\nplace 1.2 \"p\" p\n")); !errors.Is(err, ErrLock) {
+		t.Errorf("a number in use: %v", err)
+	}
+}
+
 func TestUpdateLockLosesNothingOfOthers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", LockFile)
 	var all sync.WaitGroup
@@ -194,6 +233,7 @@ func FuzzParseLock(f *testing.F) {
 	f.Add(orderLock)
 	f.Add(lockHeader)
 	f.Add("net 1 \"\\xff\" A-MIB a\nplace 1.1 \"\" pTokens\nplace 1.2 \"x\" p obsolete\n")
+	f.Add("prefix 1 ab\nnet 1 \"a\" A-MIB a\nnet 2 \"b\" B-MIB b\nprefix 2 abc\nobjects 2 one\nobjects 1 few\nplace 2.1 \"x\" objects\n")
 	f.Add("place 1.1 \"p\" p\nplace 1.1 \"p\" p\nnet 1 \"a\" A-MIB a\nrevision 1 202611200815Z 0 \"\"\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		lock, err := ParseLock(strings.NewReader(text), "f")
@@ -207,6 +247,13 @@ func FuzzParseLock(f *testing.F) {
 		again := parse(t, once)
 		if diff := cmp.Diff(once, string(again.Text())); diff != "" {
 			t.Fatal(diff)
+		}
+		for _, a := range again.Nets() {
+			for _, b := range again.Nets() {
+				if a != b && a.Prefix != "" && b.Prefix != "" && strings.HasPrefix(b.Prefix, a.Prefix) {
+					t.Fatalf("prefix %s begins prefix %s", a.Prefix, b.Prefix)
+				}
+			}
 		}
 		def := sizedNet("f", 3, 3)
 		before := again.size

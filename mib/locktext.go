@@ -25,6 +25,8 @@ const (
 const lockHeader = `# OID lock of pnagent. It gives every net, place and transition its number and its
 # SMI descriptor for ever; commit it, and never edit or remove a line.
 #   net NUMBER "id" MODULE descriptor
+#   prefix NET word
+#   objects NET all|few|one
 #   place NET.NUMBER "id" descriptor [obsolete]
 #   transition NET.NUMBER "id" descriptor [obsolete]
 #   revision NET DATE digest "what changed"
@@ -38,7 +40,7 @@ type record struct {
 	net      uint32
 	number   uint32 // of a place or transition
 	id       string // or the text of a revision
-	word     string // descriptor; date of a revision
+	word     string // descriptor, prefix or level; date of a revision
 	module   string // of a net; digest of a revision
 	obsolete bool
 	line     int
@@ -48,20 +50,22 @@ type record struct {
 // merge by keeping the lines of both sides, in any order:
 //
 //	net 1 "order" ORDER-PN-MIB order
+//	prefix 1 ord
+//	objects 1 all
 //	place 1.3 "awaiting payment" awaitingPayment
 //	transition 1.1 "ship" ship obsolete
 //	revision 1 202611200000Z 5f1d… "First version."
 //
 // Ids are quoted as Go strings, so they can contain any bytes. Empty lines are skipped, and
 // lines that begin with # kept. For a text that contradicts itself (the same number, id,
-// module or descriptor twice, a place of an unknown net) the error wraps ErrLock and one
-// *petri.Fault for each contradiction, which names both lines.
+// module or descriptor twice, a place of an unknown net, a prefix that begins another one)
+// the error wraps ErrLock and one *petri.Fault for each contradiction, which names both lines.
 func ParseLock(r io.Reader, file string) (*Lock, error) {
 	p := lockReader{file: file, lock: NewLock(), byNumber: map[uint32]*LockedNet{}}
 	records := p.read(r)
-	for _, net := range []bool{true, false} { // places may come before their net
+	for rank := range 3 { // places may come before their net
 		for _, rec := range records {
-			if (rec.kind == "net") == net {
+			if rec.rank() == rank {
 				p.enter(rec)
 			}
 		}
@@ -70,6 +74,17 @@ func ParseLock(r io.Reader, file string) (*Lock, error) {
 		return nil, fmt.Errorf("%w: %w", ErrLock, errors.Join(p.faults...))
 	}
 	return p.lock, nil
+}
+
+// rank returns in which order records are entered: nets, what is said of whole nets, the rest.
+func (rec *record) rank() int {
+	switch rec.kind {
+	case "net":
+		return 0
+	case "prefix", "objects":
+		return 1
+	}
+	return 2
 }
 
 type lockReader struct {
@@ -129,6 +144,12 @@ func (p *lockReader) line(text string, line int) (record, bool) {
 		rec.id = f.quoted()
 		rec.word = f.checked("a descriptor", validDescriptor)
 		rec.obsolete = f.optional("obsolete")
+	case "prefix":
+		rec.net = f.number()
+		rec.word = f.checked("a prefix, a small letter and then 1 to 7 of them or digits", validPrefix)
+	case "objects":
+		rec.net = f.number()
+		rec.word = f.checked("all, few or one", validLevel)
 	case "revision":
 		rec.net = f.number()
 		rec.word = f.checked("a date YYYYMMDDHHMMZ", validDate)
@@ -136,7 +157,7 @@ func (p *lockReader) line(text string, line int) (record, bool) {
 		rec.id = f.quoted()
 	default:
 		f.read = 0
-		f.fail("%q; expected net, place, transition or revision", cut(rec.kind, 40))
+		f.fail("%q; expected net, prefix, objects, place, transition or revision", cut(rec.kind, 40))
 	}
 	f.end()
 	if f.wrong != "" {
@@ -155,6 +176,14 @@ func (p *lockReader) enter(rec record) {
 	switch {
 	case net == nil:
 		p.fault(rec.line, 1, "%s of net %d, which has no line; expected a net with that number", rec.kind, rec.net)
+	case rec.kind == "prefix":
+		p.enterPrefix(net, rec)
+	case rec.kind == "objects":
+		if net.level != "" {
+			p.fault(rec.line, 1, "objects of net %d is also at line %d; expected it once", rec.net, net.levelLine)
+			return
+		}
+		net.level, net.levelLine = Level(rec.word), rec.line
 	case rec.kind == "place":
 		p.enterNode(net, &net.places, rec)
 	case rec.kind == "transition":
@@ -192,6 +221,23 @@ func (p *lockReader) enterNet(rec record) {
 	p.lock.names.take(rec.word, rec.line)
 	p.lock.add(n)
 	p.byNumber[rec.net] = n
+}
+
+func (p *lockReader) enterPrefix(net *LockedNet, rec record) {
+	if net.Prefix != "" {
+		p.fault(rec.line, 1, "prefix of net %d is also at line %d; expected it once", rec.net, p.lock.prefixes.lines[net.Prefix])
+		return
+	}
+	if other, line, found := p.lock.prefixes.clash(rec.word); found {
+		if line == 0 {
+			p.fault(rec.line, 1, "prefix %s of net %d begins as names of PETRINET-MIB or is a keyword (%s); expected another", rec.word, rec.net, other)
+			return
+		}
+		p.fault(rec.line, 1, "prefix %s of net %d and prefix %s of line %d begin alike; expected that none begins another", rec.word, rec.net, other, line)
+		return
+	}
+	p.lock.prefixes.take(rec.word, rec.line)
+	net.Prefix = rec.word
 }
 
 func (p *lockReader) enterNode(net *LockedNet, k *kindLock, rec record) {
@@ -338,6 +384,12 @@ func (l *Lock) Text() []byte {
 
 func writeNet(b *bytes.Buffer, n *LockedNet) {
 	fmt.Fprintf(b, "net %d %s %s %s\n", n.Number, strconv.Quote(n.ID), n.Module, n.Descriptor)
+	if n.Prefix != "" {
+		fmt.Fprintf(b, "prefix %d %s\n", n.Number, n.Prefix)
+	}
+	if n.level != "" {
+		fmt.Fprintf(b, "objects %d %s\n", n.Number, n.level)
+	}
 	writeLocked(b, "place", n.Number, n.Places())
 	writeLocked(b, "transition", n.Number, n.Transitions())
 	for _, r := range n.revisions {

@@ -57,7 +57,8 @@ func UpdateLock(path string, change func(*Lock) error) (changed bool, err error)
 }
 
 // addNames adds the names of o that l does not have. It returns an error if the two give one
-// number or descriptor to different names.
+// number to different names. A name whose descriptor or prefix is taken in l gets another one,
+// as the module with it was never written.
 func (l *Lock) addNames(o *Lock) error {
 	var text bytes.Buffer
 	text.Write(l.Text())
@@ -78,8 +79,7 @@ func (l *Lock) addNames(o *Lock) error {
 func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
 	mine := l.nets[n.ID]
 	if mine == nil {
-		writeNet(text, n)
-		return nil
+		return l.absorbNew(n, text)
 	}
 	if mine.Number != n.Number {
 		return fmt.Errorf("%w: net %q is number %d in the file, but %d is in use", ErrLock, n.ID, mine.Number, n.Number)
@@ -92,7 +92,13 @@ func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
 		for _, e := range k.all.sorted() {
 			known := k.mine.byID[e.ID]
 			if known == nil {
-				missing = append(missing, e)
+				fresh := *e
+				if _, clash := mine.names.clash(e.Descriptor); clash {
+					fresh.Descriptor = mine.names.pick(e.Descriptor, k.kind)
+				} else {
+					mine.names.take(e.Descriptor, 0)
+				}
+				missing = append(missing, &fresh)
 			} else if known.Number != e.Number {
 				return fmt.Errorf("%w: %s %q of net %q is number %d in the file, but %d is in use",
 					ErrLock, k.kind, e.ID, n.ID, known.Number, e.Number)
@@ -100,5 +106,20 @@ func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
 		}
 		writeLocked(text, k.kind, n.Number, missing)
 	}
+	return nil
+}
+
+// absorbNew appends all lines of a net that l does not have.
+func (l *Lock) absorbNew(n *LockedNet, text *bytes.Buffer) error {
+	fresh := *n
+	if _, _, clash := l.prefixes.clash(n.Prefix); n.Prefix != "" && clash {
+		var err error
+		if fresh.Prefix, err = l.prefixes.pick(n.Number, n.ID); err != nil {
+			return err
+		}
+	} else if n.Prefix != "" {
+		l.prefixes.take(n.Prefix, 0)
+	}
+	writeNet(text, &fresh)
 	return nil
 }

@@ -129,6 +129,9 @@ func (l *Lock) Assign(id string, def *petri.Net) (net *LockedNet, added bool, er
 			return nil, false, err
 		}
 	}
+	if net.without(def) > 0 {
+		net.recall(def)
+	}
 	for i := range def.Places {
 		err = cmp.Or(err, l.assign(net, &net.places, "place", def.Places[i].ID, def.Places[i].Name))
 	}
@@ -136,6 +139,21 @@ func (l *Lock) Assign(id string, def *petri.Net) (net *LockedNet, added bool, er
 		err = cmp.Or(err, l.assign(net, &net.transitions, "transition", def.Transitions[i].ID, def.Transitions[i].Name))
 	}
 	return net, l.size > before, err
+}
+
+// recall notes which texts the descriptors of a definition's places and transitions are from.
+func (n *LockedNet) recall(def *petri.Net) {
+	note := func(kind string, e *Locked, name, id string) {
+		if e != nil {
+			n.names.texts[strings.ToLower(e.Descriptor)] = stemOf(kind, e.Number, name, id).text
+		}
+	}
+	for i := range def.Places {
+		note("place", n.Place(def.Places[i].ID), def.Places[i].Name, def.Places[i].ID)
+	}
+	for i := range def.Transitions {
+		note("transition", n.Transition(def.Transitions[i].ID), def.Transitions[i].Name, def.Transitions[i].ID)
+	}
 }
 
 // room returns why a name cannot be added; next is the number it would get.
@@ -154,13 +172,13 @@ func (l *Lock) newNet(id, name string) (*LockedNet, error) {
 		return nil, fmt.Errorf("number net %q: %w", cut(id, 80), err)
 	}
 	n := &LockedNet{ID: id, Number: l.next}
-	n.Descriptor = l.names.pick(descriptorStem("net", n.Number, name, id), "net")
+	n.Descriptor = l.names.pick(stemOf("net", n.Number, name, id), "net")
 	stem := moduleStem(n.Number, name, id)
-	n.Module = stem + moduleSuffix
+	n.Module = shorten(stem, "-", maxModuleStem) + moduleSuffix
 	taken := func() bool { _, is := l.modules[n.Module]; return is }
 	for i := 2; taken(); i++ {
 		number := fmt.Sprintf("-%d", i)
-		n.Module = strings.TrimRight(cut(stem, maxModuleStem-len(number)), "-") + number + moduleSuffix
+		n.Module = shorten(stem, "-", maxModuleStem-len(number)) + number + moduleSuffix
 	}
 	l.modules[n.Module] = 0
 	l.add(n)
@@ -188,7 +206,7 @@ func (l *Lock) assign(net *LockedNet, k *kindLock, kind, id, name string) error 
 		return fmt.Errorf("number %s %q of net %q: %w", kind, cut(id, 80), cut(net.ID, 80), err)
 	}
 	e := &Locked{ID: id, Number: k.next}
-	e.Descriptor = net.names.pick(descriptorStem(kind, e.Number, name, id), kind)
+	e.Descriptor = net.names.pick(stemOf(kind, e.Number, name, id), kind)
 	k.add(e)
 	l.size++
 	return nil

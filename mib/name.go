@@ -5,53 +5,120 @@ package mib
 import (
 	"strconv"
 	"strings"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 )
 
-// Lengths of generated names. RFC 2578 section 3.1 allows 64 characters and recommends at
-// most 32, which smilint -l 9 checks. A descriptor and its longest suffix share them.
+// Lengths of generated names. RFC 2578 section 3.1 allows 64 characters. The prefix of a net,
+// a descriptor and its longest suffix share them.
 const (
-	maxName       = 32
+	maxName       = 64
 	maxSuffix     = 12
-	maxDescriptor = maxName - maxSuffix
+	maxDescriptor = maxName - maxPrefix - maxSuffix
 	moduleSuffix  = "-PN-MIB"
-	maxModuleStem = maxName - len(moduleSuffix)
+	maxModule     = 32 // as RFC 2578 recommends
+	maxModuleStem = maxModule - len(moduleSuffix)
 )
 
-// wordsOf splits a text at everything that is not an ASCII letter or digit. It removes
-// accents and letters of other scripts.
-func wordsOf(text string) []string {
-	// Only the first 20 characters are used.
-	const enough = 1 << 10
-	if len(text) > enough {
-		text = text[:enough]
-	}
-	var b strings.Builder
-	for _, r := range norm.NFKD.String(text) {
-		switch {
-		case r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)):
-			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r) || r == '\'' || r == '’':
-		default:
-			b.WriteByte(' ')
-		}
-	}
-	return strings.Fields(b.String())
+// stem makes the beginning of a descriptor, of any length, from a text.
+type stem struct {
+	text   string
+	words  []string // the first begins with a small letter, the others with capitals
+	target []string // of a flow "from → to", which keeps its two ends
 }
 
-// camel joins words to an SMI descriptor: awaitingPayment.
-func camel(words []string) string {
-	var b strings.Builder
-	for i, w := range words {
-		if i == 0 {
-			b.WriteString(lowerHead(w))
-		} else {
-			b.WriteString(upperFirst(w))
+// flowArrow is between the ends of a flow in the name of its place.
+const flowArrow = " → "
+
+// stemOf returns the stem of the first text that has a letter or digit; otherwise of kind and
+// number.
+func stemOf(kind string, number uint32, texts ...string) stem {
+	for _, text := range texts {
+		s := stem{text: text, words: wordsOf(text)}
+		if len(s.words) == 0 {
+			continue
 		}
+		if from, to, is := strings.Cut(text, flowArrow); is {
+			if source, target := wordsOf(from), wordsOf(to); len(source) > 0 && len(target) > 0 {
+				s.words, s.target = source, target
+			}
+		}
+		first := lowerHead(s.words[0])
+		capitalise(s.words)
+		capitalise(s.target)
+		s.words[0] = first
+		if isDigit(first[0]) {
+			s.words = append([]string{kind}, s.words...)
+		}
+		return s
 	}
-	return b.String()
+	return stem{words: []string{kind + strconv.FormatUint(uint64(number), 10)}}
+}
+
+// cut returns a descriptor of at most n characters: awaitingPayment. A longer one keeps whole
+// words from its beginning and its end, because names that begin alike differ at the end.
+func (s stem) cut(n int) string {
+	if len(s.target) == 0 {
+		return shorten(s.words, "", n)
+	}
+	const to = "To"
+	n -= len(to)
+	target := shorten(s.target, "", max(n/2, n-len(strings.Join(s.words, ""))))
+	return shorten(s.words, "", n-len(target)) + to + target
+}
+
+// shorten joins words to at most n characters. If they are longer, it takes words from both
+// ends, each about half of n, and a part of a word only if it is longer than that.
+func shorten(words []string, separator string, n int) string {
+	whole := strings.Join(words, separator)
+	if len(whole) <= n {
+		return whole
+	}
+	head := ""
+	for i := range words {
+		next := strings.Join(words[:i+1], separator)
+		if len(next) > n/2 {
+			break
+		}
+		head = next
+	}
+	if head == "" {
+		head = cut(words[0], n/2)
+	}
+	room := n - len(head) - len(separator)
+	tail := ""
+	for i := len(words) - 1; i > 0; i-- {
+		next := strings.Join(words[i:], separator)
+		if len(next) > room {
+			break
+		}
+		tail = next
+	}
+	if tail == "" {
+		last := words[len(words)-1]
+		tail = upperFirst(last[len(last)-min(room, len(last)):])
+	}
+	return head + separator + tail
+}
+
+func capitalise(words []string) {
+	for i, w := range words {
+		words[i] = upperFirst(w)
+	}
+}
+
+// shape returns a word for the letters of the text, by which it differs from a text that is
+// the same but for capitals.
+func (s stem) shape() string {
+	letters := strings.Join(wordsOf(s.text), "")
+	first, rest := letters[:1], letters[1:]
+	switch {
+	case letters == strings.ToLower(letters):
+		return "Small"
+	case first == strings.ToUpper(first) && rest == strings.ToLower(rest):
+		return "Capital"
+	case letters == strings.ToUpper(letters):
+		return "Capitals"
+	}
+	return "Mixed"
 }
 
 // lowerHead returns a word with its leading capitals in lower case: all of
@@ -73,40 +140,26 @@ func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
 func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// descriptorStem returns the beginning of a descriptor from the first text that has a letter
-// or digit; otherwise it is kind and number.
-func descriptorStem(kind string, number uint32, texts ...string) string {
-	for _, text := range texts {
-		stem := camel(wordsOf(text))
-		if stem == "" {
-			continue
-		}
-		if isDigit(stem[0]) {
-			stem = kind + stem
-		}
-		return cut(stem, maxDescriptor)
-	}
-	return kind + strconv.FormatUint(uint64(number), 10)
-}
-
-// moduleStem is the same for a module's name: ORDER-FULFILMENT.
-func moduleStem(number uint32, texts ...string) string {
+// moduleStem returns the beginning of a module's name from the first text that has a letter or
+// digit: ORDER-FULFILMENT; otherwise from the number.
+func moduleStem(number uint32, texts ...string) []string {
 	for _, text := range texts {
 		var words []string
 		for _, w := range wordsOf(text) {
-			words = append(words, splitCamel(w)...)
+			for _, part := range splitCamel(w) {
+				words = append(words, strings.ToUpper(part))
+			}
 		}
-		stem := strings.ToUpper(strings.Join(words, "-"))
-		if stem == "" {
+		if len(words) == 0 {
 			continue
 		}
 		// Some parsers read a leading FROM as the keyword of IMPORTS.
-		if isDigit(stem[0]) || strings.HasPrefix(stem, "FROM") {
-			stem = "NET-" + stem
+		if isDigit(words[0][0]) || strings.HasPrefix(words[0], "FROM") {
+			words = append([]string{"NET"}, words...)
 		}
-		return strings.TrimRight(cut(stem, maxModuleStem), "-")
+		return words
 	}
-	return "NET-" + strconv.FormatUint(uint64(number), 10)
+	return []string{"NET", strconv.FormatUint(uint64(number), 10)}
 }
 
 // splitCamel splits a word before a capital that follows a small letter.
@@ -135,101 +188,15 @@ func only(s string, valid func(c byte) bool) bool {
 }
 
 // validDescriptor reports whether a locked descriptor is valid: a small letter, then letters
-// and digits, with room for a suffix within 64 characters.
+// and digits, with room for a prefix and a suffix within 64 characters.
 func validDescriptor(s string) bool {
-	return s != "" && len(s) <= 64-maxSuffix && isLower(s[0]) &&
+	return s != "" && len(s) <= maxDescriptor && isLower(s[0]) &&
 		only(s, func(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) })
 }
 
 // validModule reports whether a locked module name is valid: capitals, digits and single
 // hyphens, ending in -MIB (RFC 4181 appendix C).
 func validModule(s string) bool {
-	return len(s) <= 64 && strings.HasSuffix(s, "-MIB") && isUpper(s[0]) && !strings.Contains(s, "--") &&
+	return len(s) <= maxName && strings.HasSuffix(s, "-MIB") && isUpper(s[0]) && !strings.Contains(s, "--") &&
 		only(s, func(c byte) bool { return isUpper(c) || isDigit(c) || c == '-' })
-}
-
-// suffixes returns the suffixes of places' and transitions' descriptors for the objects of a
-// net's module. None is the end of another, so two objects have the same name only if one of
-// their descriptors, with or without a suffix, is the other.
-func suffixes() []string {
-	return prefixed("", append(namedOnly(objectsOf(placeColumns())), namedOnly(objectsOf(transitionColumns()))...))
-}
-
-// netSuffixes returns the suffixes of a net's descriptor for the other objects of its module.
-func netSuffixes() []string {
-	own := []string{"PnMIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
-		"NetGroup", "PlaceGroup", "TransGroup", "RetiredGroup", "Compliance", "Retired"}
-	return append(own, prefixed("", objectsOf(moduleScalars()))...)
-}
-
-// names keeps the descriptors of one module unique, ignoring case (RFC 2578 section 3.1).
-type names struct {
-	reserved map[string]bool
-	suffixes []string
-	taken    map[string]int // lower case descriptor to its line, 0 for a new one
-	next     map[string]int // stem to the number to try next
-}
-
-func newNames(reserved map[string]bool, suffixes []string) *names {
-	lower := make([]string, len(suffixes))
-	for i, s := range suffixes {
-		lower[i] = strings.ToLower(s)
-	}
-	return &names{reserved: reserved, suffixes: lower, taken: map[string]int{}, next: map[string]int{}}
-}
-
-// clash returns the line of a descriptor whose objects would share a name
-// with those of the given one.
-func (n *names) clash(descriptor string) (line int, found bool) {
-	low := strings.ToLower(descriptor)
-	if line, found = n.taken[low]; found {
-		return line, true
-	}
-	for _, s := range n.suffixes {
-		if line, found = n.taken[low+s]; found {
-			return line, true
-		}
-		if stem, ok := strings.CutSuffix(low, s); ok {
-			if line, found = n.taken[stem]; found {
-				return line, true
-			}
-		}
-	}
-	return 0, false
-}
-
-func (n *names) isReserved(descriptor string) bool {
-	low := strings.ToLower(descriptor)
-	if n.reserved[low] {
-		return true
-	}
-	for _, s := range n.suffixes {
-		if n.reserved[low+s] {
-			return true
-		}
-	}
-	return false
-}
-
-func (n *names) take(descriptor string, line int) { n.taken[strings.ToLower(descriptor)] = line }
-
-// pick returns the first free descriptor of a stem: itself, with the kind (shipTransition),
-// or with a number (ship2), and takes it.
-func (n *names) pick(stem, kind string) string {
-	free := func(d string) bool {
-		_, clash := n.clash(d)
-		return !clash && !n.isReserved(d)
-	}
-	d := stem
-	if !free(d) {
-		d = cut(stem, maxDescriptor-len(kind)) + upperFirst(kind)
-	}
-	low := strings.ToLower(stem)
-	for i := max(n.next[low], 2); !free(d); i++ {
-		number := strconv.Itoa(i)
-		d = cut(stem, maxDescriptor-len(number)) + number
-		n.next[low] = i + 1
-	}
-	n.take(d, 0)
-	return d
 }

@@ -20,8 +20,20 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 		{"1st", "", "place1st"},
 		{"Überweisung prüfen", "", "uberweisungPrufen"},
 		{"the customer's order", "", "theCustomersOrder"},
-		{"付款", "", "place1"},
-		{"wait", "付款", "wait"},
+		{"付款", "", "u4ed8U6b3e"},
+		{"大きさ", "", "u5927KiSa"},
+		{"カード払い", "", "kaDoU6255I"},
+		{"оплата", "", "oplata"},
+		{"Ожидание ОПЛАТЫ", "", "ozhidanieOPLATY"},
+		{"Щ", "", "shch"},
+		{"Πληρωμή", "", "pliromi"},
+		{"결제 대기", "", "gyeoljeDaegi"},
+		{"Łódź", "", "lodz"},
+		{"Straße", "", "strasse"},
+		{"e\u0301te\u0301", "", "ete"},
+		{"😀 paid", "", "u1f600Paid"},
+		{"½", "", "place12"},
+		{"wait", "–", "wait"},
 		{"", "", "place1"},
 		{"\x00\xff\n", "", "place1"},
 		{"end", "", "endPlace"},
@@ -31,7 +43,12 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 		{"placeTokens", "", "placeTokens"},
 		{"pnPlaceTokens", "", "pnPlaceTokensPlace"},
 		{"pnPlace", "", "pnPlacePlace"}, // pnPlaceTokens is an object of PETRINET-MIB
-		{strings.Repeat("abc", 100), "", "abcabcabcabcabcabcab"},
+		{strings.Repeat("abc", 100), "", "abcabcabcabcabcabcabcaCabcabcabcabcabcabcabc"},
+		{"p", "Waiting for the second approval of the loan by officer A", "waitingForTheSecondOfTheLoanByOfficerA"},
+		{"p", "Waiting for the second approval of the loan by officer B", "waitingForTheSecondOfTheLoanByOfficerB"},
+		{"p", "Score the customer → Archive", "scoreTheCustomerToArchive"},
+		{"p", "Score the customer for the second time → Archive the papers of the case", "scoreTheTheSecondTimeToArchiveTheOfTheCase"},
+		{"p", " → Archive", "archive"},
 	} {
 		n := assign(t, NewLock(), &petri.Net{ID: "n", Places: []petri.Place{{ID: c.id, Name: c.name}}})
 		if got := n.Place(c.id).Descriptor; got != c.want {
@@ -40,25 +57,48 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 	}
 }
 
+// What letters are called has hyphens and spaces; a word has letters and digits only.
+func TestEveryCharacterIsWrittenInLettersAndDigits(t *testing.T) {
+	for r := range rune(0x20000) {
+		for _, w := range wordsOf(string(r)) {
+			if w == "" || !only(w, func(c byte) bool { return isLower(c) || isUpper(c) || isDigit(c) }) {
+				t.Errorf("%U became %q", r, w)
+			}
+		}
+	}
+}
+
 func TestCollidingDescriptorsAreMadeUnique(t *testing.T) {
 	n := assign(t, NewLock(), &petri.Net{
 		ID: "n",
-		Places: []petri.Place{{ID: "ship"}, {ID: "Ship"}, {ID: "SHIP"}, {ID: "sh-ip"}, {ID: "ship tokens"}, {ID: "x"},
-			{ID: "y tokens"}, {ID: "y"}, {ID: "n-places"}},
-		Transitions: []petri.Transition{{ID: "ship!"}, {ID: "x."}},
+		Places: []petri.Place{{ID: "ship"}, {ID: "Ship"}, {ID: "SHIP"}, {ID: "sHip"}, {ID: "shiP"}, {ID: "sh-ip"}, {ID: "ship tokens"}, {ID: "x"},
+			{ID: "y tokens"}, {ID: "y"}, {ID: "n-places"}, {ID: "Cart"}, {ID: "cart"}, {ID: "p1", Name: "To pay"}, {ID: "p2", Name: "To pay"}},
+		Transitions: []petri.Transition{{ID: "ship!"}, {ID: "x."}, {ID: "X"}},
 	})
 	for id, want := range map[string]string{
-		"ship": "ship", "Ship": "shipPlace", "SHIP": "ship2", "sh-ip": "shIp3", "ship tokens": "shipTokensPlace", "x": "x",
-		"y tokens": "yTokens", "y": "yPlace", "n-places": "nPlacesPlace",
+		"ship": "ship", "Ship": "shipCapital", "SHIP": "shipCapitals", "sHip": "sHipMixed", "shiP": "shiPPlace", "sh-ip": "shIp2",
+		"ship tokens": "shipTokensPlace", "x": "x", "y tokens": "yTokens", "y": "yPlace", "n-places": "nPlacesPlace", "Cart": "cart", "cart": "cartSmall",
+		"p1": "toPay", "p2": "toPayPlace",
 	} {
 		if got := n.Place(id).Descriptor; got != want {
 			t.Errorf("place %q is %s, want %s", id, got, want)
 		}
 	}
-	for id, want := range map[string]string{"ship!": "shipTransition", "x.": "xTransition"} {
+	for id, want := range map[string]string{"ship!": "shipTransition", "x.": "xTransition", "X": "xCapital"} {
 		if got := n.Transition(id).Descriptor; got != want {
 			t.Errorf("transition %q is %s, want %s", id, got, want)
 		}
+	}
+}
+
+// A later version of a net finds the texts of the names that it has already.
+func TestCapitalsOfALaterVersionAreNamed(t *testing.T) {
+	lock := NewLock()
+	assign(t, lock, &petri.Net{ID: "n", Places: []petri.Place{{ID: "pay"}}})
+	lock = parse(t, string(lock.Text()))
+	n := assign(t, lock, &petri.Net{ID: "n", Places: []petri.Place{{ID: "pay"}, {ID: "Pay"}}})
+	if got := n.Place("Pay").Descriptor; got != "payCapital" {
+		t.Errorf("Pay is %s", got)
 	}
 }
 
@@ -71,12 +111,14 @@ func TestAModuleIsNamedAfterItsNet(t *testing.T) {
 		{"3d", "", "NET-3D-PN-MIB"},
 		{"from here", "", "NET-FROM-HERE-PN-MIB"},
 		{"", "", "NET-6-PN-MIB"},
-		{"付款", "", "NET-7-PN-MIB"},
+		{"付款", "", "U4ED8-U6B3E-PN-MIB"},
 		{strings.Repeat("abcd ", 50), "", "ABCD-ABCD-ABCD-ABCD-ABCD-PN-MIB"},
-		{strings.Repeat("abcd-", 50), "", "ABCD-ABCD-ABCD-ABCD-ABC-2-PN-MIB"},
+		{strings.Repeat("abcd-", 50), "", "ABCD-ABCD-ABCD-ABCD-2-PN-MIB"},
+		{"The third step of the approval of loans, north", "", "THE-THIRD-OF-LOANS-NORTH-PN-MIB"},
+		{"Согласование", "", "SOGLASOVANIE-PN-MIB"},
 		{"petrinet", "", "PETRINET-PN-MIB"},
 	} {
-		if got := assign(t, lock, &petri.Net{ID: c.id, Name: c.name}).Module; got != c.want || len(got) > maxName {
+		if got := assign(t, lock, &petri.Net{ID: c.id, Name: c.name}).Module; got != c.want || len(got) > maxModule {
 			t.Errorf("%q (%q) is %s, want %s", c.id, c.name, got, c.want)
 		}
 	}

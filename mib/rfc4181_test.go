@@ -90,7 +90,7 @@ func TestReviewGuide(t *testing.T) {
 		check         func(reviewed) []string
 	}{
 		{"4.1", "module names are capitals, digits and hyphens, end in -MIB and have at most 64 characters", moduleNames},
-		{"4.2", "descriptors begin with a small letter, have no hyphen and at most 32 characters", descriptors},
+		{"4.2", "descriptors begin with a small letter, have no hyphen, and have at most 32 characters in PETRINET-MIB and 64 in modules of nets", descriptors},
 		{"4.2", "descriptors of a module's tree differ without regard to case, in all modules together", descriptorsDiffer},
 		{"3.3", "modules are ASCII without tabs, and no line is far beyond 72 characters", plainLines},
 		{"4.4", "IMPORTS come from SMIv2 modules and name only what is used", importsUsed},
@@ -137,7 +137,11 @@ func moduleNames(r reviewed) []string {
 func descriptors(r reviewed) []string {
 	var faults []string
 	for name, n := range r.nodes {
-		if !regexp.MustCompile(`^[a-z][A-Za-z0-9]{0,31}$`).MatchString(n.Name) {
+		limit := maxName
+		if !strings.HasSuffix(n.GetModule().Name, moduleSuffix) {
+			limit = 32
+		}
+		if !regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`).MatchString(n.Name) || len(n.Name) > limit {
 			faults = append(faults, name)
 		}
 	}

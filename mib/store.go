@@ -94,7 +94,7 @@ func (l *Lock) absorbNet(n *LockedNet, text *bytes.Buffer) error {
 			if known == nil {
 				fresh := *e
 				if _, clash := mine.names.clash(e.Descriptor); clash {
-					fresh.Descriptor = mine.names.pick(e.Descriptor, k.kind)
+					fresh.Descriptor = mine.names.pick(stem{words: []string{e.Descriptor}}, k.kind)
 				} else {
 					mine.names.take(e.Descriptor, 0)
 				}

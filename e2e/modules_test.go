@@ -106,10 +106,10 @@ func (m modules) named() map[string]string {
 	want := map[string]string{}
 	for _, n := range m.lock.Nets() {
 		for _, p := range n.Places() {
-			want[n.Module+"::"+p.Descriptor+"Tokens"] = fmt.Sprintf("%s.2.%d.1.2.%d.%d", oidRoot, n.Number, p.Number, placeTokens)
+			want[n.Module+"::"+n.Name(p)+"Tokens"] = fmt.Sprintf("%s.2.%d.1.2.%d.%d", oidRoot, n.Number, p.Number, placeTokens)
 		}
 		for _, tr := range n.Transitions() {
-			want[n.Module+"::"+tr.Descriptor+"Firings"] = fmt.Sprintf("%s.2.%d.1.3.%d.%d", oidRoot, n.Number, tr.Number, firingsColumn)
+			want[n.Module+"::"+n.Name(tr)+"Firings"] = fmt.Sprintf("%s.2.%d.1.3.%d.%d", oidRoot, n.Number, tr.Number, firingsColumn)
 		}
 	}
 	return want
@@ -204,7 +204,7 @@ func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	if r.code != 0 || r.err != "" || !strings.Contains(r.out, "net-snmp's tools find them in "+installed) {
 		t.Fatalf("pnagent mib --install: got %+v; want exit code 0 and the directory %s", r, installed)
 	}
-	r = tool(t, env, translate, "-On", "CLAIMS-PN-MIB::inboxTokens")
+	r = tool(t, env, translate, "-On", "CLAIMS-PN-MIB::claInboxTokens")
 	if want := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens) + "\n"; r.out != want || r.err != "" {
 		t.Errorf("snmptranslate: got %q%q; want %q", r.out, r.err, want)
 	}
@@ -283,7 +283,7 @@ func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
 	var of []key
 	for _, n := range m.lock.Nets() {
 		for _, p := range n.Places() {
-			names, of = append(names, n.Module+"::"+p.Descriptor+"Tokens.0"), append(of, key{n.ID, p.ID})
+			names, of = append(names, n.Module+"::"+n.Name(p)+"Tokens.0"), append(of, key{n.ID, p.ID})
 		}
 	}
 	got := map[key]string{}

@@ -5,6 +5,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -41,8 +42,8 @@ func TestNoOIDMovesWhenANetChanges(t *testing.T) {
 	t.Parallel()
 	need(t, "snmptranslate", "snmp")
 	first := generate(t, "", write(t, "claims.pnml", stuckNet))
-	stay := []string{"inboxTokens", "awaitingAnAnswerTokens", "paidTokens", "takeUpFirings", "askBackFirings", "answerFirings", "archiveFirings"}
-	before := first.objects(t, append(slices.Clone(stay), "inReviewTokens")...)
+	stay := []string{"claInboxTokens", "claAwaitingAnAnswerTokens", "claPaidTokens", "claTakeUpFirings", "claAskBackFirings", "claAnswerFirings", "claArchiveFirings"}
+	before := first.objects(t, append(slices.Clone(stay), "claInReviewTokens")...)
 
 	added := strings.Replace(stuckNet, `<place id="review">`, `<place id="fraud"><name><text>Fraud desk</text></name></place>`+"\n      "+`<place id="review">`, 1)
 	removed := strings.Replace(added, `<place id="review"><name><text>In review</text></name></place>`, "", 1)
@@ -56,21 +57,49 @@ func TestNoOIDMovesWhenANetChanges(t *testing.T) {
 	} {
 		again := generate(t, first.dir, write(t, "claims.pnml", step.text))
 		again.lint(t)
-		after := again.objects(t, append(slices.Clone(stay), "inReviewTokens")...)
+		after := again.objects(t, append(slices.Clone(stay), "claInReviewTokens")...)
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("%s: -before +after\n%s", step.name, diff)
 		}
-		if got := again.status(t, "inReviewTokens"); got != step.reviewStatus {
-			t.Errorf("%s: STATUS of inReviewTokens is %q, want %q", step.name, got, step.reviewStatus)
+		if got := again.status(t, "claInReviewTokens"); got != step.reviewStatus {
+			t.Errorf("%s: STATUS of claInReviewTokens is %q, want %q", step.name, got, step.reviewStatus)
 		}
-		if got := again.status(t, "inboxTokens"); got != "current" {
-			t.Errorf("%s: STATUS of inboxTokens is %q", step.name, got)
+		if got := again.status(t, "claInboxTokens"); got != "current" {
+			t.Errorf("%s: STATUS of claInboxTokens is %q", step.name, got)
 		}
-		fraud := again.objects(t, "fraudDeskTokens")["CLAIMS-PN-MIB::fraudDeskTokens"]
+		fraud := again.objects(t, "claFraudDeskTokens")["CLAIMS-PN-MIB::claFraudDeskTokens"]
 		for name, oid := range before {
 			if oid == fraud {
 				t.Errorf("%s: the new place has the OID of %s", step.name, name)
 			}
+		}
+	}
+}
+
+// A lock from before names had prefixes is renamed once, with a word about it.
+func TestNamesOfAnOlderLockAreRenamedOnce(t *testing.T) {
+	t.Parallel()
+	need(t, "snmptranslate", "snmp")
+	net := write(t, "claims.pnml", stuckNet)
+	m := generate(t, "", net)
+	want := m.objects(t, "claInboxTokens", "claArchiveFirings")
+	path := filepath.Join(m.dir, "oids.lock")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := regexp.MustCompile(`(?m)^(prefix|objects) .*\n`).ReplaceAllString(string(text), "")
+	if err := os.WriteFile(path, []byte(older), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, renamed := range []bool{true, false} {
+		r := pnagent(t, "mib", "--dir", m.dir, "--oid-root", oidRoot, net)
+		if r.code != 0 || strings.Contains(r.out, "renamed    8 descriptors of net \"claims\"; no OID moved\n") != renamed {
+			t.Errorf("pnagent mib: %+v; renamed %v", r, renamed)
+		}
+		m.lint(t)
+		if diff := cmp.Diff(want, m.objects(t, "claInboxTokens", "claArchiveFirings")); diff != "" {
+			t.Errorf("-before +after\n%s", diff)
 		}
 	}
 }
@@ -80,18 +109,18 @@ func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
 	t.Parallel()
 	need(t, "snmptranslate", "snmp")
 	first := generate(t, "", write(t, "claims.pnml", stuckNet))
-	want := first.objects(t, "paidTokens")
+	want := first.objects(t, "claPaidTokens")
 	without := strings.NewReplacer(`<place id="paid €"><name><text>Paid</text></name></place>`, "",
 		`<arc id="a6" source="answer" target="paid €"/>`, "", `<arc id="a7" source="paid €" target="archive"/>`, "").Replace(stuckNet)
 	gone := generate(t, first.dir, write(t, "claims.pnml", without))
-	if got := gone.status(t, "paidTokens"); got != "obsolete" {
+	if got := gone.status(t, "claPaidTokens"); got != "obsolete" {
 		t.Errorf("got STATUS %q; want obsolete", got)
 	}
 	back := generate(t, first.dir, write(t, "claims.pnml", stuckNet))
-	if got := back.status(t, "paidTokens"); got != "current" {
+	if got := back.status(t, "claPaidTokens"); got != "current" {
 		t.Errorf("got STATUS %q; want current", got)
 	}
-	if diff := cmp.Diff(want, back.objects(t, "paidTokens")); diff != "" {
+	if diff := cmp.Diff(want, back.objects(t, "claPaidTokens")); diff != "" {
 		t.Error(diff)
 	}
 }

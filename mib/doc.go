@@ -10,15 +10,17 @@
 //	root.1    PETRINET-MIB, for every net there will ever be: tables indexed by
 //	          small integers, with columns for names
 //	root.2.N  the module of net number N, in which every place and transition is
-//	          an object of its own name: awaitingPaymentOldestAge.0
+//	          an object of its own name: bwQueuedOldestAge.0
 //	root.3    PETRINET-CAPS-MIB, which states that all of PETRINET-MIB is served
 //
 // Both kinds have the same numbers. The column lists of objects.go, objects_rows.go and
 // alarms.go describe each object once: the texts of the modules and the table of values are
 // made from the same entries, so they cannot disagree.
 //
-// A [Lock] maps each net, place and transition to its number and descriptor. It only grows,
-// and is kept in a text file that merges line by line (see [ParseLock]). A place or
+// A [Lock] maps each net, place and transition to its number and descriptor, and each net to
+// the prefix with which all names of its module begin. It only grows, and is kept in a text
+// file that merges line by line (see [ParseLock]). Names of a lock without prefixes are renamed
+// once, by Generate. A place or
 // transition that leaves its net stays in the module as obsolete.
 //
 //	Generate       nets and lock to module files: the command "pnagent mib"

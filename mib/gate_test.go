@@ -101,7 +101,7 @@ func TestPetrinetMIBCanBeRegisteredAnywhereBelowEnterprises(t *testing.T) {
 		if out := smilint(t, dir, "ORDER-FULFILMENT-PN-MIB"); out != "" {
 			t.Errorf("%s: smilint of ORDER-FULFILMENT-PN-MIB: got %s; want nothing", s, out)
 		}
-		checkTranslate(t, dir, map[string]string{"ORDER-FULFILMENT-PN-MIB::orderFulfilmentPnMIB": s + ".2.1"})
+		checkTranslate(t, dir, map[string]string{"ORDER-FULFILMENT-PN-MIB::ofuMIB": s + ".2.1"})
 	}
 }
 
@@ -181,13 +181,13 @@ func checkTranslate(t *testing.T, dir string, want map[string]string) {
 // lockedOIDs are the OIDs that the lock stands for, by name.
 func lockedOIDs(root smi.OID, n *LockedNet) map[string]string {
 	module := root.Append(subNets, n.Number)
-	want := map[string]string{n.Module + "::" + n.Descriptor + "PnMIB": module.String()}
+	want := map[string]string{n.Module + "::" + n.Prefix + "MIB": module.String()}
 	add := func(sub uint32, all []*Locked, objects []object) {
 		for _, e := range all {
 			at := module.Append(subObjects, sub, e.Number)
-			want[n.Module+"::"+e.Descriptor] = at.String()
+			want[n.Module+"::"+n.Name(e)] = at.String()
 			for _, o := range namedOnly(objects) {
-				want[n.Module+"::"+e.Descriptor+o.suffix] = at.Append(o.sub).String()
+				want[n.Module+"::"+n.Name(e)+o.suffix] = at.Append(o.sub).String()
 			}
 		}
 	}

@@ -22,6 +22,8 @@ type Written struct {
 	Path    string
 	Module  string // "" for the lock
 	Changed bool   // false if the file had this content already
+	Net     string // id of the net of the module; "" if it is of none
+	Renamed int    // descriptors of the net that were renamed, see Generate
 }
 
 // Options are choices for the modules of nets.
@@ -32,7 +34,8 @@ type Options struct {
 // Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
 // MODULE.mib, and adds new names to the lock at lockPath. Places and
 // transitions that left their net become obsolete. Modules of other nets in the lock do not
-// change.
+// change. The names of a net in a lock of the first edition, which have no prefix, are renamed
+// once; their OIDs do not move.
 //
 // The same nets, options, root and lock give the same bytes: now dates a revision only if the content
 // of its module changed.
@@ -44,7 +47,7 @@ func Generate(dir, lockPath string, root smi.OID, nets []*petri.Net, opts Option
 	if err := distinct(nets); err != nil {
 		return nil, err
 	}
-	files := []moduleFile{{PetrinetModule, petrinet}, {CapsModule, CapsMIB()}}
+	files := []moduleFile{{name: PetrinetModule, text: petrinet}, {name: CapsModule, text: CapsMIB()}}
 	changed, err := UpdateLock(lockPath, func(lock *Lock) error {
 		for _, def := range nets {
 			module, err := generate(lock, root, def, opts, now)
@@ -68,14 +71,16 @@ func writeModules(dir string, files []moduleFile, written []Written) ([]Written,
 		if err != nil {
 			return written, fmt.Errorf("write module %s: %w", f.name, err)
 		}
-		written = append(written, Written{path, f.name, changed})
+		written = append(written, Written{Path: path, Module: f.name, Changed: changed, Net: f.net, Renamed: f.renamed})
 	}
 	return written, nil
 }
 
 type moduleFile struct {
-	name string
-	text []byte
+	name    string
+	text    []byte
+	net     string
+	renamed int
 }
 
 func distinct(nets []*petri.Net) error {
@@ -99,12 +104,21 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, opts Options, now time.T
 	if err != nil {
 		return moduleFile{}, fmt.Errorf("make a module: %w", err)
 	}
+	renamed := 0
+	if net.Prefix == "" {
+		if renamed, err = lock.rename(net, def); err != nil {
+			return moduleFile{}, err
+		}
+	}
 	net.retire(def)
 	m := newNetText(net, def, opts)
 	// The root is not in the module's text but decides its OIDs.
 	m.heading("Registered as " + root.Append(subNets, net.Number).String())
-	net.revise(m.digest(m.identity()), before.changes(net), now)
-	return moduleFile{net.Module, m.text(m.identity())}, nil
+	net.revise(m.digest(m.identity()), before.changes(net, renamed), now)
+	if before == nil {
+		renamed = 0 // no module had the names
+	}
+	return moduleFile{net.Module, m.text(m.identity()), def.ID, renamed}, nil
 }
 
 // revise adds a revision if the content differs from the last one. A change within the
@@ -140,7 +154,7 @@ func newPresence(net *LockedNet) presence {
 }
 
 // changes says in words what came and went.
-func (p presence) changes(net *LockedNet) string {
+func (p presence) changes(net *LockedNet, renamed int) string {
 	if p == nil {
 		return "First version."
 	}
@@ -154,6 +168,9 @@ func (p presence) changes(net *LockedNet) string {
 		}
 	}
 	var text []string
+	if renamed > 0 {
+		text = append(text, "Renamed every descriptor with the prefix "+net.Prefix+".")
+	}
 	if len(added) > 0 {
 		text = append(text, "Added "+list(added)+".")
 	}

@@ -78,7 +78,7 @@ func InstallBase(fsys fs.FS, base, dir string, dirs []string) ([]Written, error)
 		if err != nil {
 			return installed, fmt.Errorf("install module %s: %w", e.Name(), err)
 		}
-		installed = append(installed, Written{to, e.Name(), changed})
+		installed = append(installed, Written{Path: to, Module: e.Name(), Changed: changed})
 	}
 	return installed, nil
 }
@@ -110,7 +110,7 @@ func installTo(dir string, made []Written) ([]Written, error) {
 		if err != nil {
 			return nil, fmt.Errorf("install module %s: %w", w.Module, err)
 		}
-		files = append(files, moduleFile{w.Module, text})
+		files = append(files, moduleFile{name: w.Module, text: text})
 	}
 	return writeModules(dir, files, nil)
 }

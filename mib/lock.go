@@ -47,7 +47,7 @@ type LockedNet struct {
 	ID         string
 	Number     uint32 // from 1; the module is at root.2.Number
 	Module     string // ORDER-FULFILMENT-PN-MIB
-	Descriptor string // orderFulfilment, the beginning of the module's own names
+	Descriptor string // orderFulfilment; names of the first edition began with it
 	Prefix     string // bw of bwQueued, the beginning of the module's names; "" in a lock of the first edition
 
 	places      kindLock
@@ -63,7 +63,7 @@ type LockedNet struct {
 type Locked struct {
 	ID         string
 	Number     uint32 // from 1, among the places or the transitions of its net
-	Descriptor string // awaitingPayment
+	Descriptor string // awaitingPayment, without the prefix of the net
 	Obsolete   bool   // it was not in the net when the module was last generated
 
 	line int
@@ -89,7 +89,7 @@ func NewLock() *Lock {
 	reserved := reservedNames()
 	return &Lock{
 		nets: map[string]*LockedNet{}, modules: map[string]int{}, reserved: reserved,
-		names: newNames(reserved, netSuffixes()), prefixes: newPrefixes(), suffixes: suffixes(), next: 1,
+		names: newNames("", reserved, nil), prefixes: newPrefixes(), suffixes: suffixes(), next: 1,
 	}
 }
 
@@ -100,6 +100,12 @@ func (l *Lock) Net(id string) *LockedNet { return l.nets[id] }
 func (l *Lock) Nets() []*LockedNet {
 	return slices.SortedFunc(maps.Values(l.nets), func(a, b *LockedNet) int { return cmp.Compare(a.Number, b.Number) })
 }
+
+// Name returns the name of the node of a place or transition in the net's module: bwQueued.
+func (n *LockedNet) Name(e *Locked) string { return n.own(upperFirst(e.Descriptor)) }
+
+// own returns a name of the net's module.
+func (n *LockedNet) own(word string) string { return n.Prefix + word }
 
 // Place returns a place of the net by its id; nil if it is unknown.
 func (n *LockedNet) Place(id string) *Locked { return n.places.byID[id] }
@@ -180,8 +186,13 @@ func (l *Lock) newNet(id, name string) (*LockedNet, error) {
 		number := fmt.Sprintf("-%d", i)
 		n.Module = shorten(stem, "-", maxModuleStem-len(number)) + number + moduleSuffix
 	}
+	prefix, err := l.prefixes.pick(n.Number, name, id)
+	if err != nil {
+		return nil, fmt.Errorf("number net %q: %w", cut(id, 80), err)
+	}
 	l.modules[n.Module] = 0
 	l.add(n)
+	l.begin(n, prefix, 0)
 	return n, nil
 }
 
@@ -189,13 +200,57 @@ func (l *Lock) newNet(id, name string) (*LockedNet, error) {
 func (l *Lock) add(n *LockedNet) {
 	n.places = kindLock{byID: map[string]*Locked{}, used: map[uint32]int{}, next: 1}
 	n.transitions = kindLock{byID: map[string]*Locked{}, used: map[uint32]int{}, next: 1}
-	n.names = newNames(l.reserved, l.suffixes)
-	for _, s := range netSuffixes() {
-		n.names.take(n.Descriptor+s, n.line)
-	}
+	n.names = newNames("", l.reserved, l.suffixes)
 	l.nets[n.ID] = n
 	l.next = max(l.next, n.Number+1)
 	l.size++
+}
+
+// begin gives a net the prefix of its names, from a line of the lock. It has no places or
+// transitions yet, or they are all named again.
+func (l *Lock) begin(n *LockedNet, prefix string, line int) {
+	n.Prefix = prefix
+	n.names = newNames(prefix, l.reserved, l.suffixes)
+	for _, word := range moduleWords() {
+		n.names.take(word, line)
+	}
+}
+
+// rename gives a net of a lock of the first edition a prefix, and all its places and
+// transitions new descriptors: the first edition cut names to 20 characters, and two nets
+// could have the same. It changes no number. It returns how many it renamed.
+func (l *Lock) rename(n *LockedNet, def *petri.Net) (renamed int, err error) {
+	prefix, err := l.prefixes.pick(n.Number, def.Name, n.ID)
+	if err != nil {
+		return 0, fmt.Errorf("rename the objects of net %q: %w", cut(n.ID, 80), err)
+	}
+	l.begin(n, prefix, 0)
+	again := func(kind string, all []*Locked, stems map[string]stem) {
+		for _, e := range all {
+			s, current := stems[e.ID]
+			if !current {
+				s = stem{words: []string{e.Descriptor}}
+			}
+			e.Descriptor = n.names.pick(s, kind)
+			renamed++
+		}
+	}
+	places, transitions := map[string]stem{}, map[string]stem{}
+	for i := range def.Places {
+		p := &def.Places[i]
+		if e := n.Place(p.ID); e != nil {
+			places[p.ID] = stemOf("place", e.Number, p.Name, p.ID)
+		}
+	}
+	for i := range def.Transitions {
+		t := &def.Transitions[i]
+		if e := n.Transition(t.ID); e != nil {
+			transitions[t.ID] = stemOf("transition", e.Number, t.Name, t.ID)
+		}
+	}
+	again("place", n.Places(), places)
+	again("transition", n.Transitions(), transitions)
+	return renamed, nil
 }
 
 func (l *Lock) assign(net *LockedNet, k *kindLock, kind, id, name string) error {

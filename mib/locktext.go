@@ -237,7 +237,7 @@ func (p *lockReader) enterPrefix(net *LockedNet, rec record) {
 		return
 	}
 	p.lock.prefixes.take(rec.word, rec.line)
-	net.Prefix = rec.word
+	p.lock.begin(net, rec.word, rec.line)
 }
 
 func (p *lockReader) enterNode(net *LockedNet, k *kindLock, rec record) {

@@ -14,15 +14,16 @@ func suffixes() []string {
 	return prefixed("", append(namedOnly(objectsOf(placeColumns())), namedOnly(objectsOf(transitionColumns()))...))
 }
 
-// netSuffixes returns the suffixes of a net's descriptor for the other objects of its module.
-func netSuffixes() []string {
-	own := []string{"PnMIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
+// moduleWords returns what follows the prefix of a net in the other names of its module.
+func moduleWords() []string {
+	own := []string{"MIB", "Objects", "Net", "Places", "Transitions", "Conformance", "Compliances", "Groups",
 		"NetGroup", "PlaceGroup", "TransGroup", "RetiredGroup", "Compliance", "Retired"}
 	return append(own, prefixed("", objectsOf(moduleScalars()))...)
 }
 
 // names keeps the descriptors of one module unique, ignoring case (RFC 2578 section 3.1).
 type names struct {
+	prefix   string // of all names in the module, in lower case; not in the descriptors
 	reserved map[string]bool
 	suffixes []string
 	taken    map[string]int    // lower case descriptor to its line, 0 for a new one
@@ -30,12 +31,12 @@ type names struct {
 	texts    map[string]string // lower case descriptor to the text that it is from, as far as it is known
 }
 
-func newNames(reserved map[string]bool, suffixes []string) *names {
+func newNames(prefix string, reserved map[string]bool, suffixes []string) *names {
 	lower := make([]string, len(suffixes))
 	for i, s := range suffixes {
 		lower[i] = strings.ToLower(s)
 	}
-	return &names{reserved: reserved, suffixes: lower, taken: map[string]int{}, next: map[string]int{}, texts: map[string]string{}}
+	return &names{prefix: prefix, reserved: reserved, suffixes: lower, taken: map[string]int{}, next: map[string]int{}, texts: map[string]string{}}
 }
 
 // clash returns the line of a descriptor whose objects would share a name
@@ -59,7 +60,7 @@ func (n *names) clash(descriptor string) (line int, found bool) {
 }
 
 func (n *names) isReserved(descriptor string) bool {
-	low := strings.ToLower(descriptor)
+	low := n.prefix + strings.ToLower(descriptor)
 	if n.reserved[low] {
 		return true
 	}

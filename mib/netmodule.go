@@ -44,8 +44,8 @@ func named(name, id string) string {
 // transitions that def does not have are obsolete.
 func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
 	m := &netText{moduleText: newModuleText(), net: net, def: def, contact: cmp.Or(strings.TrimSpace(clip(opts.Contact, clipDoc)), Contact)}
-	d := net.Descriptor
-	m.node(d+"Objects", d+"PnMIB", subObjects)
+	d := net.Prefix
+	m.node(d+"Objects", d+"MIB", subObjects)
 	m.node(d+"Net", d+"Objects", subModuleNet)
 	m.node(d+"Places", d+"Objects", subPlaces)
 	m.node(d+"Transitions", d+"Objects", subTransitions)
@@ -81,8 +81,8 @@ func namedOnly(objects []object) []object {
 func (m *netText) netScalars() []string {
 	var members []string
 	for _, o := range objectsOf(moduleScalars()) {
-		name := m.net.Descriptor + o.suffix
-		m.objectType(name, &o, "read-only", "current", o.text, m.net.Descriptor+"Net")
+		name := m.net.own(o.suffix)
+		m.objectType(name, &o, "read-only", "current", o.text, m.net.own("Net"))
 		members = append(members, name)
 	}
 	return members
@@ -98,10 +98,11 @@ func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]n
 		if !current {
 			n, status, list = node{kind: kind, id: e.ID}, "obsolete", retired
 		}
-		m.node(e.Descriptor, parent, e.Number)
+		own := m.net.Name(e)
+		m.node(own, parent, e.Number)
 		for i := range objects {
-			name := e.Descriptor + objects[i].suffix
-			m.objectType(name, &objects[i], "read-only", status, m.describe(&n, &objects[i], i == 0, current), e.Descriptor)
+			name := own + objects[i].suffix
+			m.objectType(name, &objects[i], "read-only", status, m.describe(&n, &objects[i], i == 0, current), own)
 			*list = append(*list, name)
 		}
 	}
@@ -118,14 +119,14 @@ func (m *netText) describe(n *node, o *object, first, current bool) string {
 	if first && n.doc != "" {
 		text += clip(n.doc, clipDoc) + " "
 	}
-	return text + strings.ReplaceAll(o.text, discontinuity, " The discontinuity time is "+m.net.Descriptor+"CountedSince.")
+	return text + strings.ReplaceAll(o.text, discontinuity, " The discontinuity time is "+m.net.own("CountedSince")+".")
 }
 
 // conformance puts every object into a group. Obsolete ones have their own group and
 // statement, because a current one must not include them.
 func (m *netText) conformance(net, places, transitions, retired []string) {
-	d := m.net.Descriptor
-	m.node(d+"Conformance", d+"PnMIB", subConformance)
+	d := m.net.Prefix
+	m.node(d+"Conformance", d+"MIB", subConformance)
 	m.node(d+"Compliances", d+"Conformance", 1)
 	m.node(d+"Groups", d+"Conformance", 2)
 	var may [][2]string
@@ -156,7 +157,7 @@ func (m *netText) identity() identity {
 		text += " About the net: " + clip(m.def.Doc, clipDoc)
 	}
 	return identity{
-		module: m.net.Module, name: m.net.Descriptor + "PnMIB", text: text,
+		module: m.net.Module, name: m.net.own("MIB"), text: text,
 		parent: "petrinetNets", sub: m.net.Number, contact: m.contact, revisions: m.net.revisions,
 	}
 }

@@ -73,7 +73,7 @@ func nastyNets() map[string]*petri.Net {
 		"control":       places("control", "\x00", "\x01", "\t", "\r\n", "a\x7f", "\x1b[31m"),
 		"other scripts": places("scripts", "付款", "Überweisung", "оплата", "😀", "ﬁn", "İstanbul", "e\u0301", "\u202eevil", "\xff\xfe", "½", "Ⅷ"),
 		"digits":        places("digits", "1", "2nd", "007", "1.5", "٣"),
-		"other tools":   places("nasty", "from", "FROM", "TRAP-TYPE", "mib-2", "snmpEngineID", "sysUpTime", "netTable", "petrinetMIB", "nastyPnMIB", "nastyObjects"),
+		"other tools":   places("nasty", "from", "FROM", "TRAP-TYPE", "mib-2", "snmpEngineID", "sysUpTime", "netTable", "petrinetMIB", "nastyPnMIB", "MIB", "net group", "nastyObjects"),
 		"derived names": places("wild", "a", "a tokens", "a tokens tokens", "tokens", "a dwell p50", "a oldest age", "oldest age", "wild", "wild places"),
 		"documentation": {ID: "doc", Name: `A "quoted" name -- with a comment`, Doc: strings.Repeat("Very \"long\" – and\u0007 odd ünïcödé 付款. ", 500),
 			Places: []petri.Place{{ID: "p", Name: strings.Repeat("name ", 400), Doc: strings.Repeat("x", 10_000)}}},

@@ -23,7 +23,7 @@ func inModule(name string) string { return objectPrefix + upperFirst(name) }
 // and the table of values are both made from it.
 type object struct {
 	sub    uint32 // last sub-identifier, here and in a net's module; never changed once published
-	suffix string // pnPlaceTokens in PETRINET-MIB, awaitingPaymentTokens in a net's module
+	suffix string // pnPlaceTokens in PETRINET-MIB, bwQueuedTokens in a net's module
 	syntax syntax
 	units  string
 	text   string        // DESCRIPTION

@@ -51,8 +51,8 @@ func (p *prefixes) clash(prefix string) (other string, line int, found bool) {
 }
 
 // pick returns a free prefix for the net of a number from the first of texts that has a letter
-// or digit, and takes it: the initials of its words, and if these are taken, with more letters
-// of the last word; otherwise one of the number.
+// or digit, and takes it: the initials of its words, or those with more letters of the last or
+// the first word; otherwise one of the number.
 func (p *prefixes) pick(number uint32, texts ...string) (string, error) {
 	for _, candidate := range append(prefixesOf(texts), "n"+strconv.FormatUint(uint64(number), 36)+"x") {
 		if _, _, taken := p.clash(candidate); !taken && validPrefix(candidate) {
@@ -87,18 +87,36 @@ func prefixesOf(texts []string) []string {
 	if len(words) == 0 {
 		return nil
 	}
-	var all []string
-	last := words[len(words)-1]
-	var initials string
-	for _, w := range words[:len(words)-1] {
-		initials += w[:1]
+	if len(words) == 1 {
+		return ofOneWord(words[0])
 	}
-	for n := 1; n <= len(last); n++ {
-		if prefix := initials + last[:n]; len(words) > 1 && n <= 4 || len(words) == 1 && n >= 3 || n == len(last) {
-			all = append(all, cut(prefix, maxPrefix))
-		}
+	heads := make([]string, len(words))
+	for i, w := range words {
+		heads[i] = w[:1]
+	}
+	first, last := words[0], words[len(words)-1]
+	all := []string{strings.Join(heads, "")}
+	const most = 4
+	for n := 2; n <= min(most, len(last)); n++ {
+		all = append(all, strings.Join(heads[:len(heads)-1], "")+last[:n])
+	}
+	for n := 2; n <= min(most, len(first)); n++ {
+		all = append(all, first[:n]+strings.Join(heads[1:], ""))
+	}
+	for i := range all {
+		all[i] = cut(all[i], maxPrefix)
 	}
 	return all
+}
+
+// ofOneWord returns what the prefix of a net of one word may be: its beginning, or that and
+// its end.
+func ofOneWord(w string) []string {
+	n := len(w)
+	if n <= 3 {
+		return []string{w}
+	}
+	return []string{w[:3], w[:4], w[:2] + w[n-1:], w[:1] + w[n-2:]}
 }
 
 // validPrefix reports whether a locked prefix is valid: a small letter, and 1 to 7 small

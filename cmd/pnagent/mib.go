@@ -47,6 +47,9 @@ func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 func reportAll(s streams, written []mib.Written) {
 	for _, w := range written {
 		s.report(w.Path, w.Changed)
+		if w.Renamed > 0 {
+			fmt.Fprintf(s.out, "renamed    %d descriptors of net %q; no OID moved\n", w.Renamed, w.Net)
+		}
 	}
 }
 

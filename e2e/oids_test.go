@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -122,5 +123,41 @@ func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, back.objects(t, "claPaidTokens")); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A module has as few objects as are asked for. One that tools read slowly is written, with a
+// warning.
+func TestTheObjectsOfAModuleCanBeChosen(t *testing.T) {
+	t.Parallel()
+	var places strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&places, `<place id="p%d"/>`, i)
+	}
+	net := write(t, "big.pnml", `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="big" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">`+
+		places.String()+`</page></net></pnml>`)
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args    []string
+		objects string
+		warns   bool
+	}{
+		{nil, "few", false}, {[]string{"--objects", "all"}, "all", true}, {nil, "all", true}, {[]string{"--objects", "one", "--contact", "NOC"}, "one", false},
+	} {
+		r := pnagent(t, append(append([]string{"mib", "--dir", dir}, c.args...), net)...)
+		lock, err := os.ReadFile(filepath.Join(dir, "oids.lock"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		module, err := os.ReadFile(filepath.Join(dir, "BIG-PN-MIB.mib"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string]int{"all": 11, "few": 2, "one": 1}[c.objects] * 1000
+		got := strings.Count(string(module), " OBJECT-TYPE\n") - 3
+		if r.code != 0 || !strings.Contains(string(lock), "\nobjects 1 "+c.objects+"\n") || got != want ||
+			strings.Contains(r.err, "tools read a module of so many objects slowly") != c.warns || strings.Contains(string(module), `"NOC"`) != (len(c.args) > 2) {
+			t.Errorf("%v: exit code %d, %d objects, %s", c.args, r.code, got, r.err)
+		}
 	}
 }

@@ -186,7 +186,7 @@ func lockedOIDs(root smi.OID, n *LockedNet) map[string]string {
 		for _, e := range all {
 			at := module.Append(subObjects, sub, e.Number)
 			want[n.Module+"::"+n.Name(e)] = at.String()
-			for _, o := range namedOnly(objects) {
+			for _, o := range n.level.of(objects) {
 				want[n.Module+"::"+n.Name(e)+o.suffix] = at.Append(o.sub).String()
 			}
 		}

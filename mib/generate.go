@@ -24,11 +24,13 @@ type Written struct {
 	Changed bool   // false if the file had this content already
 	Net     string // id of the net of the module; "" if it is of none
 	Renamed int    // descriptors of the net that were renamed, see Generate
+	Objects int    // objects of the net's places and transitions; more than MostObjects are read slowly
 }
 
 // Options are choices for the modules of nets.
 type Options struct {
 	Contact string // CONTACT-INFO, such as the operator's address; Contact if empty
+	Objects Level  // of the modules of the given nets; LevelAuto if empty
 }
 
 // Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
@@ -71,7 +73,7 @@ func writeModules(dir string, files []moduleFile, written []Written) ([]Written,
 		if err != nil {
 			return written, fmt.Errorf("write module %s: %w", f.name, err)
 		}
-		written = append(written, Written{Path: path, Module: f.name, Changed: changed, Net: f.net, Renamed: f.renamed})
+		written = append(written, Written{Path: path, Module: f.name, Changed: changed, Net: f.net, Renamed: f.renamed, Objects: f.objects})
 	}
 	return written, nil
 }
@@ -81,6 +83,7 @@ type moduleFile struct {
 	text    []byte
 	net     string
 	renamed int
+	objects int
 }
 
 func distinct(nets []*petri.Net) error {
@@ -111,14 +114,18 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, opts Options, now time.T
 		}
 	}
 	net.retire(def)
+	chosen, err := net.choose(opts.Objects)
+	if err != nil {
+		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
+	}
 	m := newNetText(net, def, opts)
 	// The root is not in the module's text but decides its OIDs.
 	m.heading("Registered as " + root.Append(subNets, net.Number).String())
-	net.revise(m.digest(m.identity()), before.changes(net, renamed), now)
+	net.revise(m.digest(m.identity()), before.changes(net, renamed > 0, chosen), now)
 	if before == nil {
 		renamed = 0 // no module had the names
 	}
-	return moduleFile{net.Module, m.text(m.identity()), def.ID, renamed}, nil
+	return moduleFile{net.Module, m.text(m.identity()), def.ID, renamed, net.objects(net.level)}, nil
 }
 
 // revise adds a revision if the content differs from the last one. A change within the
@@ -153,8 +160,9 @@ func newPresence(net *LockedNet) presence {
 	return had
 }
 
-// changes says in words what came and went.
-func (p presence) changes(net *LockedNet, renamed int) string {
+// changes says in words what came and went, and whether all names or the level of objects are
+// others.
+func (p presence) changes(net *LockedNet, renamed, chosen bool) string {
 	if p == nil {
 		return "First version."
 	}
@@ -168,8 +176,11 @@ func (p presence) changes(net *LockedNet, renamed int) string {
 		}
 	}
 	var text []string
-	if renamed > 0 {
+	if renamed {
 		text = append(text, "Renamed every descriptor with the prefix "+net.Prefix+".")
+	}
+	if chosen {
+		text = append(text, "Chose other objects of each place and transition: "+string(net.level)+".")
 	}
 	if len(added) > 0 {
 		text = append(text, "Added "+list(added)+".")

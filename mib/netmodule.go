@@ -22,6 +22,7 @@ type netText struct {
 	net     *LockedNet
 	def     *petri.Net
 	contact string
+	short   bool // descriptions only lead to PETRINET-MIB
 }
 
 // node is a place or transition in its net's module.
@@ -45,10 +46,11 @@ func named(name, id string) string {
 func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
 	m := &netText{moduleText: newModuleText(), net: net, def: def, contact: cmp.Or(strings.TrimSpace(clip(opts.Contact, clipDoc)), Contact)}
 	d := net.Prefix
-	m.node(d+"Objects", d+"MIB", subObjects)
-	m.node(d+"Net", d+"Objects", subModuleNet)
-	m.node(d+"Places", d+"Objects", subPlaces)
-	m.node(d+"Transitions", d+"Objects", subTransitions)
+	m.lateNode(d+"Objects", d+"MIB", subObjects)
+	m.lateNode(d+"Net", d+"Objects", subModuleNet)
+	m.lateNode(d+"Places", d+"Objects", subPlaces)
+	m.lateNode(d+"Transitions", d+"Objects", subTransitions)
+	m.short = net.objects(net.level) > longTexts
 	netMembers := m.netScalars()
 
 	places := map[string]node{}
@@ -62,8 +64,8 @@ func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
 		transitions[t.ID] = node{"Transition", t.ID, t.Name, t.Doc}
 	}
 	var retired []string
-	placeMembers := m.nodes("Place", d+"Places", net.Places(), places, namedOnly(objectsOf(placeColumns())), &retired)
-	transMembers := m.nodes("Transition", d+"Transitions", net.Transitions(), transitions, namedOnly(objectsOf(transitionColumns())), &retired)
+	placeMembers := m.nodes("Place", d+"Places", net.Places(), places, net.level.of(objectsOf(placeColumns())), &retired)
+	transMembers := m.nodes("Transition", d+"Transitions", net.Transitions(), transitions, net.level.of(objectsOf(transitionColumns())), &retired)
 	m.conformance(netMembers, placeMembers, transMembers, retired)
 	return m
 }
@@ -99,10 +101,16 @@ func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]n
 			n, status, list = node{kind: kind, id: e.ID}, "obsolete", retired
 		}
 		own := m.net.Name(e)
-		m.node(own, parent, e.Number)
+		m.lateNode(own, parent, e.Number)
 		for i := range objects {
 			name := own + objects[i].suffix
-			m.objectType(name, &objects[i], "read-only", status, m.describe(&n, &objects[i], i == 0, current), own)
+			o := objects[i]
+			text := m.describe(&n, &o, i == 0, current)
+			if m.short {
+				text = m.lead(&n, &o, current)
+				o.syntax.see = ""
+			}
+			m.objectType(name, &o, "read-only", status, text, own)
 			*list = append(*list, name)
 		}
 	}
@@ -122,13 +130,25 @@ func (m *netText) describe(n *node, o *object, first, current bool) string {
 	return text + strings.ReplaceAll(o.text, discontinuity, " The discontinuity time is "+m.net.own("CountedSince")+".")
 }
 
+// lead returns a description of an object that leads to the one in PETRINET-MIB.
+func (m *netText) lead(n *node, o *object, current bool) string {
+	text := fmt.Sprintf("%s%s of %s.", inModule(strings.ToLower(n.kind)), o.suffix, named(n.name, n.id))
+	if strings.HasSuffix(o.text, discontinuity) {
+		text += " The discontinuity time is " + m.net.own("CountedSince") + "."
+	}
+	if !current {
+		text += " It is not in the net any more."
+	}
+	return text
+}
+
 // conformance puts every object into a group. Obsolete ones have their own group and
 // statement, because a current one must not include them.
 func (m *netText) conformance(net, places, transitions, retired []string) {
 	d := m.net.Prefix
-	m.node(d+"Conformance", d+"MIB", subConformance)
-	m.node(d+"Compliances", d+"Conformance", 1)
-	m.node(d+"Groups", d+"Conformance", 2)
+	m.lateNode(d+"Conformance", d+"MIB", subConformance)
+	m.lateNode(d+"Compliances", d+"Conformance", 1)
+	m.lateNode(d+"Groups", d+"Conformance", 2)
 	var may [][2]string
 	const known = "Needed as far as the sources of the net report it."
 	m.macro(d+"NetGroup", "OBJECT-GROUP", "OBJECTS", net, "current", descriptionClause("Which net this is."), d+"Groups", 1)

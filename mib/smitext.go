@@ -21,6 +21,7 @@ const dateLayout = "200601021504Z"
 // moduleText writes an SMIv2 module. The body comes first, because it decides the imports.
 type moduleText struct {
 	body bytes.Buffer
+	tail bytes.Buffer    // what comes after the body
 	used map[string]bool // names, some of which are imported
 }
 
@@ -38,6 +39,13 @@ func (m *moduleText) printf(format string, args ...any) { fmt.Fprintf(&m.body, f
 func (m *moduleText) node(name, parent string, sub uint32) {
 	m.use(parent)
 	m.printf("%s OBJECT IDENTIFIER ::= { %s %d }\n\n", name, parent, sub)
+}
+
+// lateNode is the same for a node after all else. net-snmp searches a module from its beginning
+// for each member of a group, so a large one is read faster with its objects before its nodes.
+func (m *moduleText) lateNode(name, parent string, sub uint32) {
+	m.use(parent)
+	fmt.Fprintf(&m.tail, "%s OBJECT IDENTIFIER ::= { %s %d }\n\n", name, parent, sub)
 }
 
 // heading writes a comment. It must not contain text of a net.
@@ -112,6 +120,7 @@ func (m *moduleText) text(id identity) []byte {
 	}
 	fmt.Fprintf(&b, "    ::= { %s %d }\n\n", id.parent, id.sub)
 	b.Write(m.body.Bytes())
+	b.Write(m.tail.Bytes())
 	b.WriteString("END\n")
 	return b.Bytes()
 }

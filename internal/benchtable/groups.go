@@ -108,11 +108,12 @@ func sidecarGroups() []group {
 			{what: "the same, beside 1,000 rows", name: "Next/layout/rows=100000", base: "Next/layout/rows=1000", baseIs: "among 1,000 rows"},
 			{what: "memory of a row of 8 columns, of 100,000", name: "Row/layout/rows=100000", unit: "B/row", base: "Row/base=full-names/rows=100000", baseIs: "names in full", goal: "≤ 200 bytes"},
 		}},
-		{pkg: "mib", pattern: "Build", rows: []row{
+		{pkg: "mib", pattern: "Build|Load", rows: []row{
 			{what: "SNMP table of 10,000 places, values of a tick", name: "Build/places=10000/transitions=0/values",
 				base: "Build/places=10000/transitions=0/base=memory", baseIs: "filling the memory", goal: "≤ 20 ms"},
 			{what: "the same, after a row was added or removed", name: "Build/places=10000/transitions=0/rows",
 				base: "Build/places=10000/transitions=0/values", baseIs: "the same rows", goal: "≤ 20 ms"},
+			{what: "snmptranslate reads the module of 5,000 places", name: "Load/module=5000", base: "Load/base=PETRINET-MIB", baseIs: "PETRINET-MIB alone", goal: "≤ 3 s"},
 		}},
 		{pkg: "agentx", pattern: "WalkThroughSnmpd|BulkOfEight", oneProcessor: true, rows: []row{
 			{what: "snmpbulkwalk through snmpd, all on one processor, 80,000 variables", name: "WalkThroughSnmpd/variables=80000", unit: "variables/s",

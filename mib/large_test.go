@@ -96,7 +96,8 @@ func TestTheLevelOfObjects(t *testing.T) {
 		objects             int
 		story               string
 	}{
-		{900, 5, "", LevelAll, 900*11 + 5*18, "First version."},
+		{100, 5, "", LevelAll, 100*11 + 5*18, "First version."},
+		{900, 5, "", LevelAll, 900*11 + 5*18, "Added place 'p101'"},
 		{4000, 500, LevelAuto, LevelAll, 4000*11 + 500*18, "Added place 'p901'"},
 		{4000, 500, LevelFew, LevelFew, 4500 * 2, "Chose other objects of each place and transition: few."},
 		{4000, 500, LevelAuto, LevelFew, 4500 * 2, ""},
@@ -115,11 +116,11 @@ func TestTheLevelOfObjects(t *testing.T) {
 		if got := strings.Count(text, " OBJECT-TYPE\n") - len(moduleScalars()); n.level != c.want || got != c.objects || written[len(written)-1].Objects != c.objects {
 			t.Errorf("step %d: level %s, %d objects, reported %d; want %s and %d", i, n.level, got, written[len(written)-1].Objects, c.want, c.objects)
 		}
-		if last := n.revisions[len(n.revisions)-1]; c.story == "" && last.date != "202508010815Z" || !strings.Contains(last.text, c.story) {
+		if last := n.revisions[len(n.revisions)-1]; c.story == "" && last.date != "202509010815Z" || !strings.Contains(last.text, c.story) {
 			t.Errorf("step %d: the last revision is %+v", i, last)
 		}
-		if strings.Contains(text, "pnStuckTable") == (c.objects > longTexts) {
-			t.Errorf("step %d: long texts", i)
+		if strings.Contains(text, "pnStuckTable shows") == (c.objects > longTexts) {
+			t.Errorf("step %d: texts in full or not, of %d objects", i, c.objects)
 		}
 	}
 	_, err := Generate(dir, path, testRoot(t), []*petri.Net{largeNet(1, 1)}, Options{Objects: "most"}, testNow())

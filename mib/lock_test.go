@@ -256,6 +256,19 @@ func FuzzParseLock(f *testing.F) {
 				}
 			}
 		}
+		oids := oidsByID(testRoot(t), again)
+		for _, n := range again.Nets() {
+			if n.Prefix != "" {
+				continue
+			}
+			if _, err := again.rename(n, &petri.Net{ID: n.ID}); err != nil && !errors.Is(err, ErrLockFull) {
+				t.Fatal(err)
+			}
+		}
+		again = parse(t, string(again.Text()))
+		if diff := cmp.Diff(oids, oidsByID(testRoot(t), again)); diff != "" {
+			t.Fatalf("an OID moved: %s", diff)
+		}
 		def := sizedNet("f", 3, 3)
 		before := again.size
 		if n, _, err := again.Assign("f", def); err == nil && (n.without(def) > 0 || again.size < before) {

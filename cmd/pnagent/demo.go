@@ -228,7 +228,7 @@ What to look at:
   terminal  pnagent top --url http://{{.Web}}
   metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
   view      curl -s http://{{.Web}}/api/v1/view
-  alarms    curl -s http://{{.Web}}/api/v1/alarms
+  alarms    pnagent alarms --url http://{{.Web}}
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
   names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
@@ -236,14 +236,14 @@ What to look at:
 What gets stuck: payments that cannot be booked (order-fulfilment, paymentUnclear), jobs behind a failed
 backup (backup-window, queued and failed), crates without labels (packaging-line, crates).
 Release one by hand:
-  nats --server {{.NATS}} req petrinet.v1.fire.backup-window.{{index .Sources 0}} '{"instance":0,"transition":"release"}'
+  pnagent fire --nats {{.NATS}} backup-window {{.First}} release
 
 {{if .For}}Stops after {{.For}}.{{else}}Ctrl-C stops it.{{end}}
 `))
 
 func (c *demoCmd) welcome(s streams, side *sidecar, ns *server.Server) error {
 	return welcomeText.Execute(s.out, map[string]any{
-		"Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
+		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
 		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For,
 	})
 }

@@ -286,9 +286,9 @@ func (a *attacked) publish(message func(i int) *nats.Msg) (end func() error) {
 }
 
 // A flood of messages that are not of any source is dropped and counted, and the
-// messages of a source that is shown are processed meanwhile.
+// messages of a source that is shown are processed meanwhile. It runs alone, because it
+// measures times.
 func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
-	t.Parallel()
 	a := attack(t)
 	end := a.flood(func(i int) string { return telemetry.Subjects{}.Snapshot("garbage", fmt.Sprint(i%1000)) })
 	until(t, "messages of unknown sources are dropped", func() error {

@@ -27,22 +27,43 @@ overrides:
 
 // What a network management station knows of notifications from PETRINET-MIB.
 const (
-	tokenStuck   = oidRoot + ".1.0.1"
-	tokenMoving  = oidRoot + ".1.0.2"
-	alarmTable   = oidRoot + ".1.1.9.1"
-	alarmNet     = 3
-	alarmSubject = 4
+	tokenStuck    = oidRoot + ".1.0.1"
+	tokenMoving   = oidRoot + ".1.0.2"
+	alarmTable    = oidRoot + ".1.1.9.1"
+	alarmNet      = 3
+	alarmSubject  = 4
+	alarmRow      = 5
+	alarmSeverity = 10
+	trapOID       = "1.3.6.1.6.3.1.1.4.1.0" // snmpTrapOID.0
 )
 
 // notice is the content of a notification: its kind, its place, and the number of its
 // alarm.
 type notice struct{ notification, net, place, alarm string }
 
+// judgement is what a notification says beside that: the row to look at, and the severity.
+type judgement struct {
+	row      string
+	severity int64
+}
+
+func judgementOf(n snmptest.Notification) (j judgement) {
+	for _, v := range n.Variables {
+		switch name := v.Name.String(); {
+		case strings.HasPrefix(name, fmt.Sprintf("%s.%d.", alarmTable, alarmRow)):
+			j.row = v.Value.OID().String()
+		case strings.HasPrefix(name, fmt.Sprintf("%s.%d.", alarmTable, alarmSeverity)):
+			j.severity = int64(v.Value.Num)
+		}
+	}
+	return j
+}
+
 func noticeOf(n snmptest.Notification) notice {
 	var s notice
 	for _, v := range n.Variables {
 		name := v.Name.String()
-		if v.Value.Type == smi.TypeObjectIdentifier {
+		if name == trapOID && v.Value.Type == smi.TypeObjectIdentifier {
 			s.notification = v.Value.OID().String()
 		}
 		for column, field := range map[int]*string{alarmNet: &s.net, alarmSubject: &s.place} {
@@ -86,6 +107,10 @@ func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 			if want := (notice{tokenStuck, "claims", "awaiting answer", stuck.alarm}); stuck != want || stuck.alarm == "" || raised.PDU != c.pdu || raised.User != c.user {
 				t.Errorf("%s is %+v, want %+v", raised.PDU, stuck, want)
 			}
+			minor := judgement{oidRoot + ".1.1.3.1.2.1.3", 5}
+			if got := judgementOf(raised); got != minor {
+				t.Errorf("%s is of %+v, want %+v", raised.PDU, got, minor)
+			}
 			nc := connect(t, natsURL)
 			for range 40 {
 				request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
@@ -96,6 +121,9 @@ func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 				all = nil
 				for _, n := range sink.Wait(t, 2) {
 					all = append(all, noticeOf(n))
+					if got := judgementOf(n); all[len(all)-1] == want[1] && got != (judgement{minor.row, 1}) {
+						t.Errorf("the clear is of %+v; want the row of the raise, and cleared", got)
+					}
 				}
 				if !slices.Contains(all, want[1]) {
 					return fmt.Errorf("there is %+v", all)

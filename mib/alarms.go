@@ -13,7 +13,7 @@ import (
 // alarmRow is one active alarm.
 type alarmRow struct {
 	alarm *alarm.Alarm
-	row   smi.OID // see Builder.rowOf
+	row   smi.OID // see served.rowOf
 	at    *clock
 }
 
@@ -48,14 +48,66 @@ func alarmColumns() []column[alarmRow] {
 			func(r *alarmRow) smi.Value { return gauge(r.alarm.Affected) }},
 		{object{9, "Text", syntaxText(), "", "The condition in words, for people. If it is cut off, pnAlarmRow leads to the numbers.", 0, false},
 			func(r *alarmRow) smi.Value { return text(r.alarm.Text) }},
+		{object{10, "Severity", syntaxSeverity(), "", "How serious the alarm is by the rules of the agent now, and cleared in the notification that it is over. A reload of the rules may change it, and sends no notification. Begin with the smallest number; of equal ones look at the one with the largest pnAlarmAge.", 0, false},
+			func(r *alarmRow) smi.Value { return severity(r.alarm.Severity) }},
+		{object{11, "Acknowledged", syntaxTruth(), "", "Whether an operator acknowledged the alarm, so that others know that it is being worked on: see pnAlarmAckBy. The alarm stays active and is counted. It is done by pnagent alarms ack with pnAlarmIndex.", 0, false},
+			func(r *alarmRow) smi.Value { return truth(r.alarm.Ack != nil) }},
+		{object{12, "AckBy", syntaxText(), "", "Who acknowledged the alarm; empty if it is not acknowledged.", 0, false},
+			func(r *alarmRow) smi.Value { return text(r.ack().By) }},
+		{object{13, "AckTime", syntaxDate(), "", "When the alarm was acknowledged; all zero if it is not.", 0, false},
+			func(r *alarmRow) smi.Value { return r.at.date(r.ack().At) }},
+		{object{14, "SilencedUntil", syntaxDate(), "", "Until when the notifications about the alarm are held back, by pnagent alarms silence; all zero if they are not. A silenced alarm has its row here, and is not in pnAlarmActive and the numbers by severity.", 0, false},
+			func(r *alarmRow) smi.Value { return r.at.date(r.alarm.SilencedUntil) }},
+		{object{15, "Comment", syntaxText(), "", "What the operator wrote who acknowledged the alarm; empty if there is nothing.", 0, false},
+			func(r *alarmRow) smi.Value { return text(r.ack().Comment) }},
 	}
 }
 
+// ack returns the acknowledgement; the zero Ack if there is none.
+func (r *alarmRow) ack() alarm.Ack {
+	if r.alarm.Ack == nil {
+		return alarm.Ack{}
+	}
+	return *r.alarm.Ack
+}
+
+// severity returns a PetrinetSeverity: indeterminate for a severity that is not known.
+func severity(s alarm.Severity) smi.Value {
+	if s < alarm.Cleared || s > alarm.Warning {
+		s = alarm.Indeterminate
+	}
+	return smi.Integer(int32(s))
+}
+
 // alarmScalars returns the scalars beside the table.
-func alarmScalars() []column[agentRow] {
+func alarmScalars() []column[agentRow] { return append(changeScalars(), countScalars()...) }
+
+// changeScalars returns those before pnQueueTable.
+func changeScalars() []column[agentRow] {
 	return []column[agentRow]{
-		{object{10, "LastChange", syntaxDate(), "", "When pnAlarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or suppressed.", 0, false},
+		{object{10, "LastChange", syntaxDate(), "", "When pnAlarmTable last gained or lost a row; all zero if it never did. Read the table again when this changes: a notification may have been lost or suppressed. Acknowledgements and silences do not change it.", 0, false},
 			func(r *agentRow) smi.Value { return r.at.date(r.state.LastChange) }},
+	}
+}
+
+// countScalars returns those behind pnClearedTable, for tools that read single numbers.
+func countScalars() []column[agentRow] {
+	of := func(s alarm.Severity) func(*agentRow) smi.Value {
+		return func(r *agentRow) smi.Value { return gauge(uint64(r.state.BySeverity()[s])) }
+	}
+	return []column[agentRow]{
+		{object{13, "Active", syntaxGauge(), "alarms", "How many alarms are active and not silenced. Anything but 0 is worth a look at pnAlarmTable. Without a connection to NATS, 0 is no all-clear: see pnAgentNatsState.", 0, false},
+			func(r *agentRow) smi.Value {
+				active := 0
+				for _, n := range r.state.BySeverity() {
+					active += n
+				}
+				return gauge(uint64(active))
+			}},
+		{object{14, "Critical", syntaxGauge(), "alarms", "How many alarms of pnAlarmSeverity critical are active and not silenced. Anything but 0 needs an operator now: look at pnAlarmTable.", 0, false}, of(alarm.Critical)},
+		{object{15, "Major", syntaxGauge(), "alarms", "How many alarms of pnAlarmSeverity major are active and not silenced. Anything but 0 needs an operator soon: look at pnAlarmTable.", 0, false}, of(alarm.Major)},
+		{object{16, "Minor", syntaxGauge(), "alarms", "How many alarms of pnAlarmSeverity minor are active and not silenced. Anything but 0 needs an operator today: look at pnAlarmTable.", 0, false}, of(alarm.Minor)},
+		{object{17, "Warning", syntaxGauge(), "alarms", "How many alarms of pnAlarmSeverity warning are active and not silenced. Anything but 0 is worth a look at pnAlarmTable.", 0, false}, of(alarm.Warning)},
 	}
 }
 
@@ -73,64 +125,4 @@ func (d *dynamic) findAlarms(state *alarm.ActiveSet) {
 	}
 	slices.SortStableFunc(d.alarms, func(a, b *alarm.Alarm) int { return cmp.Compare(a.Index, b.Index) })
 	d.alarms = slices.CompactFunc(d.alarms, func(a, b *alarm.Alarm) bool { return a.Index == b.Index })
-}
-
-// firstColumn is the column that a RowPointer names: all tables begin with an index that is
-// not accessible, and have a name in this column.
-const firstColumn = 2
-
-// rowOf returns the row that an alarm is about; zeroDotZero if there is none.
-func (b *Builder) rowOf(a *alarm.Alarm, sources []sourceAt) smi.OID {
-	row := func(t table, index ...uint32) smi.OID {
-		return b.root.Append(subPetrinet, subObjects, t.sub, 1, firstColumn).Append(index...)
-	}
-	if a.Kind == alarm.RegionStopped {
-		var owner *sourceAt
-		for i := range sources {
-			s := &sources[i]
-			if s.source.Net == a.Net && s.source.Region == a.Subject && (owner == nil || s.source.Claim().Compare(owner.source.Claim()) > 0) {
-				owner = s
-			}
-		}
-		if owner == nil {
-			return smi.OID{0, 0}
-		}
-		return row(sourceTable(), owner.number)
-	}
-	if _, _, source, _ := a.About(); source != "" {
-		for _, s := range sources {
-			if s.source.Name == a.Subject && (a.Net == "" || s.source.Net == a.Net) {
-				return row(sourceTable(), s.number)
-			}
-		}
-		return smi.OID{0, 0}
-	}
-	if a.Kind == alarm.NATSDisconnected {
-		return smi.OID{0, 0}
-	}
-	number := b.plan.numbers[a.Net]
-	i, found := slices.BinarySearchFunc(b.plan.nets, number, func(n netPlan, number uint32) int { return cmp.Compare(n.number, number) })
-	if !found {
-		return smi.OID{0, 0}
-	}
-	net, locked := &b.plan.nets[i], b.numbers.lock.Net(a.Net)
-	switch a.Kind {
-	case alarm.NetDeadlocked:
-		return row(netTable(), number)
-	case alarm.TokenStuck:
-		if e := locked.Place(a.Subject); e != nil && has(net.places, e.Number) {
-			return row(placeTable(), number, e.Number)
-		}
-	default:
-		if e := locked.Transition(a.Subject); e != nil && has(net.transitions, e.Number) {
-			return row(transitionTable(), number, e.Number)
-		}
-	}
-	return smi.OID{0, 0}
-}
-
-// has reports whether sorted rows contain a number.
-func has(rows []numbered, number uint32) bool {
-	_, found := slices.BinarySearchFunc(rows, number, func(r numbered, number uint32) int { return cmp.Compare(r.number, number) })
-	return found
 }

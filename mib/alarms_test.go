@@ -209,7 +209,7 @@ func checkNotification(t *testing.T, nodes map[string]gosmi.SmiNode, variables [
 	return n.Name
 }
 
-// A notification and pnAlarmTable have the same values.
+// A notification and pnAlarmTable have the same values, the row among them.
 func TestANotificationMatchesAlarmTable(t *testing.T) {
 	b := newBuilder(t, "")
 	table := buildAlarms(t, b, &alarm.ActiveSet{Active: []alarm.Alarm{stuckAlarm(7)}})

@@ -51,6 +51,7 @@ type Builder struct {
 	numbers numbering
 	sources sourceNumbers
 	now     atomic.Int64 // of the last Build
+	served  atomic.Pointer[served]
 
 	plan   *plan
 	layout *smi.Layout
@@ -80,7 +81,8 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 
 // Build lays out a View and the alarms as of now, in microseconds; nil is a View without nets
 // and no alarms. It lays names out again only if the nets, their reported columns, or the rows
-// of pnStuckTable, pnBlockTable, pnSourceTable, pnAlarmTable or pnQueueTable have changed.
+// of pnStuckTable, pnBlockTable, pnSourceTable, pnAlarmTable, pnQueueTable or pnClearedTable have
+// changed.
 //
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.
@@ -101,6 +103,7 @@ func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64)
 		}
 	}
 	rows := b.plan.find(view, state, &b.sources, b.rows)
+	b.served.Store(&served{b.root, b.plan, rows.sources})
 	if err := b.lay(rows); err != nil {
 		return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 	}
@@ -161,7 +164,7 @@ func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dyna
 		n := &b.plan.nets[i]
 		b.netValues(n, view.Nets[n.view], &agent, draft)
 	}
-	b.dynamicValues(view, rows, &agent, draft)
+	b.alarmValues(b.dynamicValues(view, rows, agent.at, draft), rows, &agent, draft)
 	return draft.Table()
 }
 
@@ -203,9 +206,10 @@ func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k i
 	}
 }
 
-// dynamicValues sets the values of the dynamic rows, and of the scalar between them.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agentRow, draft *smi.Draft) {
-	clock, block := agent.at, len(b.plan.head)
+// dynamicValues sets the values of the dynamic rows before those of alarms. It returns the
+// block after them.
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *clock, draft *smi.Draft) (next int) {
+	block := len(b.plan.head)
 	stuck := stuckRow{at: clock}
 	block = scatter(draft, block, b.desc.stuck, &stuck, rows.stuck, func(at *stuckAt) {
 		place := at.net.places[at.place].index
@@ -225,13 +229,22 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, agent *agen
 	for i := range rows.regions {
 		block = scatter(draft, block, b.desc.regions[i].columns, &source, rows.regions[i], set)
 	}
-	row := alarmRow{at: clock}
+	return block
+}
+
+// alarmValues sets the values of the other dynamic rows, which begin with block, and of the
+// scalars between and behind them.
+func (b *Builder) alarmValues(block int, rows *dynamic, agent *agentRow, draft *smi.Draft) {
+	about, row := b.served.Load(), alarmRow{at: agent.at}
 	block = scatter(draft, block, b.desc.alarms, &row, rows.alarms, func(a **alarm.Alarm) {
-		row.alarm, row.row = *a, b.rowOf(*a, rows.sources)
+		row.alarm, row.row = *a, about.rowOf(*a)
 	})
-	scalars(draft, block, b.desc.alarm, agent)
-	queue := queueRow{at: clock}
-	scatter(draft, block+1, b.desc.queues, &queue, rows.queues, func(at *queueAt) { queue.queue = at.queue })
+	scalars(draft, block, b.desc.change, agent)
+	queue := queueRow{at: agent.at}
+	block = scatter(draft, block+1, b.desc.queues, &queue, rows.queues, func(at *queueAt) { queue.queue = at.queue })
+	cleared := clearedRow{at: agent.at}
+	block = scatter(draft, block, b.desc.cleared, &cleared, rows.cleared, func(a **alarm.ClearedAlarm) { cleared.alarm = *a })
+	scalars(draft, block, b.desc.counts, agent)
 }
 
 // scatter sets the values of all rows of a table, whose columns begin with block

@@ -120,6 +120,7 @@ func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
 		for i, kind := range kinds() {
 			state.Active = append(state.Active, alarm.Alarm{Index: uint32(3*i + 1), Kind: kind, Net: "alpha", Subject: "place3", Raised: now0, Since: 1})
 		}
+		state.Cleared = []alarm.ClearedAlarm{{Alarm: alarm.Alarm{Index: 2, Kind: alarm.SourceLost, Subject: "gone", Raised: now0, Severity: alarm.Major}, Cleared: now0}}
 		table, err := newBuilder(t, filepath.Join(dir, LockFile)).Build(view, state, now0)
 		if err != nil {
 			t.Fatal(err)
@@ -194,6 +195,9 @@ func petrinetOIDs(root smi.OID) map[string]string {
 	}
 	for _, o := range objectsOf(alarmScalars()) {
 		names[inModule("alarm")+o.suffix] = objects.Append(o.sub).String()
+	}
+	for _, o := range objectsOf(clearedScalars()) {
+		names[inModule("cleared")+o.suffix] = objects.Append(o.sub).String()
 	}
 	for _, tab := range petrinetTables() {
 		for _, o := range tab.columns {
@@ -441,7 +445,7 @@ func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
 
 func TestBeforeTheFirstViewThereAreOnlyScalars(t *testing.T) {
 	table := build(t, newBuilder(t, ""), nil, now0)
-	if want := len(agentScalars()) + len(alarmScalars()); table.Len() != want {
+	if want := len(agentScalars()) + len(alarmScalars()) + len(clearedScalars()); table.Len() != want {
 		t.Errorf("%d variables, want %d", table.Len(), want)
 	}
 }

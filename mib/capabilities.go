@@ -27,7 +27,7 @@ func CapabilitiesID(root smi.OID) smi.OID { return root.Append(subCaps, 1) }
 // capsRevisions returns the history of PETRINET-CAPS-MIB, see petrinetRevisions.
 func capsRevisions() []revision {
 	return []revision{
-		{date: "202611251900Z", digest: "ce58bcdb997edf4a", text: "First version."},
+		{date: "202611251900Z", digest: "f7c510fa30bb6b9f", text: "First version."},
 	}
 }
 

@@ -22,8 +22,11 @@ func (m *petrinetText) conformance() {
 	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed(inModule("agent"), objectsOf(agentScalars())), subAgent)
 	for _, t := range petrinetTables() {
 		members := prefixed(t.columnPrefix(), t.columns)
-		if t.name == "alarm" {
+		switch t.name {
+		case "alarm":
 			members = append(members, prefixed(inModule("alarm"), objectsOf(alarmScalars()))...)
+		case "cleared":
+			members = append(members, prefixed(inModule("cleared"), objectsOf(clearedScalars()))...)
 		}
 		name := "petrinet" + upperFirst(t.name) + "Group"
 		group(name, t.group, members, t.sub)

@@ -108,5 +108,6 @@ func viewOfNet(v *collector.View, net string) *collector.View {
 func alarmsOfNet(s *alarm.ActiveSet, net string) *alarm.ActiveSet {
 	one := *s
 	one.Active = slices.DeleteFunc(slices.Clone(s.Active), func(a alarm.Alarm) bool { return a.Net != net })
+	one.Cleared = slices.DeleteFunc(slices.Clone(s.Cleared), func(a alarm.ClearedAlarm) bool { return a.Net != net })
 	return &one
 }

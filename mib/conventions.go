@@ -36,6 +36,11 @@ func conventions() []convention {
 				"often; pnTransitionLooping reports it. natsDisconnected: the agent has no connection to NATS. " +
 				"sourceConflict: two processes publish as one source. sourceRefused: messages of a source are refused. regionStopped: a region of a net is stopped. The other kinds are reported by the notifications of their names, with pn before them.",
 			labels: []string{"tokenStuck", "transitionStarved", "sourceLost", "netDeadlocked", "failureRatio", "transitionLoop", "natsDisconnected", "sourceConflict", "sourceRefused", "regionStopped"}},
+		{name: "PetrinetSeverity", reference: "RFC 3877, ItuPerceivedSeverity of ITU-ALARM-TC-MIB, which has the same numbers; ITU-T X.733, perceived severity.",
+			text: "How serious an alarm is. cleared: it is over; only notifications have it. indeterminate: not known. critical: an operator has to act now, " +
+				"because work has stopped or the numbers cannot be trusted. major: an operator has to act soon, because work is lost or about to stop. " +
+				"minor: an operator has to act today. warning: an operator should look into it. The rules of the agent give each alarm one of critical to warning.",
+			labels: []string{"cleared", "indeterminate", "critical", "major", "minor", "warning"}},
 	}
 }
 

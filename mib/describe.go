@@ -16,7 +16,7 @@ type Description struct {
 
 // Section is a table of PETRINET-MIB, or the scalars of one subject.
 type Section struct {
-	Name    string   // placeTable; agent or alarm for scalars
+	Name    string   // placeTable; agent, alarm or cleared for scalars
 	Text    string   // DESCRIPTION; "" for scalars
 	OID     smi.OID  // of the row, or the parent of the scalars
 	Index   []string // names of the INDEX clause; nil for scalars
@@ -62,7 +62,8 @@ func Describe(root smi.OID) Description {
 		s.Objects = append(s.Objects, describeAll(t.columnPrefix(), row, t.columns)...)
 		d.Sections = append(d.Sections, s)
 	}
-	d.Sections = append(d.Sections, scalarSection("alarm", objects, objectsOf(alarmScalars())))
+	d.Sections = append(d.Sections, scalarSection("alarm", objects, objectsOf(alarmScalars())),
+		scalarSection("cleared", objects, objectsOf(clearedScalars())))
 	for _, n := range notifications() {
 		d.Notifications = append(d.Notifications, Notification{Name: n.descriptor(), OID: module.Append(0, n.sub), Text: n.text, Runbook: n.runbook(),
 			Kind: n.kind, Clears: n.clears, Objects: n.objects})

@@ -22,6 +22,7 @@ type dynamic struct {
 	regions [lists][]sourceAt // the sources that report each of regionColumns
 	alarms  []*alarm.Alarm
 	queues  []queueAt
+	cleared []*alarm.ClearedAlarm
 }
 
 type stuckAt struct {
@@ -74,6 +75,7 @@ func (p *plan) find(view *collector.View, state *alarm.ActiveSet, sources *sourc
 		}
 	}
 	d.findAlarms(state)
+	d.findCleared(state)
 	return d
 }
 
@@ -115,14 +117,14 @@ func (b blockAt) compare(o blockAt) int {
 
 // dynamicRows are the indices of the tables of dynamic. Equal ones have the same rows.
 type dynamicRows struct {
-	stuck, blocks, sources, alarms, queues *smi.Rows
-	regions                                [lists]*smi.Rows
+	stuck, blocks, sources, alarms, queues, cleared *smi.Rows
+	regions                                         [lists]*smi.Rows
 }
 
 // rows returns the indices of d. A table whose rows did not change keeps its Rows, so that
 // only changed ones are laid out.
 func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
-	var errs [5 + lists]error
+	var errs [6 + lists]error
 	source := func(subs []uint32, at *sourceAt) []uint32 { return append(subs, at.number) }
 	now.stuck, errs[0] = renew(stuckTable(), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
 		return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
@@ -132,13 +134,16 @@ func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
 	})
 	now.sources, errs[2] = renew(sourceTable(), last.sources, d.sources, source)
 	for i := range d.regions {
-		now.regions[i], errs[5+i] = renew(sourceTable(), last.regions[i], d.regions[i], source)
+		now.regions[i], errs[6+i] = renew(sourceTable(), last.regions[i], d.regions[i], source)
 	}
 	now.alarms, errs[3] = renew(alarmTable(), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
 		return append(subs, (*a).Index)
 	})
 	now.queues, errs[4] = renew(queueTable(), last.queues, d.queues, func(subs []uint32, at *queueAt) []uint32 {
 		return append(subs, at.net.number, uint32(at.queue.Priority))
+	})
+	now.cleared, errs[5] = renew(clearedTable(), last.cleared, d.cleared, func(subs []uint32, a **alarm.ClearedAlarm) []uint32 {
+		return append(subs, (*a).Index)
 	})
 	return now, errors.Join(errs[:]...)
 }
@@ -177,12 +182,15 @@ func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layou
 		add(sourceTable().sub, objectsOf(d.regions[i].columns), now.regions[i])
 	}
 	add(alarmTable().sub, objectsOf(d.alarms), now.alarms)
-	alarm, err := scalarRows(objectsOf(d.alarm))
-	if err != nil {
+	change, changeErr := scalarRows(objectsOf(d.change))
+	counts, countsErr := scalarRows(objectsOf(d.counts))
+	if err := errors.Join(changeErr, countsErr); err != nil {
 		return nil, err
 	}
-	blocks = append(blocks, smi.Block{Prefix: objects, Rows: alarm, Scalar: true})
+	blocks = append(blocks, smi.Block{Prefix: objects, Rows: change, Scalar: true})
 	add(queueTable().sub, objectsOf(d.queues), now.queues)
+	add(clearedTable().sub, objectsOf(d.cleared), now.cleared)
+	blocks = append(blocks, smi.Block{Prefix: objects, Rows: counts, Scalar: true})
 	return smi.Compose(append(blocks, p.tail...), p.objects)
 }
 
@@ -192,5 +200,5 @@ func (d *description) dynamicBlocks() int {
 	for i := range d.regions {
 		regions += len(d.regions[i].columns)
 	}
-	return len(d.stuck) + len(d.blocks) + len(d.sources) + regions + len(d.alarms) + 1 + len(d.queues)
+	return len(d.stuck) + len(d.blocks) + len(d.sources) + regions + len(d.alarms) + 1 + len(d.queues) + len(d.cleared) + 1
 }

@@ -39,8 +39,10 @@ type description struct {
 	sources     []column[sourceRow]
 	regions     [lists]optional
 	alarms      []column[alarmRow]
-	alarm       []column[agentRow]
+	change      []column[agentRow] // between alarms and queues
 	queues      []column[queueRow]
+	cleared     []column[clearedRow]
+	counts      []column[agentRow] // behind cleared
 	module      []column[netRow]
 }
 
@@ -48,12 +50,13 @@ func newDescription() *description {
 	return &description{
 		agent: agentScalars(), nets: netColumns(), places: placeColumns(), ages: ageColumns(),
 		transitions: transitionColumns(), stuck: stuckColumns(), blocks: blockColumns(),
-		sources: sourceColumns(), regions: regionColumns(), alarms: alarmColumns(), alarm: alarmScalars(), queues: queueColumns(), module: moduleScalars(),
+		sources: sourceColumns(), regions: regionColumns(), alarms: alarmColumns(), change: changeScalars(), queues: queueColumns(),
+		cleared: clearedColumns(), counts: append(countScalars(), clearedScalars()...), module: moduleScalars(),
 	}
 }
 
 // plan maps the values of a set of nets to blocks, in three parts: head (scalars and the
-// tables whose rows are the nets' places and transitions), the dynamic rows and a scalar, and
+// tables whose rows are the nets' places and transitions), the dynamic rows and scalars, and
 // tail (the nets' own modules). Only the middle part differs between two ticks of the same
 // nets.
 type plan struct {
@@ -100,6 +103,8 @@ type netPlan struct {
 
 	placeNumber      []uint32 // by index in the definition; 0 for none
 	transitionNumber []uint32
+	placeByID        func() map[string]uint32 // those with a number
+	transitionByID   func() map[string]uint32
 }
 
 // numbered is a place or transition by its number and its index in the
@@ -171,6 +176,8 @@ func newNetPlan(view int, net *collector.NetView, locked *LockedNet) netPlan {
 			n.transitionNumber[i] = e.Number
 		}
 	}
+	n.placeByID = numbersByID(net.Def.Places, func(p *petri.Place) string { return p.ID }, n.placeNumber)
+	n.transitionByID = numbersByID(net.Def.Transitions, func(t *petri.Transition) string { return t.ID }, n.transitionNumber)
 	n.places, n.transitions = byNumber(n.placeNumber), byNumber(n.transitionNumber)
 	n.whys = make([]reasonTexts, len(n.places))
 	return n
@@ -209,12 +216,12 @@ func (p *plan) layHead(objects smi.OID, d *description) error {
 			return err
 		}
 	}
-	alarm, err := scalarRows(objectsOf(d.alarm))
-	if err != nil {
-		return err
-	}
-	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: alarm})
-	return p.layColumns(objects, queueTable())
+	change, changeErr := scalarRows(objectsOf(d.change))
+	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: change})
+	queueErr, clearedErr := p.layColumns(objects, queueTable()), p.layColumns(objects, clearedTable())
+	counts, countsErr := scalarRows(objectsOf(d.counts))
+	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: counts})
+	return errors.Join(changeErr, queueErr, clearedErr, countsErr)
 }
 
 // layBlock adds a block to the head.

@@ -94,7 +94,7 @@ func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64)
 	for _, c := range agentScalars() {
 		l.add(c.value(&agent), l.objects, subAgent, c.sub, 0)
 	}
-	for _, c := range alarmScalars() {
+	for _, c := range append(alarmScalars(), clearedScalars()...) {
 		l.add(c.value(&agent), l.objects, c.sub, 0)
 	}
 	for _, net := range view.Nets {
@@ -115,7 +115,10 @@ func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64)
 	}
 	for i := range state.Active {
 		a := &state.Active[i]
-		listRow(l, alarmTable(), alarmColumns(), stats.AllColumns, &alarmRow{alarm: a, row: b.rowOf(a, sources), at: l.at}, nil, a.Index)
+		listRow(l, alarmTable(), alarmColumns(), stats.AllColumns, &alarmRow{alarm: a, row: b.served.Load().rowOf(a), at: l.at}, nil, a.Index)
+	}
+	for i := range state.Cleared {
+		listRow(l, clearedTable(), clearedColumns(), stats.AllColumns, &clearedRow{&state.Cleared[i], l.at}, nil, state.Cleared[i].Index)
 	}
 	slices.SortFunc(l.variables, func(a, b smi.Variable) int { return a.Name.Compare(b.Name) })
 	return l.variables
@@ -126,7 +129,7 @@ func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64)
 func change(r *rand.Rand, view *collector.View, state *alarm.ActiveSet) {
 	net := view.Nets[r.IntN(len(view.Nets))]
 	fresh := randomRows(r, net.Def, net.Rows.Columns)
-	switch r.IntN(7) {
+	switch r.IntN(8) {
 	case 0: // values only
 		net.Rows.Net = fresh.Net
 	case 1:
@@ -149,6 +152,13 @@ func change(r *rand.Rand, view *collector.View, state *alarm.ActiveSet) {
 				s.Lag = &n
 			}
 		}
+	case 7:
+		index := uint32(1)
+		if n := len(state.Cleared); n > 0 {
+			index += state.Cleared[n-1].Index
+		}
+		state.Cleared = append(state.Cleared, alarm.ClearedAlarm{Alarm: alarm.Alarm{Index: index, Kind: alarm.SourceLost, Subject: "s"}, Cleared: now0 + int64(index)})
+		state.Cleared = state.Cleared[max(0, len(state.Cleared)-3):]
 	case 5:
 		state.Active = nil
 		for i, kind := range kinds() {
@@ -230,6 +240,8 @@ func TestOnlyChangedRowsAreLaidOutAgain(t *testing.T) {
 			}},
 		{"a priority", func() { view.Nets[0].Rows.Queues = nil },
 			func(before, after dynamicRows) dynamicRows { before.queues = after.queues; return before }},
+		{"a cleared alarm", func() { state.Cleared = []alarm.ClearedAlarm{{Alarm: stuckAlarm(1)}} },
+			func(before, after dynamicRows) dynamicRows { before.cleared = after.cleared; return before }},
 		{"a value", func() { view.Nets[0].Rows.Places[1].Tokens++ },
 			func(before, _ dynamicRows) dynamicRows { return before }},
 	} {

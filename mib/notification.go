@@ -26,7 +26,7 @@ type notification struct {
 // notifications returns all notifications, in pairs for the raise and the clear of an alarm.
 // All objects of a notification are of one row, as receivers expect.
 func notifications() []notification {
-	objects := prefixed(inModule("alarm"), notified())
+	objects := prefixed(inModule("alarm"), objectsOf(notified()))
 	return []notification{
 		{1, "tokenStuck", alarm.TokenStuck, false, objects, "The oldest token of a place has been there for too long. Look at the place's rows in pnStuckTable for which instances hold such tokens and what they wait for, then at pnBlockTable for the arc that holds most of them."},
 		{2, "tokenMoving", alarm.TokenStuck, true, objects, "The alarm of an earlier pnTokenStuck is over: the oldest token of the place is young enough again."},
@@ -67,15 +67,15 @@ func (n *notification) runbook() string {
 	return ""
 }
 
-// notified returns the columns of pnAlarmTable that a notification carries, in order.
-func notified() []object {
-	var kept []object
-	for _, o := range objectsOf(alarmColumns()) {
-		if o.suffix != "Row" {
-			kept = append(kept, o)
-		}
+// notified returns the columns of pnAlarmTable that a notification carries, in order. Receivers
+// may know them by their position, so new ones are appended.
+func notified() []column[alarmRow] {
+	var carried []column[alarmRow]
+	all := alarmColumns()
+	for _, sub := range []uint32{2, 3, 4, 6, 7, 8, 9, 5, 10} {
+		carried = append(carried, all[sub-firstColumn])
 	}
-	return kept
+	return carried
 }
 
 // snmpTrapOID returns the name of the variable that identifies a notification (RFC 3418).
@@ -88,23 +88,25 @@ func (b *Builder) trapOID(sub uint32) smi.Variable {
 // Notification returns the variables of the notification for the raise or the clear of an
 // alarm: snmpTrapOID.0, and the objects of its NOTIFICATION-TYPE in order, of the alarm's row
 // in pnAlarmTable. The sender adds sysUpTime.0 before them. Ages are as of the last Build, or of
-// the raise if that is later. The error wraps ErrAlarm if the MIB cannot show the alarm.
+// the raise if that is later, and the row is that of the last Build. The severity of a clear is
+// cleared. The error wraps ErrAlarm if the MIB cannot show the alarm.
 func (b *Builder) Notification(a alarm.Alarm, raise bool) ([]smi.Variable, error) {
 	if !known(&a) {
 		return nil, fmt.Errorf("notify of alarm %d: %w: kind %d", a.Index, ErrAlarm, a.Kind)
 	}
 	objects := b.root.Append(subPetrinet, subObjects)
-	row := alarmRow{alarm: &a, at: &clock{now: max(b.now.Load(), a.Raised)}}
+	if !raise {
+		a.Severity = alarm.Cleared
+	}
+	row := alarmRow{alarm: &a, row: b.served.Load().rowOf(&a), at: &clock{now: max(b.now.Load(), a.Raised)}}
 	var variables []smi.Variable
 	for _, n := range notifications() {
 		if n.kind == a.Kind && n.clears != raise {
 			variables = append(variables, b.trapOID(n.sub))
 		}
 	}
-	for _, c := range alarmColumns() {
-		if c.suffix != "Row" {
-			variables = append(variables, smi.Variable{Name: objects.Append(alarmTable().sub, 1, c.sub, a.Index), Value: c.value(&row)})
-		}
+	for _, c := range notified() {
+		variables = append(variables, smi.Variable{Name: objects.Append(alarmTable().sub, 1, c.sub, a.Index), Value: c.value(&row)})
 	}
 	return variables, nil
 }

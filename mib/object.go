@@ -85,15 +85,16 @@ func (s syntax) seeing(reference string) syntax {
 func syntaxCounter() syntax   { return plain("Counter64", smi.TypeCounter64) }
 func syntaxCounter32() syntax { return plain("Counter32", smi.TypeCounter32) }
 
-func syntaxGauge() syntax   { return plain("Gauge32", smi.TypeGauge32) }
-func syntaxLength() syntax  { return plain("Unsigned32", smi.TypeGauge32) } // a duration; see UNITS
-func syntaxSigned() syntax  { return plain("Integer32", smi.TypeInteger) }
-func syntaxDate() syntax    { return plain("DateAndTime", smi.TypeOctetString) }
-func syntaxRate() syntax    { return plain("PetrinetRate", smi.TypeGauge32) }
-func syntaxReason() syntax  { return labelled("PetrinetReason") }
-func syntaxState() syntax   { return labelled("PetrinetSourceState") }
-func syntaxAlarm() syntax   { return labelled("PetrinetAlarm") }
-func syntaxPointer() syntax { return plain("RowPointer", smi.TypeObjectIdentifier) }
+func syntaxGauge() syntax    { return plain("Gauge32", smi.TypeGauge32) }
+func syntaxLength() syntax   { return plain("Unsigned32", smi.TypeGauge32) } // a duration; see UNITS
+func syntaxSigned() syntax   { return plain("Integer32", smi.TypeInteger) }
+func syntaxDate() syntax     { return plain("DateAndTime", smi.TypeOctetString) }
+func syntaxRate() syntax     { return plain("PetrinetRate", smi.TypeGauge32) }
+func syntaxReason() syntax   { return labelled("PetrinetReason") }
+func syntaxState() syntax    { return labelled("PetrinetSourceState") }
+func syntaxAlarm() syntax    { return labelled("PetrinetAlarm") }
+func syntaxSeverity() syntax { return labelled("PetrinetSeverity") }
+func syntaxPointer() syntax  { return plain("RowPointer", smi.TypeObjectIdentifier) }
 
 func syntaxText() syntax {
 	return syntax{clause: "SnmpAdminString (SIZE (0..255))", name: "SnmpAdminString", typ: smi.TypeOctetString}

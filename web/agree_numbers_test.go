@@ -86,9 +86,14 @@ func numbers() map[string][]number {
 			{"refused_requests.queue", "", `petrinet_source_requests_refused_total{reason="queue full"}`, ""},
 			{"refused_requests.size", "", `petrinet_source_requests_refused_total{reason="request too large"}`, ""},
 		},
-		"stuck":  {{"age_seconds", "pnStuckAge", "", ""}, {"injected", "pnStuckSince", "", ""}},
-		"block":  {{"instances", "pnBlockInstances", "petrinet_transition_blocked_instances", ""}},
-		"alarm":  {{"age_seconds", "pnAlarmAge", "", "SINCE"}, {"since", "pnAlarmAge", "", "SINCE"}, {"raised", "pnAlarmRaised", "", ""}, {"affected", "pnAlarmAffected", "", "AFFECTED"}},
+		"stuck": {{"age_seconds", "pnStuckAge", "", ""}, {"injected", "pnStuckSince", "", ""}},
+		"block": {{"instances", "pnBlockInstances", "petrinet_transition_blocked_instances", ""}},
+		"alarm": {{"age_seconds", "pnAlarmAge", "", "SINCE"}, {"since", "pnAlarmAge", "", "SINCE"}, {"raised", "pnAlarmRaised", "", ""}, {"affected", "pnAlarmAffected", "", "AFFECTED"},
+			{"severity", "pnAlarmSeverity", "", ""}, {"acknowledged.at", "pnAlarmAckTime", "", ""}},
+		"silenced": {{"silenced_until", "pnAlarmSilencedUntil", "", ""}},
+		"cleared":  {{"raised", "pnClearedRaised", "", ""}, {"cleared", "pnClearedCleared", "", ""}, {"severity", "pnClearedSeverity", "", ""}},
+		"summary": {{"active", "pnAlarmActive", "", ""}, {"critical", "pnAlarmCritical", "", ""}, {"major", "pnAlarmMajor", "", ""}, {"minor", "pnAlarmMinor", "", ""},
+			{"warning", "pnAlarmWarning", "", ""}, {"last_cleared", "pnClearedLastChange", "", ""}},
 		"alarms": {{"notifications_suppressed", "pnAgentNotificationsSuppressed", "pnagent_notifications_suppressed_total", ""}, {"last_change", "pnAlarmLastChange", "", ""}},
 	}
 }
@@ -98,6 +103,7 @@ var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source 
 	"place slowest.seconds", "place slowest.at", "transition slowest.seconds", "transition slowest.at", // metrics have them as exemplars, of scrapes
 	"agent nats.disconnects", // the metric is of the connection, not of the View: package natsmetrics
 	"source since",           // of the region
+	"cleared index", "cleared since", "cleared affected", "cleared acknowledged.at",
 }
 
 // noNumbers are the objects that no face shows as a number.
@@ -107,7 +113,8 @@ var noNumbers = []struct {
 }{
 	{"names, texts and states", []string{"pnAgentVersion", "pnAgentName", "pnAgentRole", "pnAgentNatsState", "pnAgentNatsReason", "pnNetName", "pnNetLabel", "pnNetDigest", "pnPlaceId", "pnPlaceName", "pnPlaceFinal", "pnPlaceNet",
 		"pnTransitionId", "pnTransitionName", "pnTransitionNet", "pnStuckInstance", "pnStuckReason", "pnStuckWhy", "pnBlockPlaceId", "pnSourceName", "pnSourceNet", "pnSourceRegion", "pnSourceState", "pnSourceDigest", "pnSourceReason",
-		"pnSourceRegionStopped", "pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmText"}},
+		"pnSourceRegionStopped", "pnAlarmKind", "pnAlarmNet", "pnAlarmSubject", "pnAlarmText",
+		"pnAlarmAcknowledged", "pnAlarmAckBy", "pnAlarmComment", "pnClearedKind", "pnClearedNet", "pnClearedSubject", "pnClearedText"}},
 	{"indices of other rows", []string{"pnSourceNetIndex", "pnAlarmRow"}},
 	{"of the agent, not of the View", []string{"pnAgentStartTime", "pnAgentPriority"}},
 	{"compared by TestTheAgeOfAViewIsTheSameOnEveryFace", []string{"pnAgentViewAge"}},
@@ -119,7 +126,8 @@ var noFigures = []string{"NET", "PLACE", "TRANSITION", "SOURCE", "STATE", "REGIO
 // indices are those of the rows in PETRINET-MIB, and labels those in Prometheus.
 var (
 	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3}, "source": {1},
-		"stuck": {1, 1, 1}, "block": {1, 1, 2, uint32(stats.ReasonMissing) + 1}, "alarm": {47}, "alarms": {0}}
+		"stuck": {1, 1, 1}, "block": {1, 1, 2, uint32(stats.ReasonMissing) + 1}, "alarm": {47}, "alarms": {0},
+		"silenced": {48}, "cleared": {46}, "summary": {0}}
 	labels = map[string]string{"place": `place="p0"`, "transition": `transition="t0"`}
 	tabs   = map[string]top.Tab{"net": top.Nets, "place": top.Places, "transition": top.Transitions, "source": top.Sources, "alarm": top.AlarmList}
 )

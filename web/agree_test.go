@@ -81,12 +81,6 @@ func view() *collector.View {
 	return v
 }
 
-// alarms are one, of the net's first place.
-func alarms() *alarm.ActiveSet {
-	before := func(seconds int64) int64 { return noon.UnixMicro() - seconds*1e6 }
-	return &alarm.ActiveSet{LastChange: before(53), Suppressed: 54, Active: []alarm.Alarm{{Index: 47, Kind: alarm.TokenStuck, Net: "net", Subject: "p0", Raised: before(55), Since: before(56), Affected: 57, Text: "text"}}}
-}
-
 // faces are the live page, mounted as the sidecar does, and its Run.
 func faces(t *testing.T, v *collector.View) (http.Handler, *web.Server) {
 	t.Helper()
@@ -126,7 +120,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 	}
 	document := get(h, "/api/v1/view")
 	raised := get(h, "/api/v1/alarms")
-	subjects := subjectsOf(t, document, raised)
+	subjects := subjectsOf(t, document, raised, get(h, "/api/v1/alarms/cleared"))
 	overview := decoded(t, get(h, "/api/v1/overview"))
 	frame := decoded(t, firstFrame(t, h))
 	cancel()
@@ -174,6 +168,7 @@ func TestEveryNumberIsTheSameOnEveryFace(t *testing.T) {
 			}
 		}
 	}
+	alarmsAreCounted(t, exposed, subjects["summary"])
 	everyObjectIsCompared(t, objects)
 	for subject, tab := range tabs {
 		for _, title := range heads(t, tab) {
@@ -199,7 +194,7 @@ func decoded(t *testing.T, text string) (doc map[string]any) {
 }
 
 // subjectsOf are the objects of a View that numbers are about.
-func subjectsOf(t *testing.T, document, alarms string) map[string]map[string]any {
+func subjectsOf(t *testing.T, document, alarms, cleared string) map[string]map[string]any {
 	agent, raised := decoded(t, document), decoded(t, alarms)
 	first := func(of map[string]any, list string) map[string]any { return of[list].([]any)[0].(map[string]any) }
 	net := first(agent, "nets")
@@ -207,6 +202,7 @@ func subjectsOf(t *testing.T, document, alarms string) map[string]map[string]any
 		"stuck": first(first(net, "places"), "stuck"), "block": first(net, "blocks"), "alarm": first(raised, "active"), "alarms": raised}
 	all["source"]["epoch"] = time.UnixMicro(int64(all["source"]["epoch"].(float64))).UTC().Format(time.RFC3339Nano)
 	delete(agent["traffic"].(map[string]any), "rejected") // by reason
+	alarmSubjects(t, all, decoded(t, cleared))
 	return all
 }
 

@@ -56,6 +56,21 @@ func TestEveryNotificationHasARunbook(t *testing.T) {
 	}
 }
 
+// The list of the runbooks has the default severities of the page about alarms.
+func TestTheRunbooksHaveTheSeveritiesOfTheAlarms(t *testing.T) {
+	index, alarms := page(t, "README.md"), page(t, "../alarms.md")
+	for _, n := range notifications() {
+		if n.kind == 0 || n.clears {
+			continue
+		}
+		severity := regexp.MustCompile("(?m)^\\| `" + n.kind.String() + "` \\|.*\\| (\\w+) \\|$").FindStringSubmatch(alarms)
+		row := regexp.MustCompile("(?m)^\\| \\[`" + n.descriptor() + "`\\]\\S+ \\| \\S+ \\| (\\w+) \\|").FindStringSubmatch(index)
+		if severity == nil || row == nil || severity[1] != row[1] {
+			t.Errorf("%s is in alarms.md as %v, and in the list of runbooks as %v", n.kind, severity, row)
+		}
+	}
+}
+
 // The commands and objects that a page names must exist.
 func TestRunbooksNameObjectsThatExist(t *testing.T) {
 	dir, _ := generateTo(t)

@@ -5,6 +5,8 @@ package alarm
 import (
 	"bytes"
 	"errors"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -191,4 +193,17 @@ func FuzzReadRules(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestTheDocumentHasTheDefaultSeverities(t *testing.T) {
+	text, err := os.ReadFile("../../docs/alarms.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range Kinds() {
+		want := DefaultRules().base[k].Severity
+		if !regexp.MustCompile("(?m)^\\| `" + k.String() + "` \\|.*\\| " + want.String() + " \\|$").Match(text) {
+			t.Errorf("docs/alarms.md does not have %s as %s", k, want)
+		}
+	}
 }

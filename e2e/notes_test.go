@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -50,13 +51,34 @@ func matches(t *testing.T, what string, r result, code int, pattern string) []st
 	return found
 }
 
+// stationReads waits until objects of PETRINET-MIB have values, by their names below
+// petrinetObjects; "" is for an object without an instance.
+func (s *sidecar) stationReads(t *testing.T, what string, want map[string]string) {
+	t.Helper()
+	until(t, "a station reads "+what, func() error {
+		got, all := map[string]string{}, walk(t, snmptest.Client{Addr: s.snmp})
+		for name := range want {
+			if v, ok := all[oidRoot+".1.1."+name]; ok {
+				got[name] = v.String()
+			} else {
+				got[name] = ""
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return errors.New(diff)
+		}
+		return nil
+	})
+}
+
 func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	sink, natsURL, dir := snmptest.StartTrapd(t), startNATS(t), t.TempDir()
 	rules := write(t, "alarms.yaml", strings.Replace(impatient, "overrides:", `overrides:
   - {net: "claims", place: "awaiting*", stuck: {severity: critical}}`, 1))
 	start := func() *sidecar {
-		return serve(t, natsURL, "--mib-dir", dir, "--alarms", rules, "--snmp.trap-sink", sink.Addr, "--web.actions", "--alarm-history", "5")
+		return serve(t, natsURL, "--mib-dir", dir, "--alarms", rules, "--snmp.trap-sink", sink.Addr, "--web.actions", "--alarm-history", "5", "--snmp", "127.0.0.1:0")
 	}
 	side := start()
 	matches(t, "no alarm", side.alarmsOf(t, "list", "--exit-code"), 0, `^no active alarms\n$`)
@@ -77,6 +99,8 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	side.says(t, `"alarms acknowledged","by":"[^"]+@[^"]+","proven":false,"addr":"127.0.0.1:\d+","indices":\[`+index+`\],"comment":"the bank is informed"`)
 	table := side.alarmsOf(t, "list")
 	matches(t, "the table", table, 0, `(?s)^INDEX +SEVERITY +ALARM .*\n`+index+` +critical +tokenStuck +claims +awaiting answer +\d+s +acknowledged by \S+@\S+, silenced until \S+Z +tokens in place .*\n\nSILENCE .*\n`+silence+` .* alarm=tokenStuck net=clai\* +upgrade\n$`)
+	side.stationReads(t, "the notes", map[string]string{"9.1.10." + index: "INTEGER: 3", "9.1.11." + index: "INTEGER: 1", "9.1.15." + index: `OCTET STRING: "the bank is informed"`,
+		"13.0": "Gauge32: 0", "14.0": "Gauge32: 0", "12.1.2." + index: ""})
 	matches(t, "what is silenced does not count", side.alarmsOf(t, "list", "--exit-code"), 0, index)
 	side.stop(t, syscall.SIGTERM)
 	side = start()
@@ -93,9 +117,12 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	})
 	matches(t, "its end", side.alarmsOf(t, "unsilence", silence, "--json"), 0, `^\{"ok":true\}\n$`)
 	matches(t, "its end again", side.alarmsOf(t, "unsilence", silence), 1, `no silence`)
-	if got := noticeOf(sink.Wait(t, 1)[0]); got != (notice{tokenStuck, "claims", "awaiting answer", index}) {
-		t.Errorf("the station received %+v; want the raise at the end of the silence, and nothing before", got)
+	late := sink.Wait(t, 1)[0]
+	if got := noticeOf(late); got != (notice{tokenStuck, "claims", "awaiting answer", index}) || judgementOf(late).severity != 3 {
+		t.Errorf("the station received %+v, %+v; want the raise, as critical, at the end of the silence, and nothing before", got, judgementOf(late))
 	}
+	side.stationReads(t, "the end of the silence", map[string]string{"9.1.11." + index: "INTEGER: 1", "9.1.14." + index: `OCTET STRING: "\x00\x00\x00\x00\x00\x00\x00\x00"`,
+		"13.0": "Gauge32: 1", "14.0": "Gauge32: 1"})
 	matches(t, "an alarm", side.alarmsOf(t, "--exit-code", "--severity", "critical", "--json"), 1, `"severity":"critical".*"acknowledged":\{"by":`)
 	matches(t, "a withdrawal", side.alarmsOf(t, "unack", index), 0, `^no longer acknowledged: `+index)
 	nc := connect(t, natsURL)
@@ -108,9 +135,11 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 		}
 		return nil
 	})
-	if got := noticeOf(sink.Wait(t, 2)[1]); got.notification != tokenMoving {
-		t.Errorf("then it received %+v; want the clear", got)
+	if end := sink.Wait(t, 2)[1]; noticeOf(end).notification != tokenMoving || judgementOf(end).severity != 1 {
+		t.Errorf("then it received %+v, %+v; want the clear, as cleared", noticeOf(end), judgementOf(end))
 	}
+	side.stationReads(t, "what is over", map[string]string{"9.1.2." + index: "", "12.1.2." + index: "INTEGER: 1", "12.1.3." + index: `OCTET STRING: "claims"`,
+		"12.1.5." + index: "INTEGER: 3", "13.0": "Gauge32: 0"})
 }
 
 func TestChangesAreTakenOnlyWithAFlagAndFromKnownClients(t *testing.T) {

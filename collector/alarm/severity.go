@@ -3,7 +3,7 @@
 package alarm
 
 // Severity is how serious an alarm is. Its numbers are those of ItuPerceivedSeverity
-// (RFC 3877, section 5.4). A rule has one of Critical to Warning.
+// of RFC 3877. A rule has one of Critical to Warning.
 type Severity uint8
 
 // The severities.

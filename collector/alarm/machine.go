@@ -212,20 +212,7 @@ func (m *Machine) missing() {
 }
 
 // ruleOf returns the rule of an alarm, also for a subject that is not in the View.
-func (m *Machine) ruleOf(a *Alarm) Rule {
-	n := m.rules.net(a.Net)
-	switch a.Kind {
-	case SourceLost, SourceConflict, SourceRefused:
-		return m.rules.source(a.Kind, a.Subject)
-	case NATSDisconnected:
-		return m.rules.base[a.Kind]
-	case NetDeadlocked, RegionStopped:
-		return n.whole(a.Kind)
-	case TokenStuck:
-		return n.place(a.Kind, a.Subject)
-	}
-	return n.transition(a.Kind, a.Subject)
-}
+func (m *Machine) ruleOf(a *Alarm) Rule { return m.rules.Of(a.Kind, a.Net, a.Subject) }
 
 // countersSince returns the start of the counters of a net. While sources have not
 // published since the start, each step begins a new window.

@@ -74,6 +74,23 @@ func DefaultRules() *Rules {
 	}}
 }
 
+// Of returns the rule of a kind for a subject of a net: the id of a place or transition, or
+// the name of a source. net or subject is "" where alarms of the kind have none.
+func (r *Rules) Of(kind Kind, net, subject string) Rule {
+	n := r.net(net)
+	switch kind {
+	case SourceLost, SourceConflict, SourceRefused:
+		return r.source(kind, subject)
+	case NATSDisconnected:
+		return r.base[kind]
+	case NetDeadlocked, RegionStopped:
+		return n.whole(kind)
+	case TokenStuck:
+		return n.place(kind, subject)
+	}
+	return n.transition(kind, subject)
+}
+
 // source returns a rule for a source.
 func (r *Rules) source(kind Kind, name string) Rule {
 	rule := r.base[kind]

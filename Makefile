@@ -113,6 +113,7 @@ generate: ## write what is generated: the wire's Go code, example MIB modules, d
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
 	$(GO) run ./cmd/pnagent dashboards
 	$(GO) test ./cmd/pnagent ./mib -run TestTheReferenceIsCurrent -update
+	$(GO) test ./integrations -run TestCommittedFilesAreCurrent -update
 
 .PHONY: build
 build: ## build ./pnagent

@@ -24,6 +24,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/dashboards"
+	"github.com/pnagent/pnagent/integrations"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
@@ -95,29 +96,30 @@ type cli struct {
 	LogLevel  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`
 	LogFormat string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
 
-	Demo        demoCmd        `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
-	Serve       serveCmd       `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
-	Engine      engineCmd      `cmd:"" help:"Run instances of nets and publish what they do."`
-	Regions     regionsCmd     `cmd:"" help:"Show which process owns which part of a net, in which epoch, and its standbys."`
-	Fire        fireCmd        `cmd:"" help:"Fire a transition of an instance, by the names that the page, top and SNMP show."`
-	Inject      injectCmd      `cmd:"" help:"Put tokens into a place of an instance."`
-	Retry       retryCmd       `cmd:"" help:"Fire a transition of an instance that is an incident: it failed permanently, and waits for this."`
-	Attach      attachCmd      `cmd:"" help:"Publish telemetry for an existing engine."`
-	Permissions permissionsCmd `cmd:"" help:"Print what engines, sidecars and operators may do on NATS, as configuration of nats-server or commands of nsc."`
-	Wire        wireCmd        `cmd:"" help:"For authors of engines: check what an engine publishes."`
-	Journal     journalCmd     `cmd:"" help:"Print what the journal of an engine holds, or copy it up to a commit."`
-	Check       checkCmd       `cmd:"" help:"Read nets, and print their elements and faults."`
-	Play        playCmd        `cmd:"" help:"Play the token game of one net on standard input and output."`
-	Draw        drawCmd        `cmd:"" help:"Draw a net as SVG."`
-	Mib         mibCmd         `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
-	Dump        dumpCmd        `cmd:"" help:"Print the sidecar's current view as JSON."`
-	Alarms      alarmsCmd      `cmd:"" help:"List, acknowledge and silence the alarms of a sidecar."`
-	Top         topCmd         `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
-	Report      reportCmd      `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
-	Dashboards  dashboardsCmd  `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
-	CheckConfig checkConfigCmd `cmd:"" help:"Check a configuration file of serve, or a file with rules for alarms."`
-	Version     versionCmd     `cmd:"" help:"Print the version."`
-	Completion  completionCmd  `cmd:"" help:"Print a completion script for a shell."`
+	Demo         demoCmd         `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
+	Serve        serveCmd        `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
+	Engine       engineCmd       `cmd:"" help:"Run instances of nets and publish what they do."`
+	Regions      regionsCmd      `cmd:"" help:"Show which process owns which part of a net, in which epoch, and its standbys."`
+	Fire         fireCmd         `cmd:"" help:"Fire a transition of an instance, by the names that the page, top and SNMP show."`
+	Inject       injectCmd       `cmd:"" help:"Put tokens into a place of an instance."`
+	Retry        retryCmd        `cmd:"" help:"Fire a transition of an instance that is an incident: it failed permanently, and waits for this."`
+	Attach       attachCmd       `cmd:"" help:"Publish telemetry for an existing engine."`
+	Permissions  permissionsCmd  `cmd:"" help:"Print what engines, sidecars and operators may do on NATS, as configuration of nats-server or commands of nsc."`
+	Wire         wireCmd         `cmd:"" help:"For authors of engines: check what an engine publishes."`
+	Journal      journalCmd      `cmd:"" help:"Print what the journal of an engine holds, or copy it up to a commit."`
+	Check        checkCmd        `cmd:"" help:"Read nets, and print their elements and faults."`
+	Play         playCmd         `cmd:"" help:"Play the token game of one net on standard input and output."`
+	Draw         drawCmd         `cmd:"" help:"Draw a net as SVG."`
+	Mib          mibCmd          `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
+	Dump         dumpCmd         `cmd:"" help:"Print the sidecar's current view as JSON."`
+	Alarms       alarmsCmd       `cmd:"" help:"List, acknowledge and silence the alarms of a sidecar."`
+	Top          topCmd          `cmd:"" help:"Show nets, places by their oldest token and transitions by rate, live in a terminal."`
+	Report       reportCmd       `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
+	Dashboards   dashboardsCmd   `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
+	Integrations integrationsCmd `cmd:"" help:"Write configurations of other monitoring tools, such as Zabbix and Telegraf, that read PETRINET-MIB."`
+	CheckConfig  checkConfigCmd  `cmd:"" help:"Check a configuration file of serve, or a file with rules for alarms."`
+	Version      versionCmd      `cmd:"" help:"Print the version."`
+	Completion   completionCmd   `cmd:"" help:"Print a completion script for a shell."`
 }
 
 func main() {
@@ -199,7 +201,7 @@ func vars() kong.Vars {
 	most := collector.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
 		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
-		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob,
+		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob, "tools": strings.Join(integrations.Tools(), ", "),
 		"allowed_hosts": "Host names by which browsers reach this process, beside IP addresses, localhost, the name of this machine and that of the listen address: those of a proxy, for example. Requests for another name are refused if this flag is given or the listen address is a loopback address; see SECURITY.md."}
 }
 

@@ -79,6 +79,7 @@ var rooms = map[string]room{
 	"top":                                  {imports: []string{"stats", "web/api"}, pure: true},
 	"top/terminal":                         {imports: []string{"top", "web/api"}},
 	"dashboards":                           {imports: []string{"collector/alarm", "internal/atomicfile", "metrics", "stats"}},
+	"integrations":                         {imports: []string{"collector/alarm", "internal/atomicfile", "internal/plaintext", "mib", "mib/smi", "petri"}},
 	"dashboards/report":                    {imports: []string{"dashboards", "dashboards/report/plot", "metrics", "web/api"}},
 	"dashboards/report/plot":               {pure: true},
 	"attach/lines":                         {imports: []string{"attach/lines/replay", "internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "petri/xmlscan", "petri/yamlfile", "stats", "telemetry"}},

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/integrations"
+	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mibs"
+)
+
+type integrationsCmd struct {
+	Tool    string     `arg:"" help:"Tool to configure: ${tools}, or all."`
+	Dir     string     `default:"integrations" help:"Directory to write a directory for each tool into."`
+	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served."`
+	MibDir  string     `name:"mib-dir" default:"mibs" help:"Directory of the lock."`
+	Lock    string     `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
+	Alarms  string     `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
+	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
+	Limit   limitFlags `embed:""`
+}
+
+// Run writes the configurations and says which changed.
+func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {
+	o, err := c.options(s, log)
+	if err != nil {
+		return err
+	}
+	written, err := integrations.Generate(c.Dir, c.Tool, o)
+	for _, w := range written {
+		s.report(w.Path, w.Changed)
+	}
+	if errors.Is(err, integrations.ErrTool) {
+		return usageError{err}
+	}
+	return err
+}
+
+func (c *integrationsCmd) options(s streams, log *slog.Logger) (o integrations.Options, err error) {
+	if o.Root, err = mib.ParseRoot(c.OIDRoot); err != nil {
+		return o, usageError{fmt.Errorf("--oid-root: %w", err)}
+	}
+	tables, err := compileNets(c.Files, s, c.Limit, log)
+	if err != nil {
+		return o, err
+	}
+	o.Nets = netsOf(tables)
+	if o.Lock, err = mib.ReadLock(cmp.Or(c.Lock, filepath.Join(c.MibDir, mib.LockFile))); err != nil {
+		return o, err
+	}
+	if c.Alarms != "" {
+		if o.Rules, err = readFile(c.Alarms, "the rules for alarms", alarm.ReadRules); err != nil {
+			return o, err
+		}
+	}
+	o.Base, err = fs.Sub(mibs.Base, "smi")
+	return o, err
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package integrations
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib"
+)
+
+// template is the technical name of the template in Zabbix; expressions have it.
+const template = "pnagent"
+
+// trapLog is the file of notifications, SNMPTrapperFile of Zabbix.
+const trapLog = "/var/log/snmptrap/zbx.log"
+
+// zabbixFiles returns the template for Zabbix 6.0, the one for 6.4 and later, which walks each
+// table once, and what snmptrapd needs to pass notifications on.
+func zabbixFiles(s *site) []File {
+	conf := "# pnagent wrote this file; it goes to /etc/snmp/snmptrapd.conf. Replace what says CHANGE.\n" +
+		"createUser -e 0xCHANGE-THE-ENGINE-ID noc SHA-256 CHANGE-THE-AUTH-PASSPHRASE AES CHANGE-THE-PRIV-PASSPHRASE\n" +
+		"authUser log,execute noc\ntraphandle default /etc/pnagent/zabbix-trap " + trapLog + "\n"
+	return []File{
+		{Path: "zabbix/template-6.0.yaml", Content: yamlFile("", s.zabbix(false))},
+		{Path: "zabbix/template-6.4.yaml", Content: yamlFile("", s.zabbix(true))},
+		{Path: "zabbix/zabbix-trap", Content: []byte(zabbixHandler), Program: true},
+		{Path: "zabbix/snmptrapd.conf", Content: []byte(conf)},
+		{Path: "zabbix/snmptrapd.service.d/pnagent.conf", Content: []byte(trapdUnit("-Onet"))},
+		s.readme("zabbix", zabbixPage),
+	}
+}
+
+// zabbix returns the template; one that walks tables is of version 6.4, another of 6.0.
+func (s *site) zabbix(walk bool) mapping {
+	const group = "Templates/Petri nets"
+	version, groups := "6.0", "groups"
+	if walk {
+		version, groups = "6.4", "template_groups"
+	}
+	items, rules := s.zabbixScalars(), list{}
+	items = append(items, s.trapItem())
+	for _, t := range tables() {
+		if walk {
+			items = append(items, s.walkItem(&t))
+		}
+		rules = append(rules, s.discovery(&t, walk))
+	}
+	return mapping{{"zabbix_export", mapping{
+		{"version", version},
+		{groups, list{mapping{{"uuid", uuid("group " + group)}, {"name", group}}}},
+		{"templates", list{mapping{
+			{"uuid", uuid("template")}, {"template", template}, {"name", template},
+			{"description", "Places, transitions and nets of running Petri nets, by SNMP from pnagent."},
+			{"groups", list{mapping{{"name", group}}}},
+			{"items", items},
+			{"discovery_rules", rules},
+			{"valuemaps", s.valueMaps()},
+		}}},
+	}}}
+}
+
+// key returns the key of a number: pn.place.oldestAge.
+func key(table, word string) string { return "pn." + table + "." + word }
+
+// history returns an expression of a function of an item's values.
+func history(function, key, rest string) string {
+	return function + "(/" + template + "/" + key + rest + ")"
+}
+
+// zabbixScalars returns the items of the agent, with triggers.
+func (s *site) zabbixScalars() (items list) {
+	absent := absentValue()
+	for _, o := range s.known(scalars()) {
+		table := strings.ToLower(strings.TrimPrefix(o.Name[:len("pnAgent")], "pn"))
+		k := key(table, word(o))
+		item := mapping{{"uuid", uuid("item " + k)}, {"name", spaced(o)}, {"type", "SNMP_AGENT"}, {"snmp_oid", o.OID.String() + ".0"}, {"key", k}, {"delay", "30s"}}
+		item = append(item, s.zabbixValue(o)...)
+		item = append(item, entry{"preprocessing", zabbixSteps(o, absent)})
+		if triggers := s.scalarTriggers(o, k); triggers != nil {
+			item = append(item, entry{"triggers", triggers})
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+// zabbixValue returns the type, unit, names and text of a value.
+func (s *site) zabbixValue(o mib.Object) (m mapping) {
+	if isCounter(o) {
+		m = append(m, entry{"value_type", "FLOAT"})
+	}
+	switch {
+	case o.Units == "seconds":
+		m = append(m, entry{"units", "s"})
+	case isCounter(o) && o.Units != "":
+		m = append(m, entry{"units", o.Units + "/s"})
+	case o.Units != "":
+		m = append(m, entry{"units", "!" + o.Units}) // without k or M before it
+	}
+	m = append(m, entry{"description", sentence(o)})
+	if len(o.Labels) > 0 {
+		m = append(m, entry{"valuemap", mapping{{"name", mapName(o)}}})
+	}
+	return m
+}
+
+// zabbixSteps returns the preprocessing of a value, with its first step.
+func zabbixSteps(o mib.Object, first mapping) list {
+	steps := list{first}
+	if isCounter(o) {
+		steps = append(steps, mapping{{"type", "CHANGE_PER_SECOND"}, {"parameters", texts("")}})
+	}
+	return steps
+}
+
+// absentValue returns the step for an object without an instance: it is absent, not a fault.
+func absentValue() mapping {
+	return mapping{{"type", "CHECK_NOT_SUPPORTED"}, {"parameters", texts("")}, {"error_handler", "DISCARD_VALUE"}}
+}
+
+// mapName returns the name of the value map of an enumeration: that of its convention, or of
+// the object.
+func mapName(o mib.Object) string {
+	if strings.HasPrefix(o.Syntax, "INTEGER") {
+		return o.Name
+	}
+	return o.Syntax
+}
+
+func (s *site) valueMaps() (maps list) {
+	var done []string
+	add := func(o mib.Object) {
+		name := mapName(o)
+		if len(o.Labels) == 0 || slices.Contains(done, name) {
+			return
+		}
+		done = append(done, name)
+		var mappings list
+		for i, label := range o.Labels {
+			mappings = append(mappings, mapping{{"value", strconv.Itoa(i + 1)}, {"newvalue", label}})
+		}
+		maps = append(maps, mapping{{"uuid", uuid("valuemap " + name)}, {"name", name}, {"mappings", mappings}})
+	}
+	for _, o := range s.known(scalars()) {
+		add(o)
+	}
+	for _, t := range tables() {
+		for _, o := range s.numbers(&t) {
+			add(o)
+		}
+	}
+	return maps
+}
+
+// scalarTriggers returns the triggers of an item of the agent. Triggers that count alarms
+// depend on those of traps: they are problems only if a trap was lost.
+func (s *site) scalarTriggers(o mib.Object, k string) list {
+	switch o.Name {
+	case "pnAgentViewAge":
+		return list{
+			trigger("numbers are old", "HIGH", history("min", k, ",2m")+">"+strconv.Itoa(oldView)),
+			trigger("no answer by SNMP", "HIGH", history("nodata", k, ",5m")+"=1"),
+		}
+	case "pnAgentNatsState":
+		return list{trigger("no connection to NATS", "HIGH", history("min", k, ",1m")+"=2")}
+	}
+	for _, r := range s.severities() {
+		if r.count.Name == o.Name {
+			t := trigger(fmt.Sprintf("alarms that are %v", r.severity), priority(r.severity), history("min", k, ",3m")+">0")
+			if s.trapsTellSeverity() {
+				raised := s.trapTrigger(r.severity)
+				t = append(t, entry{"dependencies", list{mapping{{"name", raised.text("name")}, {"expression", raised.text("expression")},
+					{"recovery_expression", raised.text("recovery_expression")}}}})
+			}
+			return list{t}
+		}
+	}
+	return nil
+}
+
+// text returns a text of a mapping.
+func (m mapping) text(key string) string {
+	for _, e := range m {
+		if e.key == key {
+			return e.value.(string)
+		}
+	}
+	return ""
+}
+
+func trigger(name, priority, expression string) mapping {
+	return mapping{{"uuid", uuid("trigger " + name)}, {"expression", expression}, {"name", "pnagent: " + name}, {"priority", priority}}
+}
+
+// priority returns Zabbix' severity.
+func priority(s alarm.Severity) string {
+	switch s {
+	case alarm.Critical:
+		return "DISASTER"
+	case alarm.Major:
+		return "HIGH"
+	case alarm.Minor:
+		return "AVERAGE"
+	case alarm.Warning:
+		return "WARNING"
+	}
+	return "NOT_CLASSIFIED"
+}
+
+// walkItem returns the item that reads the columns of a table for all others.
+func (s *site) walkItem(t *shown) mapping {
+	var oids []string
+	for _, o := range append(s.known(append(t.names(), t.final)), s.numbers(t)...) {
+		oids = append(oids, o.OID.String())
+	}
+	return mapping{{"uuid", uuid("item " + key("walk", t.key))}, {"name", "Walk of " + t.section}, {"type", "SNMP_AGENT"},
+		{"snmp_oid", "walk[" + strings.Join(oids, ",") + "]"}, {"key", key("walk", t.key)}, {"delay", "30s"}, {"history", "0"}, {"trends", "0"}, {"value_type", "TEXT"}}
+}
+
+// macro returns the macro of discovery for a column: {#PLACEID}.
+func macro(name string) string { return "{#" + strings.ToUpper(strings.TrimPrefix(name, "pn")) + "}" }
+
+// discovery returns the rule that finds the rows of a table, with its items.
+func (s *site) discovery(t *shown, walk bool) mapping {
+	k := key("discovery", t.key)
+	rule := mapping{{"uuid", uuid("rule " + k)}, {"name", t.title}, {"type", "SNMP_AGENT"}}
+	var macros, triples []string
+	for _, o := range s.known(append(t.names(), t.final)) {
+		macros = append(macros, macro(o.Name), o.OID.String())
+		triples = append(triples, macro(o.Name), o.OID.String(), "1")
+	}
+	if walk {
+		rule = mapping{{"uuid", uuid("rule " + k)}, {"name", t.title}, {"type", "DEPENDENT"}, {"master_item", mapping{{"key", key("walk", t.key)}}},
+			{"preprocessing", list{mapping{{"type", "SNMP_WALK_TO_JSON"}, {"parameters", texts(triples...)}},
+				mapping{{"type", "DISCARD_UNCHANGED_HEARTBEAT"}, {"parameters", texts("10m")}}}}}
+	} else {
+		rule = append(rule, entry{"snmp_oid", "discovery[" + strings.Join(macros, ",") + "]"}, entry{"delay", "10m"})
+	}
+	rule = append(rule, entry{"key", k})
+	var prototypes list
+	for _, o := range s.numbers(t) {
+		prototypes = append(prototypes, s.prototype(t, o, walk))
+	}
+	return append(rule, entry{"item_prototypes", prototypes})
+}
+
+// prototype returns the item of a column for each row.
+func (s *site) prototype(t *shown, o mib.Object, walk bool) mapping {
+	k := key(t.key, word(o)) + "[{#SNMPINDEX}]"
+	name := macro(t.net)
+	if t.label != t.net {
+		name += " " + macro(t.label)
+	}
+	m := mapping{{"uuid", uuid("item " + k)}, {"name", name + ": " + strings.ToLower(spaced(o))}, {"key", k}}
+	first := absentValue()
+	oid := o.OID.String() + ".{#SNMPINDEX}"
+	if walk {
+		m = append(m, entry{"type", "DEPENDENT"}, entry{"master_item", mapping{{"key", key("walk", t.key)}}})
+		first = mapping{{"type", "SNMP_WALK_VALUE"}, {"parameters", texts(oid, "0")}, {"error_handler", "DISCARD_VALUE"}}
+	} else {
+		m = append(m, entry{"type", "SNMP_AGENT"}, entry{"snmp_oid", oid}, entry{"delay", "1m"})
+	}
+	m = append(m, s.zabbixValue(o)...)
+	m = append(m, entry{"preprocessing", zabbixSteps(o, first)})
+	tags := list{mapping{{"tag", "net"}, {"value", macro(t.net)}}}
+	if t.id != "" {
+		tags = append(tags, mapping{{"tag", t.key}, {"value", macro(t.id)}})
+	}
+	return append(m, entry{"tags", tags})
+}

@@ -41,7 +41,7 @@ format2 %04y-%02.2m-%02.2l %02.2h:%02.2j:%02.2k %B %v\n
 func trapdUnit(output string) string {
 	return `[Service]
 ExecStart=
-ExecStart=/usr/sbin/snmptrapd -LOw -f -m +PETRINET-MIB -M +/etc/pnagent/mibs:/etc/pnagent/mibs/smi ` + output + ` udp:162 udp6:162
+ExecStart=/usr/sbin/snmptrapd -LOw -f -m PETRINET-MIB -M +/etc/pnagent/mibs:/etc/pnagent/mibs/smi ` + output + ` udp:162 udp6:162
 `
 }
 

@@ -141,6 +141,14 @@ func checkTriggers(t *testing.T, items []zabbixItem) {
 	for _, item := range items {
 		for _, trigger := range item.Triggers {
 			triggers[trigger.Name] = trigger
+			if len(trigger.Expression) > 2048 || len(trigger.RecoveryExpression) > 2048 || len(trigger.EventName) > 2048 {
+				t.Errorf("trigger %s is longer than Zabbix' 2048 characters", trigger.Name)
+			}
+			for _, tag := range trigger.Tags {
+				if len(tag.Value) > 255 {
+					t.Errorf("tag %s of trigger %s is longer than Zabbix' 255 characters", tag.Tag, trigger.Name)
+				}
+			}
 			for _, expression := range []string{trigger.Expression, trigger.RecoveryExpression} {
 				if expression != "" && !strings.Contains(expression, "(/pnagent/"+item.Key+",") {
 					t.Errorf("trigger %s of item %s reads %s", trigger.Name, item.Key, expression)

@@ -30,6 +30,8 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 		{"a negative number for the demo", []string{"demo", "--instances", "-1", "--for", "1ms"}, exitUsage, "--instances: -1 instances; expected 1 or more"},
 		{"an address without a scheme", []string{"top", "--once", "--url", "127.0.0.1:1"}, exitFailed, "connection refused"},
 		{"an invalid URL", []string{"top", "--once", "--url", "http://[::1"}, exitUsage, "--url: invalid URL: missing ']' in host; expected http://HOST:PORT"},
+		{"an unknown tool", []string{"integrations", "abacus", "--dir", "/nowhere"}, exitUsage, `unknown tool: "abacus"; expected zabbix, snmp-exporter, telegraf,`},
+		{"a net without numbers", []string{"integrations", "nagios", "--dir", "/nowhere", "--lock", "/nowhere/oids.lock", net}, exitFailed, `net "order-fulfilment": no number in the OID lock; pnagent mib numbers it`},
 		{"no NATS server", []string{"wire", "check", "--nats", "nats://127.0.0.1:1"}, exitFailed, "no connection to NATS at nats://127.0.0.1:1: dial 127.0.0.1:1: connect: connection refused"},
 		{"an engine that could not publish its end", []string{"engine", "--firings", "3", "--nats", "nats://127.0.0.1:1", net}, exitFailed,
 			"the last snapshots may not have been published: no connection to NATS at nats://127.0.0.1:1: "},

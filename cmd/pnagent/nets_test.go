@@ -39,6 +39,7 @@ func TestEveryCommandThatReadsNetFilesLogsTheirWarnings(t *testing.T) {
 		{"play", one},
 		{"draw", "-o", filepath.Join(t.TempDir(), "p.svg"), one},
 		{"mib", "--dir", t.TempDir(), one},
+		{"integrations", "cacti", "--dir", t.TempDir(), one},
 		{"attach", "lines", "--nats", "nats://127.0.0.1:1", "--xes", events, one},
 	} {
 		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {

@@ -245,7 +245,18 @@ func (s *site) discovery(t *shown, walk bool) mapping {
 	for _, o := range s.numbers(t) {
 		prototypes = append(prototypes, s.prototype(t, o, walk))
 	}
+	if t.final != "" {
+		rule = append(rule, entry{"overrides", list{finalOverride(t)}})
+	}
 	return append(rule, entry{"item_prototypes", prototypes})
+}
+
+// finalOverride returns the exception for rows in which tokens stay on purpose: their ages say
+// nothing, so they have no items.
+func finalOverride(t *shown) mapping {
+	return mapping{{"name", "Tokens that stay"}, {"step", "1"},
+		{"filter", mapping{{"conditions", list{mapping{{"macro", macro(t.final)}, {"value", "^1$"}, {"formulaid", "A"}}}}}},
+		{"operations", list{mapping{{"operationobject", "ITEM_PROTOTYPE"}, {"operator", "REGEXP"}, {"value", ": [a-z ]* age$"}, {"discover", "NO_DISCOVER"}}}}}
 }
 
 // prototype returns the item of a column for each row.

@@ -32,6 +32,7 @@ type zabbixExport struct {
 				MasterItem                   struct{ Key string } `yaml:"master_item"`
 				Preprocessing                []zabbixStep
 				ItemPrototypes               []zabbixItem `yaml:"item_prototypes"`
+				Overrides                    []zabbixOverride
 			} `yaml:"discovery_rules"`
 			Valuemaps []struct {
 				UUID, Name string
@@ -39,6 +40,14 @@ type zabbixExport struct {
 			}
 		}
 	} `yaml:"zabbix_export"`
+}
+
+type zabbixOverride struct {
+	Name, Step string
+	Filter     struct {
+		Conditions []struct{ Macro, Value, Formulaid string }
+	}
+	Operations []struct{ Operationobject, Operator, Value, Discover string }
 }
 
 type zabbixGroup struct{ UUID, Name string }
@@ -168,6 +177,32 @@ func checkTriggers(t *testing.T, items []zabbixItem) {
 		}
 		if trap.Type != "MULTIPLE" || trap.CorrelationMode != "TAG_VALUE" || trap.Tags[0].Tag != trap.CorrelationTag {
 			t.Errorf("the trigger of %s alarms is not one problem for each alarm: %+v", severity, trap)
+		}
+	}
+}
+
+// The ages of places in which tokens stay on purpose are not graphed.
+func TestZabbixHasNoAgesOfFinalPlaces(t *testing.T) {
+	for version, export := range zabbixTemplates(t) {
+		for _, rule := range export.Export.Templates[0].DiscoveryRules {
+			var left []string
+			for _, o := range rule.Overrides {
+				if c := o.Filter.Conditions[0]; c.Macro != "{#PLACEFINAL}" || !regexp.MustCompile(c.Value).MatchString("1") || regexp.MustCompile(c.Value).MatchString("2") {
+					t.Errorf("%s: the exception is for %+v", version, c)
+				}
+				for _, item := range rule.ItemPrototypes {
+					if regexp.MustCompile(o.Operations[0].Value).MatchString(item.Name) {
+						left = append(left, item.Key)
+					}
+				}
+			}
+			want := []string(nil)
+			if rule.Key == "pn.discovery.place" {
+				want = []string{"pn.place.oldestAge[{#SNMPINDEX}]", "pn.place.meanAge[{#SNMPINDEX}]"}
+			}
+			if !slices.Equal(left, want) {
+				t.Errorf("%s: %s leaves out %q, want %q", version, rule.Key, left, want)
+			}
 		}
 	}
 }

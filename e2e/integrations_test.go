@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+)
+
+// zabbixTriggers returns, for each trigger of notifications in a template, the patterns of its
+// problem and of its end.
+func zabbixTriggers(t *testing.T, path string) (all [][2][]string) {
+	t.Helper()
+	var file struct {
+		Export struct {
+			Templates []struct {
+				Items []struct {
+					Type     string
+					Triggers []struct {
+						Expression string
+						Recovery   string `yaml:"recovery_expression"`
+					}
+				}
+			}
+		} `yaml:"zabbix_export"`
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	patterns := func(expression string) (all []string) {
+		for _, m := range regexp.MustCompile(`"regexp","([^"]*)"`).FindAllStringSubmatch(expression, -1) {
+			all = append(all, m[1])
+		}
+		return all
+	}
+	for _, item := range file.Export.Templates[0].Items {
+		if item.Type != "SNMP_TRAP" {
+			continue
+		}
+		for _, trigger := range item.Triggers {
+			all = append(all, [2][]string{patterns(trigger.Expression), patterns(trigger.Recovery)})
+		}
+	}
+	return all
+}
+
+// matchesAll reports whether a text has a match of each pattern.
+func matchesAll(patterns []string, text string) bool {
+	for _, p := range patterns {
+		if !regexp.MustCompile(p).MatchString(text) {
+			return false
+		}
+	}
+	return len(patterns) > 0
+}
+
+// snmptrapd runs as the files for Zabbix say: with their arguments, their configuration and
+// their handler, which writes what Zabbix reads. A trigger of the template sees the raise of
+// an alarm there, and its end.
+func TestSnmptrapdPassesNotificationsToZabbix(t *testing.T) {
+	t.Parallel()
+	snmptrapd := need(t, "snmptrapd", "snmptrapd")
+	const engine = "80007ed905706e6167656e75"
+	dir, state := t.TempDir(), t.TempDir()
+	if r := pnagent(t, "integrations", "zabbix", "--dir", dir); r.code != 0 {
+		t.Fatalf("pnagent integrations: got %+v", r)
+	}
+	log := filepath.Join(dir, "zbx.log")
+	read := func(name string, replace ...string) string {
+		text, err := os.ReadFile(filepath.Join(dir, "zabbix", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.NewReplacer(replace...).Replace(string(text))
+	}
+	addr := freeAddr(t, "udp")
+	conf := read("snmptrapd.conf", "CHANGE-THE-ENGINE-ID", engine, "CHANGE-THE-AUTH-PASSPHRASE", "authenticate-me", "CHANGE-THE-PRIV-PASSPHRASE", "encrypt-me-too",
+		"/etc/pnagent/zabbix-trap", filepath.Join(dir, "zabbix", "zabbix-trap"), "/var/log/snmptrap/zbx.log", log)
+	unit := read("snmptrapd.service.d/pnagent.conf", "-LOw", "-Lo -C -c "+write(t, "snmptrapd.conf", conf), "/etc/pnagent/mibs", filepath.Join(dir, "mibs"), "udp:162 udp6:162", "udp:"+addr)
+	_, arguments, _ := strings.Cut(unit, "ExecStart=/usr/sbin/snmptrapd ")
+	trapd := start(t, need(t, "env", "coreutils"), append([]string{"SNMP_PERSISTENT_DIR=" + t.TempDir(), snmptrapd}, strings.Fields(arguments)...)...)
+	until(t, "snmptrapd is there", func() error {
+		if !strings.Contains(trapd.out.String(), "NET-SNMP version") || strings.Contains(trapd.out.String(), "Cannot") {
+			return fmt.Errorf("got %q", trapd.out.String())
+		}
+		return nil
+	})
+
+	if err := os.WriteFile(filepath.Join(state, "snmp-engine"), []byte(engine+" 0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	natsURL := startNATS(t)
+	serve(t, natsURL, "--alarms", write(t, "alarms.yaml", impatient), "--snmp.users-file", snmpUsers(t), "--state-dir", state, "--snmp.trap-user", "noc", "--snmp.trap-sink", addr)
+	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
+
+	triggers := zabbixTriggers(t, filepath.Join(dir, "zabbix", "template-6.0.yaml"))
+	seen := func(which int) func() error {
+		return func() error {
+			text, err := os.ReadFile(log)
+			for _, trap := range strings.Split(string(text), "ZBXTRAP ")[1:] {
+				for _, trigger := range triggers {
+					if strings.HasPrefix(trap, "127.0.0.1\n") && matchesAll(trigger[which], trap) && strings.Contains(trap, " awaiting answer\n") {
+						return nil
+					}
+				}
+			}
+			return fmt.Errorf("%w: %d triggers, %s", err, len(triggers), text)
+		}
+	}
+	until(t, "a trigger sees the raise", seen(0))
+	if seen(1)() == nil {
+		t.Error("the raise is taken for the end")
+	}
+	nc := connect(t, natsURL)
+	for range 40 {
+		request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
+	}
+	until(t, "a trigger sees the end", seen(1))
+}

@@ -33,7 +33,7 @@ func (s *site) dataQuery(t *shown) string {
 	fmt.Fprintf(&out, "<!-- pnagent wrote this file; it goes to resource/snmp_queries/ -->\n<interface>\n  <name>%s</name>\n  <description>%s</description>\n"+
 		"  <oid_index>.%s</oid_index>\n  <oid_index_parse>%s</oid_index_parse>\n  <index_order>%s</index_order>\n  <index_order_type>alphabetic</index_order_type>\n"+
 		"  <index_title_format>|chosen_order_field|</index_title_format>\n  <fields>\n",
-		xmlText(t.title+" of Petri nets"), xmlText(t.title+" that pnagent shows in "+t.section), first, xmlText(parse), xmlText(word(names[len(names)-1])+":"+word(names[0])))
+		xmlText("Petri nets: "+strings.ToLower(t.title)), xmlText(t.title+" that pnagent shows in "+t.section), first, xmlText(parse), xmlText(names[len(names)-1].Name+":"+names[0].Name))
 	field := func(tag, name, source, direction, oid string) {
 		fmt.Fprintf(&out, "    <%s><name>%s</name><method>walk</method><source>%s</source><direction>%s</direction><oid>.%s</oid></%s>\n",
 			tag, xmlText(name), xmlText(source), direction, oid, tag)
@@ -41,10 +41,10 @@ func (s *site) dataQuery(t *shown) string {
 	field("pnIndex", "Index", parse, "input", first)
 	for _, o := range names {
 		fmt.Fprintf(&out, "    <%s><name>%s</name><method>walk</method><source>value</source><output_format>ascii</output_format><direction>input</direction><oid>.%v</oid></%[1]s>\n",
-			word(o), xmlText(spaced(o)), o.OID)
+			o.Name, xmlText(spaced(o)), o.OID)
 	}
 	for _, o := range s.numbers(t) {
-		field(word(o), spaced(o), "value", "output", o.OID.String())
+		field(o.Name, spaced(o), "value", "output", o.OID.String())
 	}
 	out.WriteString("  </fields>\n</interface>\n")
 	return out.String()

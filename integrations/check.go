@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -54,7 +56,7 @@ func (s *site) netChecks(net *petri.Net) (all []check) {
 	n := strconv.Itoa(int(locked.Number))
 	if rule := s.Rules.Of(alarm.NetDeadlocked, net.ID, ""); rule.On {
 		warning, critical := thresholds(rule.Severity, strconv.FormatFloat(rule.Above, 'f', -1, 64))
-		add("pn-"+n+"-deadlocked", net.ID+": deadlocked instances", "pnNetDeadlockedInstances", smi.OID{locked.Number}, warning, critical)
+		add("pn-"+n+"-deadlocked", clip(net.ID)+": deadlocked instances", "pnNetDeadlockedInstances", smi.OID{locked.Number}, warning, critical)
 	}
 	final := net.FinalPlaces()
 	for i := range net.Places {
@@ -64,7 +66,7 @@ func (s *site) netChecks(net *petri.Net) (all []check) {
 			continue
 		}
 		warning, critical := thresholds(rule.Severity, seconds(rule.After))
-		add(fmt.Sprintf("pn-%s-place-%d", n, e.Number), net.ID+": oldest token of "+cmp.Or(p.Name, p.ID), "pnPlaceOldestAge", smi.OID{locked.Number, e.Number}, warning, critical)
+		add(fmt.Sprintf("pn-%s-place-%d", n, e.Number), clip(net.ID)+": oldest token of "+clip(cmp.Or(p.Name, p.ID)), "pnPlaceOldestAge", smi.OID{locked.Number, e.Number}, warning, critical)
 	}
 	for i := range net.Transitions {
 		t := &net.Transitions[i]
@@ -73,7 +75,7 @@ func (s *site) netChecks(net *petri.Net) (all []check) {
 			continue
 		}
 		warning, critical := thresholds(rule.Severity, seconds(rule.After))
-		add(fmt.Sprintf("pn-%s-transition-%d", n, e.Number), net.ID+": waiting work of "+cmp.Or(t.Name, t.ID), "pnTransitionEnabledAge", smi.OID{locked.Number, e.Number}, warning, critical)
+		add(fmt.Sprintf("pn-%s-transition-%d", n, e.Number), clip(net.ID)+": waiting work of "+clip(cmp.Or(t.Name, t.ID)), "pnTransitionEnabledAge", smi.OID{locked.Number, e.Number}, warning, critical)
 	}
 	return all
 }
@@ -89,6 +91,20 @@ func (s *site) check(name, title, object string, index smi.OID, warning, critica
 		c.units = "s"
 	}
 	return []check{c}
+}
+
+// longest is the length of a name in a title, in characters once it is quoted: a title fits
+// into the 255 of Nagios and of Icinga's database.
+const longest = 100
+
+// clip returns the beginning of a name that is too long.
+func clip(name string) string {
+	for end := range name {
+		if utf8.RuneCountInString(plaintext.Escape(name[:end])) >= longest {
+			return name[:end] + "…"
+		}
+	}
+	return name
 }
 
 // hasInput reports whether a transition has an input. One without is always enabled.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 
@@ -137,6 +138,25 @@ overrides:
 		if _, wanted := want[name]; strings.HasPrefix(name, "pn-1-") && !wanted {
 			t.Errorf("there is a check %s", name)
 		}
+	}
+}
+
+// Names that begin in the same way are cut, and their services stay apart.
+func TestLongNamesFitIntoATitle(t *testing.T) {
+	long := strings.Repeat("\u202e大", 300)
+	net := netNamed([]string{long + "a", long + "b"})
+	o := options(t, mib.DefaultRoot, net)
+	for _, c := range newSite(o, rich(o.Root)).checks() {
+		if n := utf8.RuneCountInString(nagiosText(c.title)); n > 240 {
+			t.Errorf("%s has a title of %d characters", c.name, n)
+		}
+	}
+	seen := map[string]bool{}
+	for _, m := range regexp.MustCompile(`service_description +(.*)`).FindAllStringSubmatch(written(t, o, "nagios/pnagent.cfg"), -1) {
+		if seen[m[1]] || utf8.RuneCountInString(m[1]) > 255 {
+			t.Errorf("service %q is there twice, or too long", m[1])
+		}
+		seen[m[1]] = true
 	}
 }
 

@@ -15,8 +15,8 @@ PKG       ?= ./stats
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
-# What make prose reads: documents, scenarios, and comments.
-PROSE     := '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
+# What make prose reads: documents, scenarios, and comments. Golden .conf files hold names of a net.
+PROSE     := ':!integrations/testdata/*.conf' '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
 
 .PHONY: help
 help: ## list the targets

@@ -113,7 +113,7 @@ func TestALockThatContradictsItselfIsRefusedWithBothLines(t *testing.T) {
 		"a prefix with a capital":           {`prefix 1 xY`, `"xY"; expected a prefix`},
 		"objects of an unknown net":         {`objects 3 all`, `oids.lock:4:1: objects of net 3, which has no line`},
 		"objects twice":                     {"objects 1 all\nobjects 1 all", `oids.lock:5:1: objects of net 1 is also at line 4`},
-		"a level that is none":              {`objects 1 auto`, `oids.lock:4:11: "auto"; expected all, few or one`},
+		"an unknown level":                  {`objects 1 auto`, `oids.lock:4:11: "auto"; expected all, few or one`},
 		"a wrong module name":               {`net 2 "b" b-PN-MIB b`, `expected a module name`},
 		"a wrong date":                      {`revision 1 202613200815Z 0 "x"`, `expected a date`},
 		"a revision twice":                  {"revision 1 202611200815Z 0 \"x\"\nrevision 1 202611200815Z 1 \"x\"", `oids.lock:5:1: revision 202611200815Z of net 1 is also at line 4`},

@@ -167,7 +167,7 @@ func (f *fields) silence() silenceNote {
 	if f.rest != "" {
 		f.word("ended")
 		if s.endedBy = f.text(); s.endedBy == "" {
-			f.fail("ended by nobody; expected a name")
+			f.fail("no name of who ended it; expected one")
 		}
 	}
 	if s.Until <= s.From || s.Until-s.From > MaxSilence.Microseconds() {

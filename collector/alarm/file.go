@@ -79,26 +79,36 @@ func ended(body []byte) []byte {
 // ParseSaved reads the content of a state file. Its errors wrap ErrState and name the line.
 func ParseSaved(text []byte) (Saved, error) {
 	var s Saved
+	if err := readLines(text, ended, "alarms", 2, s.line); err != nil {
+		return Saved{}, err
+	}
+	return s, nil
+}
+
+// readLines passes the lines of a file to take, with their numbers from 1. The last line,
+// which end appends, holds the number of what, and is not passed. A file of fewer lines than
+// least is refused. Errors wrap ErrState and name the line.
+func readLines(text []byte, end func(body []byte) []byte, what string, least int, take func(n int, line string) error) error {
 	if len(text) > MaxStateSize {
-		return s, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
+		return fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
 	}
 	body := text[:bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1]
-	if !bytes.Equal(text, ended(bytes.Clone(body))) {
-		return s, fmt.Errorf("%w: torn or changed; expected a last line with the number of alarms and the checksum", ErrState)
+	if !bytes.Equal(text, end(bytes.Clone(body))) {
+		return fmt.Errorf("%w: torn or changed; expected a last line with the number of %s and the checksum", ErrState, what)
 	}
 	lines := bufio.NewScanner(bytes.NewReader(body))
 	lines.Buffer(nil, MaxStateSize)
 	n := 0
 	for lines.Scan() {
 		n++
-		if err := s.line(n, lines.Text()); err != nil {
-			return Saved{}, fmt.Errorf("%w: line %d: %w", ErrState, n, err)
+		if err := take(n, lines.Text()); err != nil {
+			return fmt.Errorf("%w: line %d: %w", ErrState, n, err)
 		}
 	}
-	if err := lines.Err(); err != nil || n < 2 {
-		return Saved{}, fmt.Errorf("%w: it ends after line %d: %w", ErrState, n, errors.Join(err, io.ErrUnexpectedEOF))
+	if err := lines.Err(); err != nil || n < least {
+		return fmt.Errorf("%w: it ends after line %d: %w", ErrState, n, errors.Join(err, io.ErrUnexpectedEOF))
 	}
-	return s, nil
+	return nil
 }
 
 // line reads one line of a state file.

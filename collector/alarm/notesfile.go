@@ -3,12 +3,9 @@
 package alarm
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"strings"
 )
 
@@ -104,24 +101,8 @@ func notesEnded(body []byte) []byte {
 // name the line.
 func parseNotes(text []byte) (noted, error) {
 	var n noted
-	if len(text) > MaxStateSize {
-		return n, fmt.Errorf("%w: more than %d bytes", ErrState, MaxStateSize)
-	}
-	body := text[:bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n')+1]
-	if !bytes.Equal(text, notesEnded(bytes.Clone(body))) {
-		return n, fmt.Errorf("%w: torn or changed; expected a last line with the number of lines and the checksum", ErrState)
-	}
-	lines := bufio.NewScanner(bytes.NewReader(body))
-	lines.Buffer(nil, MaxStateSize)
-	at := 0
-	for lines.Scan() {
-		at++
-		if err := n.line(at, lines.Text()); err != nil {
-			return noted{}, fmt.Errorf("%w: line %d: %w", ErrState, at, err)
-		}
-	}
-	if err := lines.Err(); err != nil || at < 1 {
-		return noted{}, fmt.Errorf("%w: it ends after line %d: %w", ErrState, at, errors.Join(err, io.ErrUnexpectedEOF))
+	if err := readLines(text, notesEnded, "lines", 1, n.line); err != nil {
+		return noted{}, err
 	}
 	return n, nil
 }

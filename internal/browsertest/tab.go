@@ -156,11 +156,14 @@ func (b *Tab) Open(address string) {
 	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').textContent === 'live'`)
 }
 
+// holds tells whether an expression is true. A promise always would be.
+const holds = `((v) => { if (v instanceof Promise) throw new Error('a promise is not awaited'); return Boolean(v); })(%s)`
+
 // Until waits until an expression holds, in whatever page is there.
 func (b *Tab) Until(expression string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; {
-		_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("Boolean("+expression+")",
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[bool](fmt.Sprintf(holds, expression),
 			chromedp.WithPollingInterval(pollEvery), chromedp.WithPollingTimeout(max(pollEvery, time.Until(end)))))
 		if err == nil {
 			return

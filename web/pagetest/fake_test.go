@@ -118,11 +118,6 @@ func (f *fake) handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
-	mux.HandleFunc("GET /posted", func(w http.ResponseWriter, _ *http.Request) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		answer(w, len(f.posted))
-	})
 	mux.HandleFunc("GET /", f.file)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", httpserver.Policy)

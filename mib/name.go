@@ -32,12 +32,12 @@ const flowArrow = " → "
 // number.
 func stemOf(kind string, number uint32, texts ...string) stem {
 	for _, text := range texts {
-		s := stem{text: text, words: wordsOf(text)}
+		s := stem{text: text, words: camelWordsOf(text)}
 		if len(s.words) == 0 {
 			continue
 		}
 		if from, to, is := strings.Cut(text, flowArrow); is {
-			if source, target := wordsOf(from), wordsOf(to); len(source) > 0 && len(target) > 0 {
+			if source, target := camelWordsOf(from), camelWordsOf(to); len(source) > 0 && len(target) > 0 {
 				s.words, s.target = source, target
 			}
 		}
@@ -144,14 +144,12 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 // digit: ORDER-FULFILMENT; otherwise from the number.
 func moduleStem(number uint32, texts ...string) []string {
 	for _, text := range texts {
-		var words []string
-		for _, w := range wordsOf(text) {
-			for _, part := range splitCamel(w) {
-				words = append(words, strings.ToUpper(part))
-			}
-		}
+		words := camelWordsOf(text)
 		if len(words) == 0 {
 			continue
+		}
+		for i, w := range words {
+			words[i] = strings.ToUpper(w)
 		}
 		// Some parsers read a leading FROM as the keyword of IMPORTS.
 		if isDigit(words[0][0]) || strings.HasPrefix(words[0], "FROM") {
@@ -160,6 +158,14 @@ func moduleStem(number uint32, texts ...string) []string {
 		return words
 	}
 	return []string{"NET", strconv.FormatUint(uint64(number), 10)}
+}
+
+// camelWordsOf returns the words of a text, and awaitingPayment as two.
+func camelWordsOf(text string) (words []string) {
+	for _, w := range wordsOf(text) {
+		words = append(words, splitCamel(w)...)
+	}
+	return words
 }
 
 // splitCamel splits a word before a capital that follows a small letter.

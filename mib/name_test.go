@@ -44,6 +44,7 @@ func TestADescriptorIsMadeFromTheNameElseTheID(t *testing.T) {
 		{strings.Repeat("abc", 100), "", "abcabcabcabcabcabcabcaCabcabcabcabcabcabcabc"},
 		{"p", "Waiting for the second approval of the loan by officer A", "waitingForTheSecondOfTheLoanByOfficerA"},
 		{"p", "Waiting for the second approval of the loan by officer B", "waitingForTheSecondOfTheLoanByOfficerB"},
+		{"p", "theVeryLongIdentifierOfAPlaceThatWaitsForTheApprovalByOfficerA", "theVeryLongIdentifierTheApprovalByOfficerA"},
 		{"p", "Score the customer → Archive", "scoreTheCustomerToArchive"},
 		{"p", "Score the customer for the second time → Archive the papers of the case", "scoreTheTheSecondTimeToArchiveTheOfTheCase"},
 		{"p", " → Archive", "archive"},

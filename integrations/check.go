@@ -30,16 +30,16 @@ type check struct {
 // the rules for alarms.
 func (s *site) checks() (all []check) {
 	add := func(name, title, object string, index smi.OID, warning, critical string) {
-		all = append(all, s.check(name, title, object, index, warning, critical)...)
+		all = append(all, s.check(name, title, object, index, warning, critical))
 	}
 	scalar := smi.OID{0}
 	add("pn-view-age", "numbers are current", "pnAgentViewAge", scalar, "", strconv.Itoa(oldView))
 	add("pn-nats", "connection to NATS", "pnAgentNatsState", scalar, "", "1")
 	add("pn-stale", "silent sources", "pnAgentSourcesStale", scalar, "0", "")
 	add("pn-refused", "refused sources", "pnAgentSourcesRefused", scalar, "0", "")
-	for _, r := range s.severities() {
-		warning, critical := thresholds(r.severity, "0")
-		add("pn-alarms-"+r.severity.String(), "alarms that are "+r.severity.String(), r.count.Name, scalar, warning, critical)
+	for _, severity := range alarm.Severities() {
+		warning, critical := thresholds(severity, "0")
+		add("pn-alarms-"+severity.String(), "alarms that are "+severity.String(), countOf(severity), scalar, warning, critical)
 	}
 	for _, net := range s.Nets {
 		all = append(all, s.netChecks(net)...)
@@ -50,7 +50,7 @@ func (s *site) checks() (all []check) {
 // netChecks returns the checks of a net with numbers.
 func (s *site) netChecks(net *petri.Net) (all []check) {
 	add := func(name, title, object string, index smi.OID, warning, critical string) {
-		all = append(all, s.check(name, title, object, index, warning, critical)...)
+		all = append(all, s.check(name, title, object, index, warning, critical))
 	}
 	locked := s.Lock.Net(net.ID)
 	n := strconv.Itoa(int(locked.Number))
@@ -80,17 +80,14 @@ func (s *site) netChecks(net *petri.Net) (all []check) {
 	return all
 }
 
-// check returns a check of an object; none if the module does not have it.
-func (s *site) check(name, title, object string, index smi.OID, warning, critical string) []check {
-	o, is := s.objects[object]
-	if !is {
-		return nil
-	}
+// check returns a check of an object.
+func (s *site) check(name, title, object string, index smi.OID, warning, critical string) check {
+	o := s.objects[object]
 	c := check{name: name, title: title, oid: o.OID.Append(index...).String(), label: snake(o), warning: warning, critical: critical}
 	if o.Units == "seconds" {
 		c.units = "s"
 	}
-	return []check{c}
+	return c
 }
 
 // longest is the length of a name in a title, in characters once it is quoted: a title fits

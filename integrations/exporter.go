@@ -117,9 +117,7 @@ func (s *site) lookups(index []string) (all list) {
 		if !slices.Contains(index, l.index[len(l.index)-1]) {
 			continue
 		}
-		for _, o := range s.known([]string{l.column}) {
-			all = append(all, mapping{{"labels", texts(l.index...)}, {"labelname", o.Name}, {"oid", o.OID.String()}, {"type", "DisplayString"}})
-		}
+		all = append(all, mapping{{"labels", texts(l.index...)}, {"labelname", l.column}, {"oid", s.objects[l.column].OID.String()}, {"type", "DisplayString"}})
 	}
 	return all
 }

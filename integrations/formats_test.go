@@ -14,7 +14,7 @@ import (
 // Every table has its names as tags and its numbers as fields, each once.
 func TestTelegrafHasEachTableWithItsColumns(t *testing.T) {
 	o := options(t, mib.DefaultRoot)
-	s := newSite(o, rich(o.Root))
+	s := newSite(o)
 	text := written(t, o, "telegraf/pnagent.conf")
 	line := regexp.MustCompile(`^( *\[\[inputs\.snmp(_trap|\.table|\.field|\.table\.field)?\]\]| *[a-z_]+ = ("[^"\\]*"|\[("[^"\\]*"(, )?)+\]|[0-9]+|true)|#.*|)$`)
 	for n, l := range strings.Split(text, "\n") {
@@ -90,7 +90,7 @@ type librenmsSensor struct {
 
 func TestLibreNMSNamesObjectsOfTheModule(t *testing.T) {
 	o := options(t, mib.DefaultRoot)
-	s := newSite(o, rich(o.Root))
+	s := newSite(o)
 	var detection struct {
 		OS, Text, Type string
 		MibDir         string `yaml:"mib_dir"`

@@ -81,12 +81,12 @@ type site struct {
 	objects   map[string]mib.Object
 }
 
-func newSite(o Options, d mib.Description) *site {
+func newSite(o Options) *site {
 	if o.Rules == nil {
 		o.Rules = alarm.DefaultRules()
 	}
-	s := &site{Options: o, described: d, objects: map[string]mib.Object{}}
-	for _, section := range d.Sections {
+	s := &site{Options: o, described: mib.Describe(o.Root), objects: map[string]mib.Object{}}
+	for _, section := range s.described.Sections {
 		for _, object := range section.Objects {
 			s.objects[object.Name] = object
 		}
@@ -95,13 +95,11 @@ func newSite(o Options, d mib.Description) *site {
 }
 
 // Files returns what Generate writes for a tool, or for All.
-func Files(name string, o Options) ([]File, error) { return files(name, o, mib.Describe(o.Root)) }
-
-func files(name string, o Options, d mib.Description) (all []File, err error) {
+func Files(name string, o Options) (all []File, err error) {
 	if name != All && !slices.Contains(Tools(), name) {
 		return nil, fmt.Errorf("%w: %q; expected %s or %s", ErrTool, name, strings.Join(Tools(), ", "), All)
 	}
-	s, modules := newSite(o, d), false
+	s, modules := newSite(o), false
 	for _, t := range tools() {
 		if name == All || name == t.name {
 			if err := s.numbered(); t.nets && err != nil {

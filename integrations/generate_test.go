@@ -135,47 +135,16 @@ func text(t *testing.T, all []File, path string) string {
 func written(t *testing.T, o Options, path string) string {
 	t.Helper()
 	tool, _, _ := strings.Cut(path, "/")
-	all, err := files(tool, o, rich(o.Root))
+	all, err := Files(tool, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return text(t, all, path)
 }
 
-// rich returns the description of a module that has severities, counts by them, and notifications
-// with both.
-func rich(root smi.OID) mib.Description {
-	d := mib.Describe(root)
-	have := newSite(Options{}, d).objects
-	severity := mib.Object{Name: "pnAlarmSeverity", Type: smi.TypeInteger, Syntax: "PetrinetSeverity",
-		Labels: []string{"cleared", "indeterminate", "critical", "major", "minor", "warning"}, Text: "How serious the alarm is."}
-	for i := range d.Sections {
-		section := &d.Sections[i]
-		if _, is := have[severity.Name]; section.Name == "pnAlarmTable" && !is {
-			severity.OID = section.OID.Append(10)
-			section.Objects = append(section.Objects, severity)
-		}
-		if section.Name != "alarm" {
-			continue
-		}
-		for k, name := range []string{"Active", "Critical", "Major", "Minor", "Warning"} {
-			o := mib.Object{Name: "pnAlarm" + name, Type: smi.TypeGauge32, Syntax: "Gauge32", Units: "alarms", Text: "Alarms.", OID: section.OID.Append(uint32(13 + k))}
-			if _, is := have[o.Name]; !is {
-				section.Objects = append(section.Objects, o)
-			}
-		}
-	}
-	for i := range d.Notifications {
-		if n := &d.Notifications[i]; n.Kind != 0 && !slices.Contains(n.Objects, severity.Name) {
-			n.Objects = append(n.Objects, "pnAlarmRow", severity.Name)
-		}
-	}
-	return d
-}
-
 // What tools show is in the module, and nothing was misspelt.
 func TestTheSelectionIsInTheModule(t *testing.T) {
-	objects := newSite(Options{}, rich(smi.OID{1, 3})).objects
+	objects := newSite(Options{Root: smi.OID{1, 3}}).objects
 	is := func(name string) {
 		if _, is := objects[name]; !is {
 			t.Errorf("the selection has %s, which the module has not", name)

@@ -117,7 +117,7 @@ overrides:
 	o := options(t, "1.3.6.1.4.1.32473.7", net)
 	o.Rules = rules
 	got := map[string][3]string{}
-	for _, c := range newSite(o, rich(o.Root)).checks() {
+	for _, c := range newSite(o).checks() {
 		got[c.name] = [3]string{c.oid, c.warning, c.critical}
 	}
 	const objects = "1.3.6.1.4.1.32473.7.1.1"
@@ -127,7 +127,7 @@ overrides:
 		"pn-1-place-1":       {objects + ".3.1.6.1.1", "", "7200"},
 		"pn-1-place-2":       {objects + ".3.1.6.1.2", "600", ""},
 		"pn-1-transition-1":  {objects + ".5.1.9.1.1", "600", ""},
-		"pn-alarms-critical": {newSite(o, rich(o.Root)).objects["pnAlarmCritical"].OID.String() + ".0", "", "0"},
+		"pn-alarms-critical": {newSite(o).objects["pnAlarmCritical"].OID.String() + ".0", "", "0"},
 	}
 	for name, w := range want {
 		if got[name] != w {
@@ -146,7 +146,7 @@ func TestLongNamesFitIntoATitle(t *testing.T) {
 	long := strings.Repeat("\u202e大", 300)
 	net := netNamed([]string{long + "a", long + "b"})
 	o := options(t, mib.DefaultRoot, net)
-	for _, c := range newSite(o, rich(o.Root)).checks() {
+	for _, c := range newSite(o).checks() {
 		if n := utf8.RuneCountInString(nagiosText(c.title)); n > 240 {
 			t.Errorf("%s has a title of %d characters", c.name, n)
 		}

@@ -52,11 +52,11 @@ func prefixed(prefix string, names ...string) []string {
 	return names
 }
 
-// known returns the objects of these names that the module has.
+// known returns the objects of these names; "" stands for none.
 func (s *site) known(names []string) (all []mib.Object) {
 	for _, name := range names {
-		if o, is := s.objects[name]; is {
-			all = append(all, o)
+		if name != "" {
+			all = append(all, s.objects[name])
 		}
 	}
 	return all
@@ -129,27 +129,11 @@ func sentence(o mib.Object) string {
 	return strings.TrimSuffix(text, ".") + "."
 }
 
-// rated is a severity that the module has a count of active alarms for, with its scalar.
-type rated struct {
-	severity alarm.Severity
-	count    mib.Object // number of active alarms of the severity
-}
-
-// severities returns the severities that the module counts alarms by, the most serious first.
-func (s *site) severities() (all []rated) {
-	for _, severity := range alarm.Severities() {
-		name := severity.String()
-		if o, is := s.objects["pnAlarm"+strings.ToUpper(name[:1])+name[1:]]; is {
-			all = append(all, rated{severity, o})
-		}
-	}
-	return all
+// countOf returns the name of the number of active alarms of a severity.
+func countOf(s alarm.Severity) string {
+	name := s.String()
+	return "pnAlarm" + strings.ToUpper(name[:1]) + name[1:]
 }
 
 // varbind returns the place of an object in a notification, from 1; 0 if it is not there.
 func varbind(n *mib.Notification, object string) int { return slices.Index(n.Objects, object) + 1 }
-
-// defaultSeverity returns the severity of the alarms of a notification by the rules for all nets.
-func (s *site) defaultSeverity(n *mib.Notification) alarm.Severity {
-	return s.Rules.Of(n.Kind, "", "").Severity
-}

@@ -69,8 +69,6 @@ func snmpttFiles(s *site) []File {
 	conf.WriteString("# pnagent wrote this file; name it in snmptt_conf_files of snmptt.ini.\n")
 	for i := range s.described.Notifications {
 		n := &s.described.Notifications[i]
-		severities := alarm.Severities()
-		at := varbind(n, "pnAlarmSeverity")
 		switch {
 		case n.Kind == 0:
 			snmpttEvent(&conf, n, "WARNING", "")
@@ -78,12 +76,9 @@ func snmpttFiles(s *site) []File {
 		case n.Clears:
 			snmpttEvent(&conf, n, "Normal", "")
 			continue
-		case at == 0:
-			snmpttEvent(&conf, n, strings.ToUpper(s.defaultSeverity(n).String()), "")
-			continue
 		}
-		for _, severity := range severities {
-			match := fmt.Sprintf("MATCH $%d: (^(%v|%d)$)\n", at, severity, severity)
+		for _, severity := range alarm.Severities() {
+			match := fmt.Sprintf("MATCH $%d: (^(%v|%d)$)\n", varbind(n, "pnAlarmSeverity"), severity, severity)
 			snmpttEvent(&conf, n, strings.ToUpper(severity.String()), match)
 		}
 	}
@@ -91,9 +86,9 @@ func snmpttFiles(s *site) []File {
 }
 
 func snmpttEvent(conf *strings.Builder, n *mib.Notification, severity, match string) {
-	format := fmt.Sprintf("$%d", max(varbind(n, "pnAlarmText"), 1))
-	if net, subject := varbind(n, "pnAlarmNet"), varbind(n, "pnAlarmSubject"); net > 0 && subject > 0 {
-		format = fmt.Sprintf("$%d $%d: %s", net, subject, format)
+	format := "$1"
+	if n.Kind != 0 {
+		format = fmt.Sprintf("$%d $%d: $%d", varbind(n, "pnAlarmNet"), varbind(n, "pnAlarmSubject"), varbind(n, "pnAlarmText"))
 	}
 	fmt.Fprintf(conf, "\nEVENT %s .%v \"Petri nets\" %s\nFORMAT %s\n%sSDESC\n%s\n%s\nEDESC\n", n.Name, n.OID, severity, format, match, n.Text, n.Runbook)
 }

@@ -28,7 +28,7 @@ func TestSnmpttHasAnEventForEachNotificationAndSeverity(t *testing.T) {
 			t.Errorf("%s runs a program", m[1])
 		}
 	}
-	for _, n := range rich(o.Root).Notifications {
+	for _, n := range mib.Describe(o.Root).Notifications {
 		want := 1
 		if n.Kind != 0 && !n.Clears {
 			want = 4
@@ -45,7 +45,7 @@ func TestSnmpttHasAnEventForEachNotificationAndSeverity(t *testing.T) {
 func TestSnmptrapdNamesEveryNotification(t *testing.T) {
 	o := options(t, mib.DefaultRoot)
 	text := written(t, o, "snmptrapd/snmptrapd.conf")
-	for _, n := range rich(o.Root).Notifications {
+	for _, n := range mib.Describe(o.Root).Notifications {
 		if !strings.Contains(text, "# traphandle ."+n.OID.String()+" /etc/pnagent/on-trap "+n.Name+"\n") {
 			t.Errorf("there is no line for %s", n.Name)
 		}

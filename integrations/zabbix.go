@@ -168,15 +168,12 @@ func (s *site) scalarTriggers(o mib.Object, k string) list {
 	case "pnAgentNatsState":
 		return list{trigger("no connection to NATS", "HIGH", history("min", k, ",1m")+"=2")}
 	}
-	for _, r := range s.severities() {
-		if r.count.Name == o.Name {
-			t := trigger(fmt.Sprintf("alarms that are %v", r.severity), priority(r.severity), history("min", k, ",3m")+">0")
-			if s.trapsTellSeverity() {
-				raised := s.trapTrigger(r.severity)
-				t = append(t, entry{"dependencies", list{mapping{{"name", raised.text("name")}, {"expression", raised.text("expression")},
-					{"recovery_expression", raised.text("recovery_expression")}}}})
-			}
-			return list{t}
+	for _, severity := range alarm.Severities() {
+		if countOf(severity) == o.Name {
+			t := trigger(fmt.Sprintf("alarms that are %v", severity), priority(severity), history("min", k, ",3m")+">0")
+			raised := s.trapTrigger(severity)
+			return list{append(t, entry{"dependencies", list{mapping{{"name", raised.text("name")}, {"expression", raised.text("expression")},
+				{"recovery_expression", raised.text("recovery_expression")}}}})}
 		}
 	}
 	return nil

@@ -242,7 +242,7 @@ func TestZabbixIdentifiersAreUniqueAndStay(t *testing.T) {
 // The patterns match what the handler writes of a notification.
 func TestZabbixTriggersReadNotifications(t *testing.T) {
 	o := options(t, mib.DefaultRoot)
-	s := newSite(o, rich(o.Root))
+	s := newSite(o)
 	var raise, clears string
 	for _, n := range s.described.Notifications {
 		if n.Kind == alarm.TokenStuck && !n.Clears {

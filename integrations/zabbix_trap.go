@@ -25,20 +25,11 @@ func (s *site) trapKey() string {
 // trapItem returns the item for notifications, with a trigger for each severity.
 func (s *site) trapItem() mapping {
 	var triggers list
-	severities := alarm.Severities()
-	if !s.trapsTellSeverity() {
-		severities = []alarm.Severity{alarm.Indeterminate}
-	}
-	for _, severity := range severities {
+	for _, severity := range alarm.Severities() {
 		triggers = append(triggers, s.trapTrigger(severity))
 	}
 	return mapping{{"uuid", uuid("item traps")}, {"name", "Notifications"}, {"type", "SNMP_TRAP"}, {"key", s.trapKey()}, {"delay", "0"}, {"trends", "0"},
 		{"value_type", "LOG"}, {"logtimefmt", "hh:mm:sszyyyy/MM/dd"}, {"triggers", triggers}}
-}
-
-// trapsTellSeverity reports whether notifications have the severity of their alarm.
-func (s *site) trapsTellSeverity() bool {
-	return varbind(&s.described.Notifications[0], "pnAlarmSeverity") > 0
 }
 
 // kinds returns a regular expression for the notifications that raise alarms, or clear them:
@@ -55,19 +46,13 @@ func (s *site) kinds(clears bool) string {
 }
 
 // trapTrigger returns the trigger of alarms of a severity. Each raise is a problem; the clear
-// with the same number of the alarm ends it. Indeterminate stands for alarms of any severity.
+// with the same number of the alarm ends it.
 func (s *site) trapTrigger(severity alarm.Severity) mapping {
 	find := func(pattern string) string {
 		return history("find", s.trapKey(), `,,"regexp","`+pattern+`"`) + "=1"
 	}
-	expression := find(s.kinds(false))
-	if o, is := s.objects["pnAlarmSeverity"]; is && severity != alarm.Indeterminate {
-		expression += " and " + find(fmt.Sprintf("(?m)^%s[.][0-9]+ %d$", dotted(o.OID), severity))
-	}
+	expression := find(s.kinds(false)) + " and " + find(fmt.Sprintf("(?m)^%s[.][0-9]+ %d$", dotted(s.objects["pnAlarmSeverity"].OID), severity))
 	name := "an alarm that is " + severity.String()
-	if severity == alarm.Indeterminate {
-		name = "an alarm"
-	}
 	m := mapping{{"uuid", uuid("trigger " + name)}, {"expression", expression}, {"recovery_mode", "RECOVERY_EXPRESSION"}, {"recovery_expression", find(s.kinds(true))},
 		{"correlation_mode", "TAG_VALUE"}, {"correlation_tag", "alarm"}, {"name", "pnagent: " + name}}
 	return append(m, entry{"event_name", "pnagent: " + s.valueOf("pnAlarmText")}, entry{"priority", priority(severity)}, entry{"type", "MULTIPLE"},

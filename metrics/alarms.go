@@ -14,6 +14,7 @@ import (
 type shownAlarm struct {
 	index                  uint32
 	severity               alarm.Severity
+	raised                 int64            // µs
 	labels                 []*dto.LabelPair // the last is the severity
 	acknowledged, silenced bool
 }
@@ -23,15 +24,18 @@ type shownAlarm struct {
 // same subject, so no series occurs twice.
 func alarmFamilies() []Family {
 	subject := []string{"net", "place", "transition", "source", "region", "alarm"}
-	noted := func(name, help string, is func(*shownAlarm) bool) Family {
+	each := func(name, help string, value func(*shownAlarm) (float64, bool)) Family {
 		return Family{Name: name, Type: Gauge, scope: ofAlarms, ages: true, Labels: subject, Help: help,
 			read: func(s *scrape) {
 				for i := range s.alarms {
-					if a := &s.alarms[i]; is(a) {
-						s.put(1, a.labels[:len(subject)]...)
+					if v, is := value(&s.alarms[i]); is {
+						s.put(v, s.alarms[i].labels[:len(subject)]...)
 					}
 				}
 			}}
+	}
+	noted := func(name, help string, is func(*shownAlarm) bool) Family {
+		return each(name, help, func(a *shownAlarm) (float64, bool) { return 1, is(a) })
 	}
 	return []Family{
 		{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "severity"),
@@ -41,6 +45,8 @@ func alarmFamilies() []Family {
 					s.put(1, s.alarms[i].labels...)
 				}
 			}},
+		each(AlarmRaisedTimestampSeconds, "Time at which an active alarm was raised, as Unix time.",
+			func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
 		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
 		noted(AlarmSilenced, "An active alarm whose notifications are held back; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.silenced }),
 	}
@@ -123,7 +129,7 @@ func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 		for len(before) > 0 && before[0].index < a.Index {
 			before = before[1:]
 		}
-		s := shownAlarm{index: a.Index, severity: a.Severity, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0}
+		s := shownAlarm{index: a.Index, severity: a.Severity, raised: a.Raised, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0}
 		if len(before) > 0 && before[0].index == a.Index && before[0].severity == a.Severity {
 			s.labels = before[0].labels
 		} else {

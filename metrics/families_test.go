@@ -42,6 +42,7 @@ petrinet_region_standbys gauge net,region,source
 petrinet_region_lag_commits gauge net,region,source
 petrinet_region_stopped gauge net,region,source
 petrinet_alarm_active gauge net,place,transition,source,region,alarm,severity
+petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm
 petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
 petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
 petrinet_queue_waiting gauge net

@@ -48,6 +48,7 @@ const (
 	SourceRefused                                  = "petrinet_source_refused"
 	AlarmActive                                    = "petrinet_alarm_active"
 	AlarmAcknowledged                              = "petrinet_alarm_acknowledged"
+	AlarmRaisedTimestampSeconds                    = "petrinet_alarm_raised_timestamp_seconds"
 	AlarmSilenced                                  = "petrinet_alarm_silenced"
 	PnagentAlarmsRaisedTotal                       = "pnagent_alarms_raised_total"
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"

@@ -76,8 +76,21 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 		set("unit", c.Unit)
 	}
 	if len(c.Steps) > 0 {
-		set("thresholds", thresholds(c.Steps))
-		set("custom.cellOptions", map[string]any{"type": "color-background", "mode": "gradient"})
+		steps := append([]Step{{c.Steps[0].From, silent}}, c.Steps[1:]...)
+		set("thresholds", thresholds(steps))
+	}
+	if len(c.Names) > 0 {
+		options := map[string]any{}
+		for text, colour := range c.Names {
+			options[text] = map[string]any{"color": colour}
+		}
+		set("mappings", []any{map[string]any{"type": "value", "options": options}})
+	}
+	if len(c.Steps)+len(c.Names) > 0 {
+		set("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"})
+	}
+	if c.Label != "" {
+		set("noValue", "") // without a text no link, too
 	}
 	if c.Link != "" {
 		set("links", []any{map[string]any{"title": "Open " + c.Title, "url": p.link(c)}})

@@ -10,9 +10,9 @@ func dispatch() Dashboard {
 		Description: "Queues of engines that run with a dispatcher: how many instances wait, at which priority and for how long, and which are served.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{
-			{"Now", dispatchStats()},
-			{"Waiting", dispatchWaiting()},
-			{"Served", dispatchServed()},
+			{Title: "Now", Panels: dispatchStats()},
+			{Title: "Waiting", Panels: dispatchWaiting()},
+			{Title: "Served", Panels: dispatchServed()},
 		},
 	}
 }
@@ -54,11 +54,11 @@ func dispatchServed() []Panel {
 		Query{sum("priority", served) + " / on() group_left() (" + sum("", served) + " > 0)", "p{{priority}}"}))
 	share.Stacked = true
 	return []Panel{
-		half(side("Served by priority", "Firings and pieces of work served per second.", "ops", Query{served, "p{{priority}} {{net}}"})),
+		half(side("Served by priority", "Firings and pieces of work served per second.", each, Query{served, "p{{priority}} {{net}}"})),
 		share,
-		half(side("Quotes used up", "Turns per second that ended because the quote of the priority was used up. Only a quoted dispatcher has quotes.", "ops",
+		half(side("Quotes used up", "Turns per second that ended because the quote of the priority was used up. Only a quoted dispatcher has quotes.", each,
 			Query{most("net, priority", rate(metrics.QueueQuoteSwitchesTotal, anyNet)), "p{{priority}} {{net}}"})),
-		half(side("Firings against service", "Firings of the nets, and events that the dispatcher served, per second.", "ops",
+		half(side("Firings against service", "Firings of the nets, and events that the dispatcher served, per second.", each,
 			Query{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings {{net}}"},
 			Query{sum("net", served), "served {{net}}"})),
 	}

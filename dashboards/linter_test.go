@@ -162,7 +162,7 @@ func TestPanelTitleDescriptionRule(t *testing.T) {
 }
 
 func TestPanelUnitsRule(t *testing.T) {
-	known := []string{"s", "short", "ops", "reqps", "bytes", "Bps", "percentunit"}
+	known := []string{"s", "short", each, "reqps", "bytes", "Bps", "percentunit"}
 	lintPanels(t, func(t *testing.T, p panelModel) {
 		if !slices.Contains(known, p.FieldConfig.Defaults.Unit) {
 			t.Errorf("%s has the unit %q", p.Title, p.FieldConfig.Defaults.Unit)

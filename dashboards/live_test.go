@@ -98,6 +98,9 @@ func noPanelIsEmpty(t *testing.T, path, bin string) {
 			choices = seen
 		}
 		for _, p := range d.Panels() {
+			if p.Title == "Regions" { // the demo has none; what everything asks has
+				continue
+			}
 			for _, v := range choices {
 				await(t, fmt.Sprintf("%s, %s shows something for %v", d.Title, p.Title, v), func() bool {
 					return a.shows(&p, v)

@@ -21,10 +21,11 @@ type Variable struct {
 	Multi bool // several may be chosen, or all
 }
 
-// Row is a heading and its panels.
+// Row is a heading and its panels. A folded row shows its panels after a click.
 type Row struct {
 	Title  string
 	Panels []Panel
+	Folded bool
 }
 
 // Kind is how a panel shows the results of its queries.
@@ -43,7 +44,7 @@ type Panel struct {
 	Title       string
 	Description string
 	Kind        Kind
-	Unit        string // Grafana's id of the unit, such as s, ops or short
+	Unit        string // Grafana's id of the unit, such as s, short or each
 	Queries     []Query
 	Width       uint32 // of 24
 	Height      uint32
@@ -71,8 +72,9 @@ type Column struct {
 	Value string
 	Title string
 	Unit  string
-	Steps []Step
-	Link  string // UID of the dashboard that a click opens, with the label as variable
+	Steps []Step            // colours by value; the first is not shown
+	Names map[string]string // colours by text
+	Link  string            // UID of the dashboard that a click opens, with the label as variable
 }
 
 // Instant reports whether the panel shows only current values.

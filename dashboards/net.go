@@ -13,11 +13,11 @@ func oneNet() Dashboard {
 		Description: "One net: which places hold old tokens, what blocks them, how fast each transition fires.",
 		Variables:   []Variable{netVariable(false)},
 		Rows: []Row{
-			{"Now", netStats()},
-			{"Places", []Panel{placesByAge(), netAlarms(), ladder("Age of tokens", " Final places are left out.", unfinished, thisNet)}},
-			{"Why", []Panel{blockers(), transitionTable()}},
-			{"Flow", netFlow()},
-			{"Dwell", netDwell()},
+			{Title: "Now", Panels: append(netStats(), netAlarms())},
+			{Title: "Places", Panels: []Panel{placesByAge(), ladder("Age of tokens", " Final places are left out.", unfinished, thisNet)}},
+			{Title: "Why", Panels: []Panel{blockers(), transitionTable()}},
+			{Title: "Flow", Panels: netFlow(), Folded: true},
+			{Title: "Dwell", Panels: netDwell(), Folded: true},
 		},
 	}
 }
@@ -31,7 +31,7 @@ func netStats() []Panel {
 		number("Active instances", "Instances that have not finished.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
 		number("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
-		number("Firings", "Firings per second.", "ops",
+		number("Firings", "Firings per second.", each,
 			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
 	}
 }
@@ -40,7 +40,7 @@ func netStats() []Panel {
 // the ladder. Final places have tokens and no age.
 func placesByAge() Panel {
 	p := Panel{
-		Title: "Places by age", Kind: Table, Unit: "short", Width: 14, Height: 14,
+		Title: "Places by age", Kind: Table, Unit: "short", Width: 24, Height: 10,
 		Description: "Tokens in each place that have at least this age. The further right a colour is, the longer tokens are stuck. Final places have no ages. Click a place to open it.",
 		Queries: []Query{
 			{most("place", unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)), "oldest"},
@@ -53,6 +53,9 @@ func placesByAge() Panel {
 		},
 	}
 	for i, step := range stats.AgeSteps() {
+		if i == 0 { // nearly all tokens are so old
+			continue
+		}
 		p.Queries = append(p.Queries, Query{most("place", unfinished(metrics.PlaceTokensOlderThan, thisNet, `age="`+step.Label+`"`)), step.Label})
 		p.Columns = append(p.Columns, Column{Value: step.Label, Title: "≥ " + step.Label, Unit: "short", Steps: glow(i)})
 	}
@@ -83,10 +86,9 @@ func ladder(title, about string, selector func(family string, matchers ...string
 }
 
 func netAlarms() Panel {
-	p := alarmTable(thisNet)
-	p.Height = 14
-	p.Description = "Active alarms of this net. Click a place to open it."
-	p.Columns = []Column{{Label: "alarm", Title: "Alarm"}, {Label: "place", Title: "Place", Link: uidPlace}, {Label: "transition", Title: "Transition"}, {Label: "region", Title: "Region"}}
+	p := alarmTable(thisNet, Column{Label: "place", Title: "Place", Link: uidPlace}, Column{Label: "transition", Title: "Transition"}, Column{Label: "region", Title: "Region"})
+	p.Height = 6
+	p.Description = "Active alarms of this net, the oldest on top. Click a place to open it."
 	return p
 }
 
@@ -94,7 +96,7 @@ func blockers() Panel {
 	return Panel{
 		Title: "What blocks transitions", Kind: Table, Unit: "short", Width: 12, Height: 10,
 		Description: "Instances in which a transition cannot fire, by the place of the arc that blocks it. The place is empty if no single place is the cause.",
-		Queries:     []Query{{orNone(most("transition, place, reason", of(metrics.TransitionBlockedInstances, thisNet)), "transition"), "instances"}},
+		Queries:     []Query{{most("transition, place, reason", of(metrics.TransitionBlockedInstances, thisNet)), "instances"}},
 		Columns: []Column{
 			{Label: "transition", Title: "Transition"},
 			{Label: "reason", Title: "Reason"},
@@ -118,8 +120,8 @@ func transitionTable() Panel {
 		},
 		Columns: []Column{
 			{Label: "transition", Title: "Transition"},
-			{Value: "firings", Title: "Firings", Unit: "ops"},
-			{Value: "failures", Title: "Failures", Unit: "ops", Steps: anyIsWarm()},
+			{Value: "firings", Title: "Firings", Unit: each},
+			{Value: "failures", Title: "Failures", Unit: each, Steps: anyIsWarm()},
 			{Value: "enabled", Title: "Enabled in", Unit: "short"},
 			{Value: "age", Title: "Enabled for", Unit: "s", Steps: heat()},
 			{Value: "last", Title: "Last firing", Unit: "s"},
@@ -129,7 +131,7 @@ func transitionTable() Panel {
 
 func netFlow() []Panel {
 	lines := func(title, description string, queries ...Query) Panel {
-		return half(side(title, description, "ops", queries...))
+		return half(side(title, description, each, queries...))
 	}
 	by := func(family string) Query {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}

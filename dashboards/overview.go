@@ -2,7 +2,11 @@
 
 package dashboards
 
-import "github.com/pnagent/pnagent/metrics"
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/metrics"
+)
 
 // UIDs of the dashboards.
 const (
@@ -41,9 +45,10 @@ func overview() Dashboard {
 		Description: "All nets: the oldest tokens, active alarms, deadlocks, sources and rates.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{
-			{"Now", overviewStats()},
-			{"Nets", []Panel{netTable(), alarmTable(orNoNet)}},
-			{"Over time", overviewLines()},
+			{Title: "Now", Panels: append(overviewStats(), allAlarms())},
+			{Title: "Nets", Panels: []Panel{netTable()}},
+			{Title: "Over time", Panels: overviewLines()},
+			{Title: "Instances and sources", Panels: overviewDetails(), Folded: true},
 		},
 	}
 }
@@ -62,14 +67,14 @@ func overviewStats() []Panel {
 		number("Active instances", "Instances that have not finished.", "short", instances("active"), []Step{{0, calm}}),
 		number("Sources up", "Sources whose messages arrive.", "short",
 			sum("", most("net, source", of(metrics.SourceUp, anyNet))), noneIsBad()),
-		number("Firings", "Firings per second.", "ops",
+		number("Firings", "Firings per second.", each,
 			sum("", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), []Step{{0, calm}}),
 	}
 }
 
 func netTable() Panel {
 	return Panel{
-		Title: "Nets", Kind: Table, Unit: "short", Width: 14, Height: 9,
+		Title: "Nets", Kind: Table, Unit: "short", Width: 24, Height: 8,
 		Description: "One row for each net. Click a name to open the net.",
 		Queries: []Query{
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="active"`))), "active"},
@@ -84,50 +89,73 @@ func netTable() Panel {
 			{Value: "oldest", Title: "Oldest token", Unit: "s", Steps: heat()},
 			{Value: "deadlocked", Title: "Deadlocked", Unit: "short", Steps: anyIsBad()},
 			{Value: "active", Title: "Active", Unit: "short"},
-			{Value: "firings", Title: "Firings", Unit: "ops"},
-			{Value: "failures", Title: "Failures", Unit: "ops", Steps: anyIsWarm()},
-			{Value: "finished", Title: "Finished", Unit: "ops"},
+			{Value: "firings", Title: "Firings", Unit: each},
+			{Value: "failures", Title: "Failures", Unit: each, Steps: anyIsWarm()},
+			{Value: "finished", Title: "Finished", Unit: each},
 		},
 	}
 }
 
-// alarmTable returns a table of active alarms, with a row "none" if there are none.
-func alarmTable(nets string) Panel {
-	return Panel{
-		Title: "List of active alarms", Kind: Table, Unit: "short", Width: 10, Height: 9,
-		Description: "All active alarms. An alarm about a source has no net. Click a place to open it.",
-		Queries:     []Query{{orNone(graded(nets), "alarm"), "active"}},
+// alarmTable returns a table of active alarms, the oldest on top.
+func alarmTable(nets string, columns ...Column) Panel {
+	raised := most(alarmLabels, of(metrics.AlarmRaisedTimestampSeconds, nets))
+	severity := "topk by (" + alarmLabels + ") (1, " + graded(nets) + ")"
+	age := "time() - " + raised + " * on(" + alarmLabels + ") group_left(severity) " + severity
+	p := Panel{
+		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 24, Height: 8,
+		Description: "All active alarms, the oldest on top. An alarm about a source has no net. Click a net or a place to open it.",
 		Columns: []Column{
-			{Label: "severity", Title: "Severity"},
+			{Label: "severity", Title: "Severity", Names: severities()},
+			{Value: "age", Title: "Raised for", Unit: "s"},
 			{Label: "alarm", Title: "Alarm"},
-			{Label: "net", Title: "Net", Link: uidNet},
-			{Label: "place", Title: "Place", Link: uidPlace},
-			{Label: "transition", Title: "Transition"},
-			{Label: "source", Title: "Source"},
-			{Label: "region", Title: "Region"},
 		},
 	}
+	p.Columns = append(p.Columns, columns...)
+	var labels []string
+	for _, c := range p.Columns {
+		if c.Label != "" {
+			labels = append(labels, c.Label)
+		}
+	}
+	p.Queries = []Query{{most(strings.Join(labels, ", "), age), "age"}}
+	return p
+}
+
+// allAlarms returns a table of the alarms of several nets.
+func allAlarms() Panel {
+	return alarmTable(orNoNet, Column{Label: "net", Title: "Net", Link: uidNet}, Column{Label: "place", Title: "Place", Link: uidPlace},
+		Column{Label: "transition", Title: "Transition"}, Column{Label: "source", Title: "Source"}, Column{Label: "region", Title: "Region"})
+}
+
+// severities colour alarms.
+func severities() map[string]string {
+	return map[string]string{"critical": burnt, "major": burnt, "minor": hot, "warning": warm}
 }
 
 func overviewLines() []Panel {
 	lines := func(title, description, unit, legend, expr string) Panel {
 		return half(side(title, description, unit, Query{expr, legend}))
 	}
-	all := func(family string) string { return sum("", most("net", rate(family, anyNet))) }
 	return []Panel{
 		lines("Oldest token by net", "A line that rises by one second per second is a token that does not move. Final places are left out.", "s", "{{net}}",
 			most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
 		lines("Active alarms by kind", "Active alarms, by kind.", "short", "{{alarm}}",
 			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
-		lines("Firings by net", "Firings per second, by net.", "ops", "{{net}}",
+		lines("Firings by net", "Firings per second, by net.", each, "{{net}}",
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
 		lines("Tokens by net", "Tokens in all places of a net. A rising line is a net that accumulates tokens.", "short", "{{net}}",
 			sum("net", most("net, place", of(metrics.PlaceTokens, anyNet)))),
-		half(side("Instances created and finished", "Instances of all selected nets that are created, finish and fail, per second.", "ops",
+	}
+}
+
+func overviewDetails() []Panel {
+	all := func(family string) string { return sum("", most("net", rate(family, anyNet))) }
+	return []Panel{
+		half(side("Instances created and finished", "Instances of all selected nets that are created, finish and fail, per second.", each,
 			Query{all(metrics.InstancesCreatedTotal), "created"},
 			Query{all(metrics.InstancesFinishedTotal), "finished"},
 			Query{all(metrics.InstancesFailedTotal), "failed"})),
-		lines("Silence of sources", "Time since the last message of a source. Engines publish once a second.", "s", "{{source}} {{net}}",
-			most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet))),
+		half(side("Silence of sources", "Time since the last message of a source. Engines publish once a second.", "s",
+			Query{most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet)), "{{source}} {{net}}"})),
 	}
 }

@@ -2,6 +2,9 @@
 
 package dashboards
 
+// each is the unit of what is counted by the second.
+const each = "suffix:/s"
+
 // number is a panel of one number, a sixth as wide as the page.
 func number(title, description, unit, expr string, steps []Step) Panel {
 	return Panel{Title: title, Description: description, Kind: Stat, Unit: unit, Width: 4, Height: 4, Steps: steps,

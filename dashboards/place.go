@@ -13,10 +13,10 @@ func onePlace() Dashboard {
 			{Name: "place", Title: "Place", From: of(metrics.PlaceTokens, thisNet)},
 		},
 		Rows: []Row{
-			{"Now", placeStats()},
-			{"Age", []Panel{ladder("Age of tokens", "", of, thisSpot), oldestOver()}},
-			{"Flow", placeFlow()},
-			{"Dwell", []Panel{placeDwell(), dwellDistribution()}},
+			{Title: "Now", Panels: placeStats()},
+			{Title: "Age", Panels: []Panel{oldestOver(), ladder("Age of tokens", "", of, thisSpot)}},
+			{Title: "Flow", Panels: placeFlow()},
+			{Title: "Dwell", Panels: []Panel{placeDwell(), dwellDistribution()}, Folded: true},
 		},
 	}
 }
@@ -29,8 +29,8 @@ func placeStats() []Panel {
 		number("Active alarms", "Alarms of this place.", "short", orZero("count("+alarms(thisSpot)+")"), anyIsBad()),
 		number("Tokens", "Tokens in the place.", "short", one(of(metrics.PlaceTokens, thisSpot)), plain),
 		number("Instances", "Instances with a token in the place.", "short", one(of(metrics.PlaceInstances, thisSpot)), plain),
-		number("Arrivals", "Tokens that arrive, per second.", "ops", one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
-		number("Departures", "Tokens that depart, per second.", "ops", one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
+		number("Arrivals", "Tokens that arrive, per second.", each, one(rate(metrics.PlaceArrivalsTotal, thisSpot)), plain),
+		number("Departures", "Tokens that depart, per second.", each, one(rate(metrics.PlaceDeparturesTotal, thisSpot)), plain),
 	}
 }
 
@@ -46,7 +46,7 @@ func placeFlow() []Panel {
 		side("Tokens over time", "Tokens in the place, and instances with a token in it.", "short",
 			Query{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
 			Query{"max(" + of(metrics.PlaceInstances, thisSpot) + ")", "instances"}),
-		side("Arrivals and departures", "Tokens that arrive and depart, per second. If arrivals are faster, tokens accumulate.", "ops",
+		side("Arrivals and departures", "Tokens that arrive and depart, per second. If arrivals are faster, tokens accumulate.", each,
 			Query{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
 			Query{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"}),
 		side("Transitions blocked by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or a token inhibits it.", "short",
@@ -69,7 +69,8 @@ func placeDwell() Panel {
 func dwellDistribution() Panel {
 	classic := sum("le", increase(metrics.PlaceDwellSeconds+"_bucket", thisSpot))
 	native := sum("", increase(metrics.PlaceDwellSeconds, thisSpot))
+	some := " and on() (" + sum("", increase(metrics.PlaceDeparturesTotal, thisSpot)) + " > 0)"
 	return Panel{Title: "Distribution of dwell", Kind: Heatmap, Unit: "s", Width: 12, Height: 9, Buckets: true,
 		Description: "Number of tokens that left, by dwell time, over time. Two bands indicate two kinds of cases.",
-		Queries:     []Query{{classic + " or " + native, "{{le}}"}}}
+		Queries:     []Query{{"(" + classic + " or " + native + ")" + some, "{{le}}"}}}
 }

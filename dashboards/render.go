@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -45,14 +46,23 @@ func (d *Dashboard) JSON() ([]byte, error) {
 	id := uint32(0)
 	for _, row := range d.Rows {
 		id++
-		b.WithRow(dashboard.NewRowBuilder(row.Title).Id(id))
+		heading := dashboard.NewRowBuilder(row.Title).Id(id).Collapsed(row.Folded)
+		add := func(p dashboard.Panel) { b.WithPanel(built[dashboard.Panel]{p}) }
+		if row.Folded {
+			add = func(p dashboard.Panel) { heading.WithPanel(built[dashboard.Panel]{p}) }
+		} else {
+			b.WithRow(heading)
+		}
 		for i := range row.Panels {
 			id++
 			panel, err := row.Panels[i].render(id)
 			if err != nil {
 				return nil, fmt.Errorf("panel %q of dashboard %s: %w", row.Panels[i].Title, d.UID, err)
 			}
-			b.WithPanel(built[dashboard.Panel]{panel})
+			add(panel)
+		}
+		if row.Folded {
+			b.WithRow(heading)
 		}
 	}
 	model, err := b.Build()
@@ -183,6 +193,9 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 	}
 	defaults := &panel.FieldConfig.Defaults
 	defaults.Unit, defaults.NoValue = &p.Unit, cog.ToPtr("none")
+	if p.Kind == Lines && (p.Unit == "short" || p.Unit == each) {
+		defaults.Custom.(*timeseries.FieldConfig).AxisSoftMax = cog.ToPtr(1.0) // zeros have an axis, too
+	}
 	mode := dashboard.FieldColorModeIdPaletteClassic
 	if len(p.Steps) > 0 {
 		mode, defaults.Thresholds = dashboard.FieldColorModeIdThresholds, thresholds(p.Steps)
@@ -243,10 +256,21 @@ func (p *Panel) number() *stat.PanelBuilder {
 		Orientation(common.VizOrientationAuto).ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 }
 
+// many reports whether there may be many lines.
+func (p *Panel) many() bool {
+	return slices.ContainsFunc(p.Queries, func(q Query) bool { return strings.Contains(q.Legend, "{{") })
+}
+
 func (p *Panel) lines() *timeseries.PanelBuilder {
-	b := timeseries.NewPanelBuilder().LineWidth(1).FillOpacity(10).ShowPoints(common.VisibilityModeNever).AxisSoftMin(0).
-		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
-			Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"}).SortBy("Last *").SortDesc(true)).
+	legend := common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).
+		Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"}).SortBy("Last *").SortDesc(true)
+	fill := 10.0
+	if p.many() {
+		legend.Placement(common.LegendPlacementRight)
+		fill = 0
+	}
+	b := timeseries.NewPanelBuilder().LineWidth(1).FillOpacity(fill).ShowPoints(common.VisibilityModeNever).AxisSoftMin(0).
+		Legend(legend).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
 	if p.Stacked {
 		b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).FillOpacity(60)
@@ -259,8 +283,8 @@ func (p *Panel) lines() *timeseries.PanelBuilder {
 
 func (p *Panel) heatmap() *heatmap.PanelBuilder {
 	b := heatmap.NewPanelBuilder().Calculate(false).CellGap(1).ShowValue(common.VisibilityModeNever).ShowLegend().
-		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("YlOrRd").
-			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Reverse(false).Fill(hot)).
+		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeOpacity).Scheme("Oranges").
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Reverse(false).Fill("dark-orange")).
 		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)).
 		CellValues(heatmap.NewCellValuesBuilder().Unit("short")).
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true))

@@ -9,12 +9,12 @@ func sidecar() Dashboard {
 		UID: uidSidecar, File: "sidecar.json", Title: "pnagent / Sidecar",
 		Description: "The sidecar itself: what it receives, whether the data that it shows are current, the notifications that it sends, and its use of resources.",
 		Rows: []Row{
-			{"Now", sidecarStats()},
-			{"Received", sidecarReceived()},
-			{"Regions", []Panel{regionTable()}},
-			{"Scrapes", sidecarScrapes()},
-			{"Sent", sidecarSent()},
-			{"Resources", sidecarResources()},
+			{Title: "Now", Panels: sidecarStats()},
+			{Title: "Received", Panels: sidecarReceived()},
+			{Title: "Sent", Panels: sidecarSent()},
+			{Title: "Resources", Panels: sidecarResources()},
+			{Title: "Regions", Panels: []Panel{regionTable()}, Folded: true},
+			{Title: "Scrapes", Panels: sidecarScrapes(), Folded: true},
 		},
 	}
 }
@@ -43,32 +43,31 @@ func sidecarReceived() []Panel {
 			Query{"min by (job, instance) (" + of(upNATSConnected) + ")", "above {{job}} {{instance}}"}),
 		side("Sources refused", "Sources that publish and whose messages are refused, by reason. Should be 0.", "short",
 			Query{orNone("sum by (reason) ("+most("net, source, reason", of(metrics.SourceRefused))+")", "reason"), "{{reason}}"}),
-		side("Connections that ended", "Connections to NATS that ended, per second. Should be 0.", "ops",
+		side("Connections that ended", "Connections to NATS that ended, per second. Should be 0.", each,
 			Query{sum("instance", rate(natsDisconnectsTotal)), "{{instance}}"},
 			Query{sum("instance", rate(upNATSDisconnectsTotal)), "above {{instance}}"}),
-		side("Messages", "Snapshots received per second.", "ops", Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
+		side("Messages", "Snapshots received per second.", each, Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
 		side("Bytes of messages", "Bytes of snapshots received per second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
-		side("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", "ops",
+		side("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", each,
 			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
 			Query{sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "{{reason}}"}),
-		side("Sources by state", "Sources by state.", "short", Query{"max by (state) (" + of(metrics.PnagentSources) + ")", "{{state}}"}),
-		side("Views", "Views made per second: one each second while messages arrive.", "ops",
+		side("Sources by state", "Sources that each sidecar knows, by state.", "short", Query{sum("instance, state", of(metrics.PnagentSources)+" > 0"), "{{state}} {{instance}}"}),
+		side("Views", "Views made per second: one each second while messages arrive.", each,
 			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
-		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", "ops", Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
-		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", "ops",
+		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", each, Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
+		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", each,
 			Query{"sum by (source, reason) (" + most("net, source, reason", rate(metrics.SourceRequestsRefusedTotal)) + ")", "{{source}} {{reason}}"}),
 	}
 }
 
-// regionTable returns a table of the owners of regions, with a row "none" if there are
-// none.
+// regionTable returns a table of the owners of regions.
 func regionTable() Panel {
 	by := func(expr string) string { return most("net, region, source", expr) }
 	return Panel{
 		Title: "Regions", Kind: Table, Unit: "short", Width: 24, Height: 8,
 		Description: "Parts of nets that move between processes: the owner of each, the number of processes that are ready to take it over, and by how many commits the nearest is behind.",
 		Queries: []Query{
-			{orNone(by(of(metrics.RegionEpoch)), "region"), "epoch"},
+			{by(of(metrics.RegionEpoch)), "epoch"},
 			{by(of(metrics.RegionStandbys)), "standbys"},
 			{by(of(metrics.RegionLagCommits)), "lag"},
 			{by(rate(metrics.RegionCommitsTotal)), "commits"},
@@ -80,7 +79,7 @@ func regionTable() Panel {
 			{Value: "epoch", Title: "Owner's number", Unit: "short"},
 			{Value: "standbys", Title: "Standbys", Unit: "short", Steps: noneIsBad()},
 			{Value: "lag", Title: "Lag of the nearest", Unit: "short"},
-			{Value: "commits", Title: "Commits", Unit: "ops"},
+			{Value: "commits", Title: "Commits", Unit: each},
 		},
 	}
 }
@@ -89,7 +88,7 @@ func sidecarScrapes() []Panel {
 	return []Panel{
 		side("Scrape duration", "Time that Prometheus needed for a scrape.", "s", Query{"max by (instance) (" + of("scrape_duration_seconds") + ")", "{{instance}}"}),
 		side("Samples", "Samples in a scrape.", "short", Query{"max by (instance) (" + of("scrape_samples_scraped") + ")", "{{instance}}"}),
-		side("Series left out, scrapes refused", "Series beyond the budget of a net, and scrapes refused because too many were in progress, per second. All should be 0.", "ops",
+		side("Series left out, scrapes refused", "Series beyond the budget of a net, and scrapes refused because too many were in progress, per second. All should be 0.", each,
 			Query{sum("net", rate(metrics.PnagentSeriesDroppedTotal)), "series of {{net}}"},
 			Query{sum("instance", rate(metrics.PnagentScrapesRefusedTotal)), "scrapes {{instance}}"}),
 	}
@@ -104,15 +103,15 @@ func sidecarSent() []Panel {
 		Query{sum("reason", rate(agentXFaultsTotal)), "AgentX {{reason}}"},
 		Query{"min by (instance) (" + of(agentXUp) + ")", "AgentX up {{instance}}"})
 	return []Panel{
-		side("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", "ops",
+		side("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", each,
 			Query{sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "raised {{alarm}}"},
 			Query{sum("alarm", rate(metrics.PnagentAlarmsClearedTotal)), "cleared {{alarm}}"}),
-		side("Notifications", "Notifications per second, by result. Another sidecar sends those that are skipped.", "ops",
+		side("Notifications", "Notifications per second, by result. Another sidecar sends those that are skipped.", each,
 			Query{sum("sink", rate(metrics.PnagentNotificationsSentTotal)), "sent to {{sink}}"},
 			Query{sum("sink", rate(metrics.PnagentNotificationsFailedTotal)), "failed at {{sink}}"},
 			Query{sum("instance", rate(metrics.PnagentNotificationsSuppressedTotal)), "suppressed {{instance}}"},
 			Query{sum("reason", rate(metrics.PnagentNotificationsSkippedTotal)), "skipped {{reason}}"}),
-		side("Alarms not saved", "Alarms that could not be raised because there were too many, and failed writes of the alarm file, per second. All should be 0.", "ops",
+		side("Alarms not saved", "Alarms that could not be raised because there were too many, and failed writes of the alarm file, per second. All should be 0.", each,
 			Query{sum("instance", rate(metrics.PnagentAlarmsDroppedTotal)), "dropped {{instance}}"},
 			Query{sum("instance", rate(metrics.PnagentAlarmSaveFailuresTotal)), "not saved {{instance}}"}),
 		half(snmp), half(faults),
@@ -122,7 +121,7 @@ func sidecarSent() []Panel {
 func sidecarResources() []Panel {
 	by := func(expr string) string { return sum("instance", expr) }
 	return []Panel{
-		side("Processor", "Processor time used per second: 1 is one processor.", "short", Query{by(rate("process_cpu_seconds_total")), "{{instance}}"}),
+		side("Processor", "Processor time used per second: 100 % is one processor.", "percentunit", Query{by(rate("process_cpu_seconds_total")), "{{instance}}"}),
 		side("Memory", "Memory of the process, and of Go's heap in it.", "bytes",
 			Query{by(of("process_resident_memory_bytes")), "resident {{instance}}"}, Query{by(of("go_memstats_heap_inuse_bytes")), "heap {{instance}}"}),
 		side("Goroutines", "Goroutines of the process.", "short", Query{by(of("go_goroutines")), "{{instance}}"}),

@@ -79,7 +79,7 @@ function names(g, panel, registry, say) {
     if ((s.value === null) !== (i === 0)) say(`${where}: only the first step begins at null`);
   });
   const one = (id, value, where) => {
-    if (id === 'unit' && !units.has(value)) say(`${where} has the unit ${value}`);
+    if (id === 'unit' && !units.has(value) && !/^suffix:./.test(value)) say(`${where} has the unit ${value}`);
     if (id === 'thresholds') thresholds(value, where);
     if (id === 'color' && !g.fieldColorModeRegistry.getIfExists(value.mode)) say(`${where} has the colour mode ${value.mode}`);
   };

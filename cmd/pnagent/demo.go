@@ -112,20 +112,30 @@ func startNATS(address string) (*server.Server, error) {
 	return ns, nil
 }
 
-// demoAlarms have thresholds so short that something is raised while one looks.
+// demoAlarms have thresholds so short that something is raised while one looks, and only
+// where work does not go on.
 const demoAlarms = `
 defaults:
-  stuck:      {after: 20s, clear_after: 5s}
-  starved:    {after: 30s, clear_after: 5s}
+  stuck:      {after: 1m, clear_after: 5s}
+  starved:    {after: 1m, clear_after: 5s}
   deadlocked: {for: 5s, clear_after: 5s}
 overrides:
-  - {net: packaging-line, place: crates, stuck: {after: 10s}}
-  # Tokens that wait to be used are not stuck.
+  - {net: order-fulfilment, place: paymentUnclear, stuck: {after: 20s}}
+  - {net: order-fulfilment, place: customsHeld, stuck: {after: 20s}}
+  - {net: backup-window, place: queued, stuck: {after: 20s}}
+  - {net: backup-window, place: failed, stuck: {after: 20s}}
+  # Tokens that wait to be used, or for others, are not stuck.
   - {net: packaging-line, place: labels, stuck: off}
+  - {net: packaging-line, place: emptyRoll, stuck: off}
+  - {net: packaging-line, place: bottles, stuck: off}
+  - {net: packaging-line, place: crates, stuck: off}
+  - {net: packaging-line, place: pallets, stuck: off}
+  - {net: packaging-line, place: away, stuck: off}
   - {net: packaging-line, place: trucks, stuck: off}
   - {net: backup-window, place: workers, stuck: off}
   - {net: backup-window, place: noBackup, stuck: off}
   - {net: order-fulfilment, place: idle, stuck: off}
+  - {net: order-fulfilment, place: invoiceBooked, stuck: off}
 `
 
 // exampleNets reads the nets that are built in.
@@ -233,8 +243,8 @@ What to look at:
   names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
-What gets stuck: payments that cannot be booked (order-fulfilment, paymentUnclear), jobs behind a failed
-backup (backup-window, queued and failed), crates without labels (packaging-line, crates).
+What gets stuck: payments that cannot be booked and goods at customs (order-fulfilment, paymentUnclear
+and customsHeld), jobs behind a failed backup (backup-window, queued and failed).
 Release one by hand:
   pnagent fire --nats {{.NATS}} backup-window {{.First}} release
 

@@ -25,7 +25,7 @@ func anyIsWarm() []Step { return []Step{{0, calm}, {1e-9, hot}} }
 // glow colours the number of tokens that are as old as a step of the ladder: the older,
 // the hotter.
 func glow(step int) []Step {
-	colour := [...]string{calm, calm, warm, hot, burnt, burnt, "dark-red", "dark-red"}
+	colour := [...]string{silent, silent, warm, hot, burnt, burnt, "dark-red", "dark-red"}
 	return []Step{{0, silent}, {1, colour[min(step, len(colour)-1)]}}
 }
 

@@ -91,6 +91,7 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 	}
 	if c.Label != "" {
 		set("noValue", "") // without a text no link, too
+		set("custom.minWidth", 120)
 	}
 	if c.Link != "" {
 		set("links", []any{map[string]any{"title": "Open " + c.Title, "url": p.link(c)}})

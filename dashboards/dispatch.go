@@ -34,10 +34,10 @@ func dispatchStats() []Panel {
 
 func dispatchWaiting() []Panel {
 	lines := func(title, description, unit, expr string) Panel {
-		return half(side(title, description, unit, Query{expr, "p{{priority}} {{net}}"}))
+		return side(title, description, unit, Query{expr, "p{{priority}} {{net}}"})
 	}
-	work := half(side("Work not started, by net", "Pieces of work that wait in instances, by net.", "short",
-		Query{most("net", of(metrics.QueueWaiting, anyNet)), "{{net}}"}))
+	work := side("Work not started, by net", "Pieces of work that wait in instances, by net.", "short",
+		Query{most("net", of(metrics.QueueWaiting, anyNet)), "{{net}}"})
 	return []Panel{
 		lines("Ready by priority", "Instances with an enabled transition that wait for their turn.", "short", most("net, priority", of(metrics.QueueReady, anyNet))),
 		lines("Longest wait by priority", "Time for which the longest-waiting instance has been ready. Higher priorities should have lower values.", "s",
@@ -50,16 +50,16 @@ func dispatchWaiting() []Panel {
 
 func dispatchServed() []Panel {
 	served := most("net, priority", rate(metrics.QueueServedTotal, anyNet))
-	share := half(side("Share of priorities", "Share of each priority in all served events.", "percentunit",
-		Query{sum("priority", served) + " / on() group_left() (" + sum("", served) + " > 0)", "p{{priority}}"}))
+	share := side("Share of priorities", "Share of each priority in all served events.", "percentunit",
+		Query{sum("priority", served) + " / on() group_left() (" + sum("", served) + " > 0)", "p{{priority}}"})
 	share.Stacked = true
 	return []Panel{
-		half(side("Served by priority", "Firings and pieces of work served per second.", each, Query{served, "p{{priority}} {{net}}"})),
+		side("Served by priority", "Firings and pieces of work served per second.", each, Query{served, "p{{priority}} {{net}}"}),
 		share,
-		half(side("Quotes used up", "Turns per second that ended because the quote of the priority was used up. Only a quoted dispatcher has quotes.", each,
-			Query{most("net, priority", rate(metrics.QueueQuoteSwitchesTotal, anyNet)), "p{{priority}} {{net}}"})),
-		half(side("Firings against service", "Firings of the nets, and events that the dispatcher served, per second.", each,
+		side("Quotes used up", "Turns per second that ended because the quote of the priority was used up. Only a quoted dispatcher has quotes.", each,
+			Query{most("net, priority", rate(metrics.QueueQuoteSwitchesTotal, anyNet)), "p{{priority}} {{net}}"}),
+		side("Firings against service", "Firings of the nets, and events that the dispatcher served, per second.", each,
 			Query{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings {{net}}"},
-			Query{sum("net", served), "served {{net}}"})),
+			Query{sum("net", served), "served {{net}}"}),
 	}
 }

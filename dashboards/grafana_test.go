@@ -115,7 +115,7 @@ func writeBroken(t *testing.T, path string, breakIt func(dashboard, table, stat 
 		panels := dashboard["panels"].([]any)
 		return panels[slices.IndexFunc(panels, func(p any) bool { return p.(map[string]any)["title"] == title })].(map[string]any)
 	}
-	table, stat := titled("Transitions"), titled("Deadlocked instances")
+	table, stat := titled("Transitions"), titled("Deadlocked")
 	dashboard["panels"] = []any{table, stat}
 	breakIt(dashboard, table, stat)
 	if text, err = json.Marshal(dashboard); err != nil {

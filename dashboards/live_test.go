@@ -26,7 +26,6 @@ import (
 // seen are the nets and places of which the dashboards about one are looked
 // at: places that tokens pass, and places where they get stuck.
 var seen = []Variables{
-	{"net": "packaging-line", "place": "crates"},
 	{"net": "order-fulfilment", "place": "inTransit"},
 	{"net": "backup-window", "place": "queued"},
 }

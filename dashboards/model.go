@@ -52,6 +52,7 @@ type Panel struct {
 	Columns     []Column // of a table, in order
 	Buckets     bool     // of a heatmap: the query returns buckets, by le or native
 	Stacked     bool     // of lines: on top of each other
+	Named       bool     // of a number: its legend is shown, not the number
 }
 
 // Query is one expression.

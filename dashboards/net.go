@@ -26,7 +26,7 @@ func netStats() []Panel {
 	return []Panel{
 		number("Oldest token", "Age of the oldest token of the net; final places are left out.", "s", "max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
 		number("Active alarms", "Active alarms of this net, by the sidecar's thresholds.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
-		number("Deadlocked instances", "Instances that can never continue on their own.", "short",
+		number("Deadlocked", "Instances that can never continue on their own.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
 		number("Active instances", "Instances that have not finished.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
@@ -131,7 +131,7 @@ func transitionTable() Panel {
 
 func netFlow() []Panel {
 	lines := func(title, description string, queries ...Query) Panel {
-		return half(side(title, description, each, queries...))
+		return side(title, description, each, queries...)
 	}
 	by := func(family string) Query {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
@@ -151,8 +151,8 @@ func netFlow() []Panel {
 
 func netDwell() []Panel {
 	dwell := func(title, what string, q float64) Panel {
-		return half(side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages.", "s",
-			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"}))
+		return side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages.", "s",
+			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"})
 	}
 	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}
 }

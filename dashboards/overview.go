@@ -62,7 +62,7 @@ func overviewStats() []Panel {
 			"max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
 		number("Active alarms", "Active alarms, by the sidecar's thresholds.", "short",
 			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
-		number("Deadlocked instances", "Instances that have not ended, and in which no transition is enabled or running.", "short",
+		number("Deadlocked", "Instances that have not ended, and in which no transition is enabled or running.", "short",
 			instances("deadlocked"), anyIsBad()),
 		number("Active instances", "Instances that have not finished.", "short", instances("active"), []Step{{0, calm}}),
 		number("Sources up", "Sources whose messages arrive.", "short",
@@ -134,7 +134,7 @@ func severities() map[string]string {
 
 func overviewLines() []Panel {
 	lines := func(title, description, unit, legend, expr string) Panel {
-		return half(side(title, description, unit, Query{expr, legend}))
+		return side(title, description, unit, Query{expr, legend})
 	}
 	return []Panel{
 		lines("Oldest token by net", "A line that rises by one second per second is a token that does not move. Final places are left out.", "s", "{{net}}",
@@ -151,11 +151,11 @@ func overviewLines() []Panel {
 func overviewDetails() []Panel {
 	all := func(family string) string { return sum("", most("net", rate(family, anyNet))) }
 	return []Panel{
-		half(side("Instances created and finished", "Instances of all selected nets that are created, finish and fail, per second.", each,
+		side("Instances created and finished", "Instances of all selected nets that are created, finish and fail, per second.", each,
 			Query{all(metrics.InstancesCreatedTotal), "created"},
 			Query{all(metrics.InstancesFinishedTotal), "finished"},
-			Query{all(metrics.InstancesFailedTotal), "failed"})),
-		half(side("Silence of sources", "Time since the last message of a source. Engines publish once a second.", "s",
-			Query{most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet)), "{{source}} {{net}}"})),
+			Query{all(metrics.InstancesFailedTotal), "failed"}),
+		side("Silence of sources", "Time since the last message of a source. Engines publish once a second.", "s",
+			Query{most("net, source", of(metrics.SourceLastSnapshotAgeSeconds, anyNet)), "{{source}} {{net}}"}),
 	}
 }

@@ -11,13 +11,10 @@ func number(title, description, unit, expr string, steps []Step) Panel {
 		Queries: []Query{{Expr: expr, Legend: title}}}
 }
 
-// side is a panel of lines, a third as wide as the page.
+// side is a panel of lines, half as wide as the page.
 func side(title, description, unit string, queries ...Query) Panel {
-	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 8, Height: 8, Queries: queries}
+	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8, Queries: queries}
 }
-
-// half makes a panel half as wide as the page.
-func half(p Panel) Panel { p.Width = 12; return p }
 
 // quarter makes a panel a quarter as wide as the page.
 func quarter(p Panel) Panel { p.Width = 6; return p }

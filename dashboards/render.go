@@ -193,8 +193,8 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 	}
 	defaults := &panel.FieldConfig.Defaults
 	defaults.Unit, defaults.NoValue = &p.Unit, cog.ToPtr("none")
-	if p.Kind == Lines && (p.Unit == "short" || p.Unit == each) {
-		defaults.Custom.(*timeseries.FieldConfig).AxisSoftMax = cog.ToPtr(1.0) // zeros have an axis, too
+	if top, ok := softMax()[p.Unit]; ok && p.Kind == Lines {
+		defaults.Custom.(*timeseries.FieldConfig).AxisSoftMax = &top
 	}
 	mode := dashboard.FieldColorModeIdPaletteClassic
 	if len(p.Steps) > 0 {
@@ -214,6 +214,11 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 		p.arrange(&panel)
 	}
 	return panel, nil
+}
+
+// softMax returns what an axis reaches at least, by unit, so that zeros are at its bottom.
+func softMax() map[string]float64 {
+	return map[string]float64{"short": 1, each: 1, "reqps": 1, "s": 0.1}
 }
 
 // refID returns the name of the i-th query of a panel.
@@ -238,7 +243,7 @@ func (p *Panel) look() (dashboard.Panel, error) {
 	case Heatmap:
 		return p.heatmap().Build()
 	case Table:
-		return table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true).
+		return table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true).MinWidth(60).
 			ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 			Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
 				Steps([]dashboard.Threshold{{Color: silent}})).Build()
@@ -249,7 +254,10 @@ func (p *Panel) look() (dashboard.Panel, error) {
 // number names what it is the number of where there may be several.
 func (p *Panel) number() *stat.PanelBuilder {
 	text := common.BigValueTextModeValue
-	if strings.Contains(p.Queries[0].Legend, "{{") {
+	switch {
+	case p.Named:
+		text = common.BigValueTextModeName
+	case strings.Contains(p.Queries[0].Legend, "{{"):
 		text = common.BigValueTextModeValueAndName
 	}
 	return stat.NewPanelBuilder().GraphMode(common.BigValueGraphModeArea).ColorMode(common.BigValueColorModeValue).TextMode(text).

@@ -25,14 +25,15 @@ func sidecarStats() []Panel {
 		p.Queries[0].Legend = legend
 		return p
 	}
+	version := stat("Version", "The versions of the sidecars.", "short", "{{version}}", "count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}})
+	version.Named = true
 	return []Panel{
 		stat("Scraped", "Sidecars that Prometheus can scrape.", "short", "scraped", "sum("+of("up")+")", noneIsBad()),
 		stat("Age of the view", "Time since the View was made. A new View is made when messages have arrived, at most once a second.", "s", "{{instance}}",
 			"max by (instance) ("+of(metrics.PnagentViewAgeSeconds)+")", []Step{{0, calm}, {5, warm}, {10, burnt}}),
 		stat("Sources not up", "Sources that are silent, whose messages are refused, or whose net is unknown.", "short", "{{instance}}",
 			"max by (instance) ("+sum("instance", of(metrics.PnagentSources, `state!~"up|gone"`))+")", anyIsBad()),
-		stat("Version", "The versions of the sidecars, and the number of sidecars with each.", "short", "{{version}}",
-			"count by (version) ("+of(metrics.PnagentBuildInfo)+")", []Step{{0, calm}}),
+		version,
 	}
 }
 
@@ -53,7 +54,7 @@ func sidecarReceived() []Panel {
 			Query{sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "{{reason}}"}),
 		side("Sources by state", "Sources that each sidecar knows, by state.", "short", Query{sum("instance, state", of(metrics.PnagentSources)+" > 0"), "{{state}} {{instance}}"}),
 		side("Views", "Views made per second: one each second while messages arrive.", each,
-			Query{"sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval]))", "{{instance}}"}),
+			Query{"clamp_min(sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval])), 0)", "{{instance}}"}),
 		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", each, Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
 		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", each,
 			Query{"sum by (source, reason) (" + most("net, source, reason", rate(metrics.SourceRequestsRefusedTotal)) + ")", "{{source}} {{reason}}"}),
@@ -114,7 +115,7 @@ func sidecarSent() []Panel {
 		side("Alarms not saved", "Alarms that could not be raised because there were too many, and failed writes of the alarm file, per second. All should be 0.", each,
 			Query{sum("instance", rate(metrics.PnagentAlarmsDroppedTotal)), "dropped {{instance}}"},
 			Query{sum("instance", rate(metrics.PnagentAlarmSaveFailuresTotal)), "not saved {{instance}}"}),
-		half(snmp), half(faults),
+		snmp, faults,
 	}
 }
 
@@ -125,7 +126,7 @@ func sidecarResources() []Panel {
 		side("Memory", "Memory of the process, and of Go's heap in it.", "bytes",
 			Query{by(of("process_resident_memory_bytes")), "resident {{instance}}"}, Query{by(of("go_memstats_heap_inuse_bytes")), "heap {{instance}}"}),
 		side("Goroutines", "Goroutines of the process.", "short", Query{by(of("go_goroutines")), "{{instance}}"}),
-		side("Garbage collection", "Time per second for which garbage collection stops the process.", "s", Query{by(rate("go_gc_duration_seconds_sum")), "{{instance}}"}),
+		side("Garbage collection", "Share of the time for which garbage collection stops the process.", "percentunit", Query{by(rate("go_gc_duration_seconds_sum")), "{{instance}}"}),
 		side("Allocation", "Memory allocated per second.", "Bps", Query{by(rate("go_memstats_alloc_bytes_total")), "{{instance}}"}),
 		side("Open files", "Open files and sockets, as a share of the limit.", "percentunit",
 			Query{by(of("process_open_fds")) + " / " + by(of("process_max_fds")), "{{instance}}"}),

@@ -189,7 +189,8 @@ func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
 	m.hold(t)
 }
 
-// Once installed, net-snmp's tools find the modules without an option.
+// Once installed, net-snmp's tools read the modules with the option and with the line that
+// --install prints, and print nothing else, though other modules are missing.
 func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	t.Parallel()
 	translate := need(t, "snmptranslate", "snmp")
@@ -199,15 +200,35 @@ func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 		t.Fatal(err)
 	}
 	// MIBDIRS keeps the test out of the directories of the user and the system.
-	env := []string{"MIBDIRS=" + installed + ":" + stubDir, "MIBS=ALL", "SNMPCONFPATH=" + os.DevNull, "SNMP_PERSISTENT_FILE=" + os.DevNull}
+	conf := t.TempDir()
+	env := []string{"MIBDIRS=" + installed + ":" + stubDir, "SNMPCONFPATH=" + conf, "SNMP_PERSISTENT_FILE=" + os.DevNull}
 	r := tool(t, env, built.pnagent, "mib", "--dir", dir, "--install", write(t, "claims.pnml", stuckNet))
 	if r.code != 0 || r.err != "" || !strings.Contains(r.out, "net-snmp's tools find them in "+installed) {
 		t.Fatalf("pnagent mib --install: got %+v; want exit code 0 and the directory %s", r, installed)
 	}
-	r = tool(t, env, translate, "-On", "CLAIMS-PN-MIB::claInboxTokens")
-	if want := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens) + "\n"; r.out != want || r.err != "" {
-		t.Errorf("snmptranslate: got %q%q; want %q", r.out, r.err, want)
+	hint := regexp.MustCompile(`read with (-m \S+), or with the line "(mibs .*)" in snmp.conf`).FindStringSubmatch(r.out)
+	if hint == nil {
+		t.Fatalf("pnagent mib --install says nothing about how to read them: %s", r.out)
 	}
+	const name = "CLAIMS-PN-MIB::claInboxTokens"
+	oid := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens)
+	check := func(how string, options ...string) {
+		t.Helper()
+		for asked, want := range map[string]string{name: oid, oid: name} {
+			of := append(slices.Clone(options), asked)
+			if asked == name {
+				of = append(of, "-On")
+			}
+			if r := tool(t, env, translate, of...); r.out != want+"\n" || r.err != "" {
+				t.Errorf("%s: snmptranslate %s: got %q%q; want %q", how, asked, r.out, r.err, want)
+			}
+		}
+	}
+	check(hint[1], strings.Fields(hint[1])...)
+	if err := os.WriteFile(filepath.Join(conf, "snmp.conf"), []byte(hint[2]+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	check(hint[2])
 }
 
 // manual is bindings in which no transition of the nets fires by itself. JSON

@@ -240,7 +240,7 @@ What to look at:
   view      curl -s http://{{.Web}}/api/v1/view
   alarms    pnagent alarms --url http://{{.Web}}
   SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     pnagent mib --install && snmptable -v2c -c public -m +PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
+  names     pnagent mib --install && snmptable -v2c -c public -m PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments that cannot be booked and goods at customs (order-fulfilment, paymentUnclear

@@ -77,7 +77,8 @@ func install(s streams, made []mib.Written) error {
 	if err != nil {
 		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
 	}
-	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m +%s, or with the line \"mibs +ALL\" in snmp.conf\n", dir, mib.PetrinetModule)
+	modules := readBy(made)
+	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m %s, or with the line \"mibs %s\" in snmp.conf\n", dir, modules, modules)
 	base, err := mib.InstallBase(mibs.Base, "smi", dir, dirs)
 	reportAll(s, base)
 	if err != nil {
@@ -87,4 +88,16 @@ func install(s streams, made []mib.Written) error {
 		fmt.Fprintln(s.out, "of the base modules that they import from, those that were missing are stubs, enough for these modules; for others install those of the RFCs, on Debian by snmp-mibs-downloader")
 	}
 	return nil
+}
+
+// readBy returns the list of modules for net-snmp's tools. It replaces their default one: where the
+// modules of the RFCs are missing, as on Debian, the tools warn of each module of the default one.
+func readBy(made []mib.Written) string {
+	modules := []string{mib.PetrinetModule}
+	for _, w := range made {
+		if w.Net != "" {
+			modules = append(modules, w.Module)
+		}
+	}
+	return strings.Join(modules, ":")
 }

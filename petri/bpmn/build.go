@@ -28,6 +28,7 @@ func (d *document) build() (*File, error) {
 		out.Nets = append(out.Nets, b.net)
 		out.Elements = append(out.Elements, sortElements(append(b.elements, s.leftOut()...)))
 		out.Graphs = append(out.Graphs, s.graph())
+		out.Parts = append(out.Parts, b.parts())
 	}
 	return out, nil
 }

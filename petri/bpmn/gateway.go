@@ -9,7 +9,7 @@ import (
 // exclusive builds a choice of one flow. A merge has a transition for each incoming
 // flow, a split one for each outgoing flow.
 func (b *builder) exclusive(l *level, n *node) string {
-	if len(n.out) == 0 || len(n.out) == 1 && n.out[0].cond == "" {
+	if !n.splits() {
 		return b.merge(l, n)
 	}
 	from := b.input(l, n)
@@ -33,6 +33,9 @@ func (b *builder) exclusive(l *level, n *node) string {
 	}
 	return "no conditions: its flows are chosen in turn"
 }
+
+// splits reports whether an exclusive gateway chooses one of its flows.
+func (n *node) splits() bool { return len(n.out) > 1 || len(n.out) == 1 && n.out[0].cond != "" }
 
 // guardDefault gives the default flow the guard that no condition holds, in any
 // order of the flows.

@@ -12,12 +12,13 @@ import (
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
-// File is the content of a BPMN file. Nets, Elements and Graphs have one entry for
+// File is the content of a BPMN file. Nets, Elements, Graphs and Parts have one entry for
 // each process that has flow nodes, in the order of the file.
 type File struct {
 	Nets     []*petri.Net
 	Elements [][]Element // what each element of the process became, in the order of the file
 	Graphs   []Graph
+	Parts    [][]Part // where the state of each element of the process is in the net
 
 	LeftOut  []Element     // what is outside of processes and has no meaning for the nets
 	Warnings []petri.Fault // where the reading may be unexpected, in the order of the file

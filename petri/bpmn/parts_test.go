@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// String shows a part in one line: its element after the calls around it, the places
+// with * at those that show tokens, and the transitions with * at those that count.
+func (p Part) String() string {
+	mark := func(all, marked []string) (out string) {
+		for _, id := range all {
+			if out += " " + id; slices.Contains(marked, id) {
+				out += "*"
+			}
+		}
+		return out
+	}
+	tokens := slices.DeleteFunc(slices.Clone(p.Tokens), func(id string) bool { return slices.Contains(p.Places, id) })
+	return strings.TrimSpace(fmt.Sprintf("%s:%s%s |%s", strings.Join(append(slices.Clone(p.Calls), p.Element), " > "),
+		mark(p.Places, p.Tokens), mark(tokens, tokens), mark(p.Transitions, p.Fires)))
+}
+
+// TestParts has the part of each kind of element.
+func TestParts(t *testing.T) {
+	const begins, ends = `<startEvent id="s"/>`, `<endEvent id="e"/>`
+	for _, tt := range []struct {
+		name, content string
+		want          []string
+	}{
+		{"a task has the token before it", begins + `<userTask id="t"/>` + ends + flows("s>t", "t>e"), []string{
+			"s: s/start* | s*", "t: s-t* | t*", "e: e/end* t-e* | e*", "s-t: s-t |", "t-e: t-e |"}},
+		{"a task with boundary events has those of its scope too", begins + `<userTask id="t"/><boundaryEvent id="x" attachedToRef="t" cancelActivity="false"><timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition></boundaryEvent>` + ends + flows("s>t", "t>e", "x>e"), []string{
+			"s: s/start* | s*", "t: t/active* s-t* | t/begin t*", "x: x/armed | x*", "e: e/in* e/end* t-e* x-e* | e/t-e e/x-e e*", "s-t: s-t |", "t-e: t-e |", "x-e: x-e |"}},
+		{"a choice and a merge count each of their firings", begins + `<exclusiveGateway id="g" default="b"/><exclusiveGateway id="m"/>` + ends +
+			`<sequenceFlow id="a" sourceRef="g" targetRef="m"><conditionExpression>x</conditionExpression></sequenceFlow><sequenceFlow id="b" sourceRef="g" targetRef="m"/>` + flows("s>g", "m>e"), []string{
+			"s: s/start* | s*", "g: | g/a* g/b*", "m: | m/a* m/b*", "e: e/end* m-e* | e*", "a: a* |", "b: b* |", "s-g: s-g* |", "m-e: m-e |"}},
+		{"tokens wait on the flows before a join", begins + `<task id="t"/><parallelGateway id="g"/><parallelGateway id="m"/>` + ends + flows("s>g", "g>t", "t>m", "g>m", "m>e"), []string{
+			"s: s/start* | s*", "t: g-t* | t*", "g: | g*", "m: | m*", "e: e/end* m-e* | e*", "s-g: s-g* |", "g-t: g-t |", "t-m: t-m* |", "g-m: g-m* |", "m-e: m-e |"}},
+		{"an event gateway has the token, its events the firings", begins + `<eventBasedGateway id="g"/><intermediateCatchEvent id="a"><messageEventDefinition/></intermediateCatchEvent><intermediateCatchEvent id="b"><timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition></intermediateCatchEvent>` + ends + flows("s>g", "g>a", "g>b", "a>e", "b>e"), []string{
+			"s: s/start* | s*", "g: s-g* |", "a: | a*", "b: | b*", "e: e/in* e/end* a-e* b-e* | e/a-e e/b-e e*", "s-g: s-g |", "a-e: a-e |", "b-e: b-e |"}},
+		{"a sub-process has one token, and its content its own", begins + `<subProcess id="u"><startEvent id="us"/><task id="ut"/>` + flows("us>ut") + `</subProcess>` + ends + flows("s>u", "u>e"), []string{
+			"s: s/start* | s*", "u: u/active* u/vars s-u* | u/begin u*", "e: e/end* u-e* | e*", "s-u: s-u |", "u-e: u-e |", "us: us/start* | us*", "ut: us-ut* | ut*", "us-ut: us-ut |"}},
+		{"the runs of a loop count", begins + `<task id="t"><standardLoopCharacteristics loopMaximum="3"/></task>` + ends + flows("s>t", "t>e"), []string{
+			"s: s/start* | s*", "t: t/active* t/check t/turn t/vars t/item t/run t/finished s-t* | t/begin t/each t* t/finish t/again t/most", "e: e/end* t-e* | e*", "s-t: s-t |", "t-e: t-e |"}},
+		{"an error is caught by the boundary event", begins + `<subProcess id="u"><startEvent id="us"/><endEvent id="ue"><errorEventDefinition errorRef="x"/></endEvent>` + flows("us>ue") + `</subProcess><boundaryEvent id="b" attachedToRef="u"><errorEventDefinition errorRef="x"/></boundaryEvent>` + ends + flows("s>u", "b>e"), []string{
+			"s: s/start* | s*", "u: u/active* u/end u/vars s-u* | u/begin u*", "b: b/thrown* | b* b/caught*", "e: e/end* b-e* | e*", "s-u: s-u |", "b-e: b-e |", "us: us/start* | us*", "ue: us-ue* | ue*", "us-ue: us-ue |"}},
+		{"a compensation event counts the handlers that begin", begins + `<task id="t"/><boundaryEvent id="b" attachedToRef="t"><compensateEventDefinition/></boundaryEvent><task id="h" isForCompensation="true"/><association sourceRef="b" targetRef="h"/><endEvent id="e"><compensateEventDefinition/></endEvent>` + flows("s>t", "t>e"), []string{
+			"p: p/active p/end* | p/done", "s: s/start* | s*", "t: t/done s-t* | t*", "b: | b/e*", "h: h/in* h/handled | h* h/ends", "e: e/compensating* e/end* t-e* | e* e/compensated", "s-t: s-t |", "t-e: t-e |"}},
+		{"a called process is apart, after the call", begins + `<callActivity id="c" calledElement="q"/>` + ends + flows("s>c", "c>e") + `</process><process id="q"><startEvent id="qs"/><task id="qt"/>` + flows("qs>qt"), []string{
+			"s: s/start* | s*", "c: c/active* s-c* | c/begin c*", "e: e/end* c-e* | e*", "s-c: s-c |", "c-e: c-e |",
+			"c > qs: c:qs/start* | c:qs*", "c > qt: c:qs-qt* | c:qt*", "c > qs-qt: c:qs-qt |"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, p := range read(t, process(tt.content)).Parts[0] {
+				got = append(got, p.String())
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
+// flows returns sequence flows without ids, each "from>to".
+func flows(pairs ...string) (out string) {
+	for _, pair := range pairs {
+		from, to, _ := strings.Cut(pair, ">")
+		out += `<sequenceFlow sourceRef="` + from + `" targetRef="` + to + `"/>`
+	}
+	return out
+}
+
+// TestEachPlaceAndTransitionHasOnePart reads all files that the tests have.
+func TestEachPlaceAndTransitionHasOnePart(t *testing.T) {
+	files := corpusFiles(t)
+	for _, pattern := range []string{"testdata/*.bpmn", "../../examples/*.bpmn"} {
+		more, err := filepath.Glob(pattern)
+		if err != nil || len(more) == 0 {
+			t.Fatal(pattern, err)
+		}
+		files = append(files, more...)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			f := readFile(t, path)
+			for i, n := range f.Nets {
+				var places, transitions, wantPlaces, wantTransitions, tokens []string
+				for _, p := range f.Parts[i] {
+					places, transitions, tokens = append(places, p.Places...), append(transitions, p.Transitions...), append(tokens, p.Tokens...)
+					if p.Element == n.ID && slices.ContainsFunc(append(p.Places, p.Transitions...), func(id string) bool { return !strings.HasPrefix(id, n.ID+"/") }) {
+						t.Errorf("the process has %v", p)
+					}
+				}
+				for _, p := range n.Places {
+					wantPlaces = append(wantPlaces, p.ID)
+				}
+				for _, tr := range n.Transitions {
+					wantTransitions = append(wantTransitions, tr.ID)
+				}
+				for _, all := range [][]string{places, transitions, tokens, wantPlaces, wantTransitions} {
+					slices.Sort(all)
+				}
+				if diff := cmp.Diff([][]string{wantPlaces, wantTransitions, slices.Compact(slices.Clone(tokens))}, [][]string{places, transitions, tokens}); diff != "" {
+					t.Errorf("-want +got\n%s", diff)
+				}
+			}
+		})
+	}
+}

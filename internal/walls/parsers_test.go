@@ -89,6 +89,7 @@ var parsers = []reader{
 	{"files of nets of any kind", "petri/netfile", "Read", "FuzzRead"},
 	{"PNML", "petri/pnml", "Read", "FuzzRead"},
 	{"BPMN", "petri/bpmn", "Read", "FuzzRead"},
+	{"diagrams of BPMN", "petri/bpmn/diagram", "Read", "FuzzRead"},
 	{"XML", "petri/xmlscan", "Next", "FuzzNext"},
 	{"timers of ISO 8601", "petri/iso8601", "Parse", "FuzzParse"},
 	{"properties of nets", "petri/query", "Read", "FuzzRead"},

@@ -31,6 +31,7 @@ var rooms = map[string]room{
 	"petri":                                {pure: true},
 	"petri/pnml":                           {imports: []string{"petri", "petri/xmlscan"}, pure: true},
 	"petri/bpmn":                           {imports: []string{"petri", "petri/iso8601", "petri/xmlscan"}, pure: true},
+	"petri/bpmn/diagram":                   {imports: []string{"petri", "petri/bpmn", "petri/draw", "petri/xmlscan"}, pure: true},
 	"petri/iso8601":                        {pure: true},
 	"petri/netfile":                        {imports: []string{"petri", "petri/bpmn", "petri/pnml", "petri/trace"}, pure: true},
 	"petri/explore":                        {imports: []string{"petri"}, pure: true},

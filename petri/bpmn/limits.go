@@ -30,7 +30,8 @@ var ErrLimit = xmlscan.ErrLimit
 // maxDepth bounds the recursion over nested sub-processes.
 const maxDepth = 1000
 
-func (l Limits) orDefault() Limits {
+// OrDefault returns the limits with the defaults for fields that are not positive.
+func (l Limits) OrDefault() Limits {
 	d := DefaultLimits()
 	return Limits{
 		Bytes:    cmp.Or(max(l.Bytes, 0), d.Bytes),

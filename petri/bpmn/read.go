@@ -69,7 +69,7 @@ func Read(r io.Reader, file string, lim Limits) (*File, error) {
 // process of one that has a fault. The error joins the faults of all files, as for
 // [Read]. The limits apply to each file.
 func ReadAll(sources []Source, lim Limits) ([]*File, error) {
-	lim = lim.orDefault()
+	lim = lim.OrDefault()
 	out := make([]*File, len(sources))
 	errs := make([]error, len(sources))
 	all := make([]*document, len(sources)) // nil if it could not be parsed

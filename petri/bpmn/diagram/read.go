@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagram
+
+import (
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// File is a BPMN file with its diagrams, in the order of the file.
+type File struct {
+	Diagrams []Diagram
+
+	root *elem
+	byID map[string]*item
+}
+
+// item is an element of the model with an id.
+type item struct {
+	*elem
+	parent *elem
+}
+
+// Read reads the diagrams of a BPMN 2.0 file, whose name is used in messages only. It
+// leaves out shapes and edges of elements that are not in the file, and those whose
+// geometry is not usable. The error is a *petri.Fault, as of [bpmn.Read]: XML that is not
+// well-formed, a root element other than BPMN's, or a limit ([bpmn.ErrLimit]).
+func Read(r io.Reader, file string, lim bpmn.Limits) (*File, error) {
+	lim = lim.OrDefault()
+	p := &parser{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
+	root, err := p.parse()
+	if err != nil {
+		return nil, err
+	}
+	f := &File{root: root, byID: map[string]*item{}}
+	f.index(root)
+	for _, k := range root.kids {
+		if k.is(diagramSpace, "BPMNDiagram") {
+			f.Diagrams = append(f.Diagrams, f.diagram(k))
+		}
+	}
+	return f, nil
+}
+
+// index notes the elements of the model by their ids; the first of an id counts.
+func (f *File) index(parent *elem) {
+	for _, k := range parent.kids {
+		if k.space != modelSpace {
+			continue
+		}
+		if id := k.attr("id"); id != "" && f.byID[id] == nil {
+			f.byID[id] = &item{k, parent}
+		}
+		f.index(k)
+	}
+}
+
+func (f *File) diagram(e *elem) Diagram {
+	d := Diagram{ID: e.attr("id"), Name: oneLine(e.attr("name"))}
+	plane := e.kid(diagramSpace, "BPMNPlane")
+	if plane == nil {
+		return d
+	}
+	d.Plane = plane.ref("bpmnElement")
+	for _, k := range plane.kids {
+		switch {
+		case k.is(diagramSpace, "BPMNShape"):
+			if s, ok := f.shape(k); ok {
+				d.Shapes = append(d.Shapes, s)
+			}
+		case k.is(diagramSpace, "BPMNEdge"):
+			if g, ok := f.edge(k); ok {
+				d.Edges = append(d.Edges, g)
+			}
+		}
+	}
+	drawn := map[string]bool{}
+	for i := range d.Shapes {
+		drawn[d.Shapes[i].Element] = true
+	}
+	f.expand(&d, drawn)
+	return d
+}
+
+// expand marks the sub-processes whose content is drawn.
+func (f *File) expand(d *Diagram, drawn map[string]bool) {
+	for i := range d.Shapes {
+		s := &d.Shapes[i]
+		for _, k := range f.byID[s.Element].kids {
+			if isSub(s.Kind) && isNode(k.name) && drawn[k.attr("id")] {
+				s.Expanded = true
+			}
+		}
+	}
+}
+
+// farthest bounds coordinates, in pixels.
+const farthest = 1e6
+
+func (f *File) shape(e *elem) (Shape, bool) {
+	of := f.byID[e.ref("bpmnElement")]
+	b, ok := boundsOf(e)
+	if of == nil || !ok {
+		return Shape{}, false
+	}
+	s := f.newShape(of.elem)
+	s.Bounds = b
+	s.Expanded = e.attr("isExpanded") == "true"
+	s.Horizontal = e.attr("isHorizontal") != "false"
+	s.Marker = e.attr("isMarkerVisible") == "true"
+	s.Label = labelOf(e)
+	return s, true
+}
+
+// newShape returns the shape of an element without its geometry.
+func (f *File) newShape(e *elem) Shape {
+	return Shape{Element: e.attr("id"), Kind: e.name, Name: f.nameOf(e), Horizontal: true, Traits: f.traits(e)}
+}
+
+func labelOf(e *elem) *Bounds {
+	l := e.kid(diagramSpace, "BPMNLabel")
+	if l == nil {
+		return nil
+	}
+	if b, ok := boundsOf(l); ok {
+		return &b
+	}
+	return nil
+}
+
+func boundsOf(e *elem) (b Bounds, ok bool) {
+	k := e.kid(dcSpace, "Bounds")
+	if k == nil {
+		return b, false
+	}
+	for _, v := range []struct {
+		name string
+		to   *float64
+	}{{"x", &b.X}, {"y", &b.Y}, {"width", &b.W}, {"height", &b.H}} {
+		if *v.to, ok = number(k, v.name); !ok {
+			return b, false
+		}
+	}
+	return b, b.W >= 0 && b.H >= 0
+}
+
+func number(e *elem, name string) (float64, bool) {
+	x, err := strconv.ParseFloat(e.attr(name), 64)
+	return x, err == nil && math.Abs(x) <= farthest // false for NaN
+}
+
+func (f *File) edge(e *elem) (Edge, bool) {
+	of := f.byID[e.ref("bpmnElement")]
+	var points []Point
+	for _, k := range e.kids {
+		if !k.is(diSpace, "waypoint") {
+			continue
+		}
+		x, okX := number(k, "x")
+		y, okY := number(k, "y")
+		if !okX || !okY {
+			return Edge{}, false
+		}
+		points = append(points, Point{X: x, Y: y})
+	}
+	if of == nil || len(points) < 2 {
+		return Edge{}, false
+	}
+	g := f.newEdge(of.elem, points)
+	g.Label = labelOf(e)
+	return g, true
+}
+
+func (f *File) newEdge(e *elem, points []Point) Edge {
+	g := Edge{Element: e.attr("id"), Kind: e.name, Name: f.nameOf(e), Points: points, Direction: e.attr("associationDirection")}
+	g.Source, g.Target = e.ref("sourceRef"), e.ref("targetRef")
+	if source := f.byID[g.Source]; source != nil && e.name == "sequenceFlow" {
+		g.Default = source.ref("default") == g.Element && g.Element != ""
+		g.Conditional = e.kid(modelSpace, "conditionExpression") != nil && !strings.HasSuffix(source.name, "Gateway")
+	}
+	return g
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

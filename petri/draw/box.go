@@ -23,9 +23,10 @@ func (b *box) add(o box) {
 func (n *Node) footprint() box {
 	b := box{n.X - n.W/2, n.Y - n.H/2, n.X + n.W/2, n.Y + n.H/2}
 	if n.Place {
-		w, h := labelSize(n.Label)
+		w, h := LabelSize(n.Label)
 		b.add(box{n.X - w/2, n.Y, n.X + w/2, b.bottom + LabelGap + h})
 	}
+	b.bottom += n.below
 	return b
 }
 

@@ -30,6 +30,8 @@ type Node struct {
 	// them centred in its box, a place has them below its circle, the middle of
 	// the first at Y + H/2 + LabelGap + LineHeight/2.
 	Label string
+
+	below float64 // free height below it, for what a caller draws there
 }
 
 // The font of labels.
@@ -61,7 +63,7 @@ func Net(n *petri.Net) *Drawing {
 		d.place(at)
 		d.straight(func(int) bool { return true })
 	} else {
-		d.layered(func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 })
+		d.layered(plan{first: func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 }})
 	}
 	d.fit()
 	return d

@@ -3,6 +3,7 @@
 package draw
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -26,19 +27,22 @@ const (
 
 func newTransition(t *petri.Transition) Node {
 	n := Node{Label: label(t.Name, t.ID)}
-	w, h := labelSize(n.Label)
+	w, h := LabelSize(n.Label)
 	n.W, n.H = max(boxMinW, w+2*boxPadding), max(boxMinH, h+2*boxPadding)
 	return n
 }
 
+// Label returns a name as Node.Label has it, or "" if it has no visible characters.
+func Label(name string) string {
+	if name = clean(name, labelRunes); name == "" {
+		return ""
+	}
+	return wrap(name)
+}
+
 // label returns the name in lines, or the id if the name has no visible characters.
 func label(name, id string) string {
-	for _, s := range []string{name, id} {
-		if s = clean(s, labelRunes); s != "" {
-			return wrap(s)
-		}
-	}
-	return placeHolder
+	return cmp.Or(Label(name), Label(id), placeHolder)
 }
 
 // clean returns a text without control characters, characters that change the
@@ -124,8 +128,8 @@ func cut(s string, most float64) string {
 	return s
 }
 
-// labelSize returns the size of a label.
-func labelSize(s string) (w, h float64) {
+// LabelSize returns the size of a label in pixels.
+func LabelSize(s string) (w, h float64) {
 	for line := range strings.SplitSeq(s, "\n") {
 		w = max(w, textWidth(line))
 		h += LineHeight

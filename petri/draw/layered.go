@@ -24,17 +24,24 @@ const (
 )
 
 // layered lays out each connected part of the net, and packs the parts.
-func (d *Drawing) layered(tokens func(node int) bool) {
-	d.growBoxes()
+func (d *Drawing) layered(how plan) {
+	if !how.square {
+		d.growBoxes()
+	}
 	parts := d.parts()
+	if how.bands != nil && len(parts) > 1 {
+		parts = []part{merged(parts)}
+	}
 	boxes := make([]box, len(parts))
 	layouts := make([]*layout, len(parts))
 	for i, part := range parts {
-		l := newLayout(d, part, tokens)
+		l := newLayout(d, part, how)
 		l.breakCycles()
 		l.divide()
 		l.order()
+		l.sortBands()
 		l.assignRows()
+		l.stackBands()
 		l.assignGaps()
 		boxes[i] = l.draw()
 		layouts[i] = l
@@ -61,6 +68,14 @@ func (d *Drawing) growBoxes() {
 
 // part is a connected part of the net: its nodes and arcs, in the order of the net.
 type part struct{ nodes, arcs []int }
+
+// merged returns all parts as one.
+func merged(parts []part) (all part) {
+	for _, p := range parts {
+		all.nodes, all.arcs = append(all.nodes, p.nodes...), append(all.arcs, p.arcs...)
+	}
+	return all
+}
 
 // parts returns the parts, in the order of their first nodes.
 func (d *Drawing) parts() []part {
@@ -128,6 +143,7 @@ func pack(boxes []box) []Point {
 // part or, from len(nodes) on, a lane: the passage of a long arc through a column.
 type layout struct {
 	d      *Drawing
+	plan   plan
 	nodes  []int // vertex to index in d.Nodes
 	tokens []bool
 	edges  []edge
@@ -154,12 +170,12 @@ type edge struct {
 // link connects two vertices in neighbouring columns.
 type link struct{ to, id int }
 
-func newLayout(d *Drawing, p part, tokens func(node int) bool) *layout {
-	l := &layout{d: d, nodes: p.nodes, tokens: make([]bool, len(p.nodes)), column: make([]int, len(p.nodes))}
+func newLayout(d *Drawing, p part, how plan) *layout {
+	l := &layout{d: d, plan: how, nodes: p.nodes, tokens: make([]bool, len(p.nodes)), column: make([]int, len(p.nodes))}
 	vertex := make(map[int]int, len(p.nodes))
 	for v, node := range p.nodes {
 		vertex[node] = v
-		l.tokens[v] = tokens(node)
+		l.tokens[v] = how.first(node)
 	}
 	for _, a := range p.arcs {
 		l.edges = append(l.edges, edge{from: vertex[d.Arcs[a].From], to: vertex[d.Arcs[a].To], arc: a})

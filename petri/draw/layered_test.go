@@ -16,7 +16,7 @@ func laidOut(n *petri.Net, steps ...func(*layout)) []*layout {
 	d := newDrawing(n)
 	var all []*layout
 	for _, p := range d.parts() {
-		l := newLayout(d, p, func(int) bool { return false })
+		l := newLayout(d, p, plan{first: func(int) bool { return false }})
 		for _, step := range steps {
 			step(l)
 		}

@@ -26,6 +26,9 @@ func (l *layout) assignGaps() {
 	}
 	for c := 1; c < len(l.x); c++ {
 		gap := min(columnGap+max(0, climb[c-1]-columnGap)/steepness, widestGap)
+		if l.plan.square {
+			gap = min(squareGap+squareStep*float64(l.inclined(c-1)), widestGap)
+		}
 		l.x[c] = l.x[c-1] + l.half[c-1] + gap + l.half[c]
 	}
 }
@@ -40,12 +43,21 @@ func (l *layout) draw() box {
 		b.add(n.footprint())
 	}
 	leave, arrive := l.ports()
+	ways := make([][]Point, len(l.edges))
+	for e := range l.edges {
+		if g := &l.edges[e]; g.chain != nil {
+			ways[e] = l.way(g, leave[e], arrive[e])
+		}
+	}
+	if l.plan.square {
+		l.square(ways)
+	}
 	for e := range l.edges {
 		g := &l.edges[e]
 		if g.chain == nil {
 			continue
 		}
-		points := l.way(g, leave[e], arrive[e])
+		points := level(ways[e])
 		for _, p := range points {
 			b.add(box{p.X, p.Y, p.X, p.Y})
 		}
@@ -98,6 +110,16 @@ func (l *layout) spreadPorts(v int, edges []int, port []float64, towards func(*e
 	slices.SortStableFunc(edges, func(a, b int) int {
 		return cmp.Compare(l.row[towards(&l.edges[a])], l.row[towards(&l.edges[b])])
 	})
+	if l.plan.leave != nil {
+		edges = slices.DeleteFunc(edges, func(e int) bool { // those that have a port
+			at := l.plan.leave[l.edges[e].arc]
+			if at != 0 && l.nodes[v] == l.d.Arcs[l.edges[e].arc].From {
+				port[e] = at
+				return true
+			}
+			return false
+		})
+	}
 	n := l.node(v)
 	side := n.H - portMargin
 	if n.Place {
@@ -118,8 +140,7 @@ func (l *layout) way(g *edge, leave, arrive float64) []Point {
 		c := l.column[v]
 		points = append(points, Point{X: l.x[c] - l.half[c], Y: l.y[v]}, Point{X: l.x[c] + l.half[c], Y: l.y[v]})
 	}
-	points = append(points, Point{X: l.x[l.column[g.to]] - l.half[l.column[g.to]], Y: to.Y + arrive}, to.side(arrive, false))
-	return level(points)
+	return append(points, Point{X: l.x[l.column[g.to]] - l.half[l.column[g.to]], Y: to.Y + arrive}, to.side(arrive, false))
 }
 
 // level removes the points in the middle of a level line.

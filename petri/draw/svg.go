@@ -178,7 +178,7 @@ func (p *picture) transition(i int) {
 	fmt.Fprintf(p, `<g class="%s">`, class)
 	p.described(titleOf(t.Name, t.ID), desc)
 	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, number(node.X-node.W/2), number(node.Y-node.H/2), number(node.W), number(node.H))
-	_, h := labelSize(node.Label)
+	_, h := LabelSize(node.Label)
 	p.lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
 	if known {
 		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, rate(p.o.Rates[i]))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package diagram has the pictures of BPMN 2.0 files: what their authors drew, and a
-// layout for those that nobody drew.
+// layout of those that have no drawing.
 //
 // [Read] returns a [File], whose Diagrams are those of the file, as BPMN Diagram
 // Interchange has them: shapes with bounds and edges with way points, together with what

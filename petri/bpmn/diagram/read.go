@@ -60,6 +60,12 @@ func (f *File) index(parent *elem) {
 	}
 }
 
+// first reports whether an element has an id, and is the first that has it.
+func (f *File) first(e *elem) bool {
+	of := f.byID[e.attr("id")]
+	return of != nil && of.elem == e
+}
+
 func (f *File) diagram(e *elem) Diagram {
 	d := Diagram{ID: e.attr("id"), Name: oneLine(e.attr("name"))}
 	plane := e.kid(diagramSpace, "BPMNPlane")
@@ -179,6 +185,9 @@ func (f *File) edge(e *elem) (Edge, bool) {
 func (f *File) newEdge(e *elem, points []Point) Edge {
 	g := Edge{Element: e.attr("id"), Kind: e.name, Name: f.nameOf(e), Points: points, Direction: e.attr("associationDirection")}
 	g.Source, g.Target = e.ref("sourceRef"), e.ref("targetRef")
+	if g.Element == "" && e.name == "sequenceFlow" {
+		g.Element = g.Source + "-" + g.Target // as petri/bpmn names it
+	}
 	if source := f.byID[g.Source]; source != nil && e.name == "sequenceFlow" {
 		g.Default = source.ref("default") == g.Element && g.Element != ""
 		g.Conditional = e.kid(modelSpace, "conditionExpression") != nil && !strings.HasSuffix(source.name, "Gateway")

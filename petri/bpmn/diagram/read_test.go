@@ -123,8 +123,8 @@ func FuzzRead(f *testing.F) {
 
 func everyPicture(t *testing.T, f *File) {
 	t.Helper()
-	for i := range f.Diagrams {
-		for _, s := range f.Diagrams[i].Shapes {
+	for _, d := range append(f.Diagrams, f.Layout()...) {
+		for _, s := range d.Shapes {
 			if f.byID[s.Element] == nil {
 				t.Errorf("shape of %q, which is not in the file", s.Element)
 			}

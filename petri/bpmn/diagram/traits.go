@@ -12,7 +12,7 @@ func isSub(kind string) bool {
 }
 
 func isTask(kind string) bool {
-	return kind == "task" || strings.HasSuffix(kind, "Task")
+	return kind == "task" || strings.HasSuffix(kind, "Task") && !strings.HasPrefix(kind, "global")
 }
 
 func isActivity(kind string) bool { return isTask(kind) || isSub(kind) || kind == "callActivity" }

@@ -5,23 +5,35 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/petri/bpmn/diagram"
 	"github.com/pnagent/pnagent/petri/draw"
+	"github.com/pnagent/pnagent/petri/netfile"
 )
 
 type drawCmd struct {
 	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write the picture to; - is standard output."`
 	Net    string     `placeholder:"ID" help:"Net to draw, if there are several."`
+	As     string     `default:"net" enum:"net,bpmn" help:"What to draw: net, places and transitions; or bpmn, the process of a BPMN file as its author drew it, or laid out if the file has no diagram of it."`
 	Files  []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit  limitFlags `embed:""`
 }
 
-// Run writes one net with its initial marking as SVG.
+// Run writes one net or process with its initial marking as SVG.
 func (c *drawCmd) Run(s streams, log *slog.Logger) error {
-	files, err := readNets(c.Files, s, c.Limit)
+	sources, closeAll := openNets(c.Files, s)
+	defer closeAll()
+	texts := make([]bytes.Buffer, len(sources))
+	for i := range sources {
+		sources[i].Reader = io.TeeReader(sources[i].Reader, &texts[i])
+	}
+	files, err := netfile.ReadAll(sources, c.Limit.limits())
 	if err != nil {
 		return err
 	}
@@ -39,13 +51,36 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 		return err
 	}
 	var picture bytes.Buffer
-	if err := draw.Net(n).SVG(&picture, n, draw.Initial(t)); err != nil {
+	if c.As == "bpmn" {
+		err = drawProcess(&picture, t, files, texts, c.Limit)
+	} else {
+		err = draw.Net(n).SVG(&picture, n, draw.Initial(t))
+	}
+	if err != nil {
 		return err
 	}
 	if err := s.write(c.Output, picture.Bytes()); err != nil {
 		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
 	}
 	return nil
+}
+
+// drawProcess writes the process of a net, which is in one of the files with some texts.
+func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []bytes.Buffer, lim limitFlags) error {
+	for i, f := range files {
+		k := slices.Index(f.Nets, t.Net)
+		if k < 0 || f.Process == nil {
+			continue
+		}
+		limits := bpmn.DefaultLimits()
+		limits.Bytes, limits.Depth = lim.limits().Bytes, lim.limits().Depth
+		drawn, err := diagram.Read(&texts[i], t.Net.File, limits)
+		if err != nil {
+			return err
+		}
+		return drawn.Picture(t.Net.ID).SVG(w, diagram.Show(f.Process.Parts[k], t.Net, draw.Initial(t)))
+	}
+	return fmt.Errorf("net %q is not of a BPMN file; expected one for --as bpmn", t.Net.ID)
 }
 
 // choose returns the net that is asked for, or the only one.

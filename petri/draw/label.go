@@ -37,8 +37,18 @@ func Label(name string) string {
 	if name = clean(name, labelRunes); name == "" {
 		return ""
 	}
-	return wrap(name)
+	return wrap(name, labelWidth, labelLines)
 }
+
+// Wrap returns a name in lines of at most a width in pixels, without characters that a
+// picture cannot show, and shortened with an ellipsis to a number of lines.
+func Wrap(name string, width float64, lines int) string {
+	return wrap(clean(name, labelRunes), width, lines)
+}
+
+// Text returns a text without what a picture cannot show, on one line: at most 1,000
+// characters, for titles and descriptions.
+func Text(s string) string { return clean(s, titleRunes) }
 
 // label returns the name in lines, or the id if the name has no visible characters.
 func label(name, id string) string {
@@ -71,18 +81,18 @@ func clean(s string, atMost int) string {
 	return b.String()
 }
 
-// wrap breaks a text into lines: at blanks, after marks between words, at a capital
+// wrap breaks a text into some lines of a width: at blanks, after marks between words, at a capital
 // inside a word, and otherwise where a line is full.
-func wrap(s string) string {
+func wrap(s string, wide float64, most int) string {
 	var lines []string
 	line := ""
 	for _, word := range words(s) {
-		if textWidth(strings.TrimRight(line+word, " ")) > labelWidth && line != "" {
+		if textWidth(strings.TrimRight(line+word, " ")) > wide && line != "" {
 			lines = append(lines, strings.TrimRight(line, " "))
 			line = ""
 		}
-		for textWidth(strings.TrimRight(word, " ")) > labelWidth {
-			head := cut(word, labelWidth)
+		for textWidth(strings.TrimRight(word, " ")) > wide {
+			head := cut(word, wide)
 			lines = append(lines, head)
 			word = word[len(head):]
 		}
@@ -91,10 +101,10 @@ func wrap(s string) string {
 	if line = strings.TrimRight(line, " "); line != "" {
 		lines = append(lines, line)
 	}
-	if len(lines) > labelLines {
-		lines = lines[:labelLines]
-		last := lines[labelLines-1]
-		lines[labelLines-1] = strings.TrimRight(cut(last, labelWidth-textWidth(ellipsis)), " ") + ellipsis
+	if len(lines) > most {
+		lines = lines[:most]
+		last := lines[most-1]
+		lines[most-1] = strings.TrimRight(cut(last, wide-textWidth(ellipsis)), " ") + ellipsis
 	}
 	return strings.Join(lines, "\n")
 }

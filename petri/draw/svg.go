@@ -60,7 +60,7 @@ func (p *picture) put(s string) { _, _ = p.WriteString(s) }
 const titleRunes = 1000
 
 func (p *picture) head() {
-	width, height := number(p.d.Width), number(p.d.Height)
+	width, height := Number(p.d.Width), Number(p.d.Height)
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" class="pn" viewBox="0 0 %s %s" width="%s" height="%s" role="img">`+"\n", width, height, width, height)
 	id := clean(p.n.ID, titleRunes)
 	p.described(cmp.Or(clean(p.n.Name, titleRunes), id), fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", id, len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
@@ -81,7 +81,7 @@ func (p *picture) described(title, desc string) {
 func (p *picture) text(s string) { _ = xml.EscapeText(p, []byte(s)) }
 
 func (p *picture) label(class string, x, y float64, s string) {
-	fmt.Fprintf(p, `<text%s x="%s" y="%s">`, class, number(x), number(y))
+	fmt.Fprintf(p, `<text%s x="%s" y="%s">`, class, Number(x), Number(y))
 	p.text(s)
 	p.put("</text>")
 }
@@ -111,7 +111,7 @@ func (p *picture) place(i int) {
 	p.circle("body", node.X, node.Y, node.W/2)
 	switch {
 	case tokens > maxDots:
-		p.label(` class="count"`, node.X, node.Y, short(tokens))
+		p.label(` class="count"`, node.X, node.Y, Count(tokens))
 	case tokens > 0:
 		for _, at := range dots(int(tokens)) {
 			p.circle("token", node.X+at.X, node.Y+at.Y, dotSize)
@@ -129,7 +129,7 @@ func titleOf(name, id string) string {
 }
 
 func (p *picture) circle(class string, x, y, r float64) {
-	fmt.Fprintf(p, `<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, number(x), number(y), number(r))
+	fmt.Fprintf(p, `<circle class="%s" cx="%s" cy="%s" r="%s"/>`, class, Number(x), Number(y), Number(r))
 }
 
 // Up to maxDots tokens are drawn as dots, more as a number.
@@ -150,8 +150,8 @@ func dots(n int) []Point {
 	}[n-1]
 }
 
-// short formats a number of tokens in at most four characters.
-func short(n float64) string {
+// Count formats a number of tokens in at most four characters.
+func Count(n float64) string {
 	for _, unit := range []string{"", "k", "M", "G", "T", "P", "E"} {
 		if n < 9.95 && unit != "" {
 			return strconv.FormatFloat(n, 'f', 1, 64) + unit
@@ -173,21 +173,21 @@ func (p *picture) transition(i int) {
 	}
 	known := i < len(p.o.Rates) && p.o.Rates[i] >= 0
 	if known {
-		desc += ", firings: " + rate(p.o.Rates[i])
+		desc += ", firings: " + Rate(p.o.Rates[i])
 	}
 	fmt.Fprintf(p, `<g class="%s">`, class)
 	p.described(titleOf(t.Name, t.ID), desc)
-	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, number(node.X-node.W/2), number(node.Y-node.H/2), number(node.W), number(node.H))
+	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, Number(node.X-node.W/2), Number(node.Y-node.H/2), Number(node.W), Number(node.H))
 	_, h := LabelSize(node.Label)
 	p.lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
 	if known {
-		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, rate(p.o.Rates[i]))
+		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, Rate(p.o.Rates[i]))
 	}
 	p.put("</g>\n")
 }
 
-// rate formats firings a second, a minute, an hour or a day.
-func rate(r float64) string {
+// Rate formats firings a second, a minute, an hour or a day.
+func Rate(r float64) string {
 	unit := "/s"
 	if r > 0 && r < 0.1 {
 		r, unit = r*60, "/min"
@@ -196,14 +196,14 @@ func rate(r float64) string {
 		}
 	}
 	if r >= 1000 {
-		return short(r) + unit
+		return Count(r) + unit
 	}
 	return strconv.FormatFloat(r, 'g', 3, 64) + unit
 }
 
 func (p *picture) arc(a *Arc) {
 	kind := a.Kind.String()
-	fmt.Fprintf(p, `<path class="arc %s" d="%s"`, kind, rounded(a.Points))
+	fmt.Fprintf(p, `<path class="arc %s" d="%s"`, kind, Path(a.Points))
 	switch a.Kind {
 	case petri.Branch:
 		p.put(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
@@ -218,12 +218,12 @@ func (p *picture) arc(a *Arc) {
 // cornerSize is the distance from a corner at which an arc begins to turn.
 const cornerSize = 12
 
-// rounded returns the path through points with round corners.
-func rounded(points []Point) string {
+// Path returns the SVG path through points with round corners.
+func Path(points []Point) string {
 	var b strings.Builder
 	write := func(command byte, p Point) {
 		b.WriteByte(command)
-		b.WriteString(number(p.X) + " " + number(p.Y))
+		b.WriteString(Number(p.X) + " " + Number(p.Y))
 	}
 	write('M', points[0])
 	for k := 1; k < len(points)-1; k++ {
@@ -262,5 +262,5 @@ func (p *picture) weight(a *Arc) {
 	p.put("\n")
 }
 
-// number formats a coordinate with at most one decimal.
-func number(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }
+// Number formats a coordinate with at most one decimal.
+func Number(x float64) string { return strconv.FormatFloat(round(x), 'f', -1, 64) }

@@ -56,7 +56,7 @@ func TestAnOverlayShowsOnlyWhatIsKnown(t *testing.T) {
 
 func TestRatesHaveAReadableUnit(t *testing.T) {
 	for r, want := range map[float64]string{0: "0/s", 0.5: "0.5/s", 12.345: "12.3/s", 45678: "46k/s", 0.05: "3/min", 0.001: "3.6/h"} {
-		if got := rate(r); got != want {
+		if got := Rate(r); got != want {
 			t.Errorf("%v a second is written %q; expected %q", r, got, want)
 		}
 	}

@@ -43,22 +43,26 @@ func Complete(content []byte, lim bpmn.Limits) ([]byte, error) {
 	return bytes.Join([][]byte{content[:at], added.Bytes(), content[at:]}, nil), nil
 }
 
-// covered reports whether each flow node and sequence flow of the processes is drawn.
-func (f *File) covered() bool {
+// drawn returns the ids of the elements in the diagrams, and id/ of those that are expanded.
+func (f *File) drawn() map[string]bool {
 	drawn := map[string]bool{}
 	for i := range f.Diagrams {
 		d := &f.Diagrams[i]
 		for k := range d.Shapes {
 			s := &d.Shapes[k]
 			drawn[s.Element] = true
-			if s.Expanded {
-				drawn[s.Element+"/"] = true
-			}
+			drawn[s.Element+"/"] = drawn[s.Element+"/"] || s.Expanded
 		}
 		for k := range d.Edges {
 			drawn[d.Edges[k].Element] = true
 		}
 	}
+	return drawn
+}
+
+// covered reports whether each flow node and sequence flow of the processes is drawn.
+func (f *File) covered() bool {
+	drawn := f.drawn()
 	for _, k := range f.root.kids {
 		if k.is(modelSpace, "process") && !f.coveredIn(k, drawn) {
 			return false

@@ -30,7 +30,7 @@ type Shape struct {
 	Bounds
 	Label *Bounds // of the name; nil if the file has none
 
-	Expanded   bool // of a sub-process: its content is in it
+	Expanded   bool // of a sub-process and a call activity: its content is in it
 	Horizontal bool // of a participant and a lane
 	Marker     bool // of an exclusive gateway: it shows its X
 	Traits
@@ -48,6 +48,12 @@ type Traits struct {
 	Several      bool // of data and participants: there are several
 	ParallelGate bool // of an event gateway: it waits for all events
 	BlackBox     bool // of a participant: its process is not in the file
+	CallsTask    bool // of a call activity: it calls a global task of the file
+}
+
+// expanded reports whether a shape is an activity with its content in it.
+func (s *Shape) expanded() bool {
+	return s.Expanded && (isSub(s.Kind) || s.Kind == "callActivity")
 }
 
 // Edge is an element that connects others.

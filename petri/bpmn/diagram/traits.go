@@ -70,6 +70,9 @@ func (f *File) traits(e *elem) Traits {
 	if of := f.byID[e.ref("dataObjectRef")]; of != nil {
 		t.Several = t.Several || of.attr("isCollection") == "true"
 	}
+	if called := f.byID[e.ref("calledElement")]; e.name == "callActivity" {
+		t.CallsTask = called != nil && strings.HasPrefix(called.name, "global")
+	}
 	if e.name == "participant" {
 		t.BlackBox = f.byID[e.ref("processRef")] == nil
 	}

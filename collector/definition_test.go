@@ -57,6 +57,16 @@ func TestUnion(t *testing.T) {
 			t.Error("another pointer")
 		}
 	})
+	t.Run("the newest model wins", func(t *testing.T) {
+		drawn := *first
+		drawn.Model = petri.NewModel(petri.ModelBPMN, []byte("<definitions/>"))
+		if u.add(&drawn, false); u.def.Model != nil {
+			t.Error("the model of a definition whose names do not count is there")
+		}
+		if u.add(&drawn, true); u.def.Model != drawn.Model {
+			t.Errorf("model %+v; want that of the newest definition", u.def.Model)
+		}
+	})
 	t.Run("rows append, and the newest names win", func(t *testing.T) {
 		second := &petri.Net{ID: "n", Name: "new", Places: []petri.Place{place("r", "R"), place("p", "P2")},
 			Transitions: []petri.Transition{{ID: "t"}}, Arcs: []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 7}}}

@@ -56,10 +56,10 @@ func (u *union) add(d *petri.Net, names bool) *columns {
 		u.def = &petri.Net{ID: d.ID}
 		u.places, u.transitions = make(map[string]int32), make(map[string]int32)
 	}
-	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc,
+	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc, Model: u.def.Model,
 		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions)}
 	if names {
-		next.Name, next.Doc, next.Arcs = d.Name, d.Doc, u.arcs(d)
+		next.Name, next.Doc, next.Model, next.Arcs = d.Name, d.Doc, d.Model, u.arcs(d)
 	} else {
 		next.Arcs = u.newArcs(d)
 	}

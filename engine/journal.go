@@ -120,9 +120,13 @@ func digests(n *petri.Net) (now, older string, err error) {
 	return now, older, err
 }
 
+// digest leaves out the document that the net was made from, which has no meaning for a
+// replay.
 func digest(n *petri.Net) (string, error) {
+	plain := *n
+	plain.Model = nil
 	var def bytes.Buffer
-	if err := pnml.Write(&def, n); err != nil {
+	if err := pnml.Write(&def, &plain); err != nil {
 		return "", err
 	}
 	return telemetry.Digest(def.Bytes()), nil

@@ -95,6 +95,17 @@ func ended(_ *testing.T, e *Engine) *Engine {
 	return e
 }
 
+// Shapes that were moved, or a comment, are no other net.
+func TestAJournalIsThatOfAnotherVersionOfTheSameModel(t *testing.T) {
+	with := petritest.Ring(3)
+	with.Model = petri.NewModel(petri.ModelBPMN, []byte("<definitions/>"))
+	got, _, err := digests(with)
+	want, _, errWant := digests(petritest.Ring(3))
+	if err != nil || errWant != nil || got != want {
+		t.Errorf("digest %s (%v) with a model; want %s (%v)", got, err, want, errWant)
+	}
+}
+
 func TestJournalOfAnotherEngineIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	config := func(n *petri.Net, instances int) Config {

@@ -30,6 +30,9 @@ type Net struct {
 	// FinalMarkings are the markings in which an instance should end, as the source
 	// declares them; nil if it declares none. The token game ignores them.
 	FinalMarkings []Marking
+
+	// Model is the document that the net was made from; nil if that is not kept.
+	Model *Model
 }
 
 // Scope is a part of a net that runs again each time it is entered: an activity or a

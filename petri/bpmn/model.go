@@ -24,6 +24,7 @@ type document struct {
 	calls      map[*document]bool  // the other files whose processes this one calls
 	associated map[string][]string // ids at the other ends of associations
 	drawn      drawing
+	text       *petri.Model // the file itself
 }
 
 type refusal struct {

@@ -74,10 +74,12 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 	errs := make([]error, len(sources))
 	all := make([]*document, len(sources)) // nil if it could not be parsed
 	for i, src := range sources {
-		p := &parser{Scanner: xmlscan.New(src.Reader, src.Name, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
+		var text text
+		p := &parser{Scanner: xmlscan.New(io.TeeReader(src.Reader, &text), src.Name, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
 		root, err := p.parse()
 		if errs[i] = err; err == nil {
 			all[i] = newDocument(p, root)
+			all[i].text = petri.NewModel(petri.ModelBPMN, text)
 			all[i].readProcesses()
 		}
 	}
@@ -100,6 +102,14 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 		out[i].Warnings = d.Warnings.Faults()
 	}
 	return out, errors.Join(errs...)
+}
+
+// text keeps the beginning of a file: one byte more than a [petri.Model] takes.
+type text []byte
+
+func (t *text) Write(p []byte) (int, error) {
+	*t = append(*t, p[:min(len(p), petri.MaxModelText+1-len(*t))]...)
+	return len(p), nil
 }
 
 // link connects the elements of all files and checks them.

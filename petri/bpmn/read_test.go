@@ -4,6 +4,8 @@ package bpmn
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -336,5 +338,41 @@ func TestScenariosOfProcessesInLine(t *testing.T) {
 				t.Errorf("%s exists: %t, and is enabled", tt.not, ok)
 			}
 		})
+	}
+}
+
+// The text of a file goes along with each of its nets, as it is.
+func TestNetsHaveTheirFile(t *testing.T) {
+	text, err := os.ReadFile("testdata/call.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Read(bytes.NewReader(text), "call.bpmn", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range f.Nets {
+		if n.Model == nil || n.Model.Kind != petri.ModelBPMN || n.Model != f.Nets[0].Model {
+			t.Fatalf("net %s has the model %+v; want one for all nets", n.ID, n.Model)
+		}
+		if got, err := n.Model.Text(); err != nil || !bytes.Equal(got, text) {
+			t.Errorf("net %s: %v, text\n%s", n.ID, err, got)
+		}
+	}
+}
+
+// A long file is read, and its text is left out.
+func TestTheTextOfALongFileIsLeftOut(t *testing.T) {
+	text, err := os.ReadFile("testdata/call.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := io.MultiReader(bytes.NewReader(text), strings.NewReader(strings.Repeat("<!--"+strings.Repeat(" ", 1<<18)+"-->", petri.MaxModelText>>18)))
+	f, err := Read(long, "call.bpmn", Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := f.Nets[0].Model; m == nil || m.Packed != nil || m.Missing == "" {
+		t.Errorf("model %+v; want one that is missing", m)
 	}
 }

@@ -3,6 +3,7 @@
 package pnml
 
 import (
+	"encoding/base64"
 	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
@@ -105,9 +106,46 @@ func (n *netReader) ownNet(e *element) error {
 			return n.flag(c, &n.net.Shared)
 		case "scope":
 			return n.scope(c)
+		case "model":
+			return n.model(c)
 		}
 		return n.ignore(c)
 	})
+}
+
+// model reads the document that a net was made from. One that is invalid is ignored with a
+// warning, because it only changes how the net is shown.
+func (n *netReader) model(e *element) error {
+	m := petri.Model{}
+	packed := ""
+	err := n.attrs(e, func(name, value string) bool {
+		switch name {
+		case "kind":
+			m.Kind = value
+		case "missing":
+			m.Missing = value
+		case "gzip":
+			packed = value
+		default:
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	if m.Missing == "" {
+		if m.Packed, err = base64.StdEncoding.DecodeString(packed); err != nil || len(m.Packed) > petri.MaxModelPacked {
+			n.Warnings.Add(e.pos, "ignored a <model> whose text is not base64, or too long")
+			return n.each(e, nil, n.other)
+		}
+	}
+	if n.net.Model != nil {
+		n.Warnings.Add(e.pos, "ignored a second <model>")
+		return n.each(e, nil, n.other)
+	}
+	n.net.Model = &m
+	return n.each(e, nil, n.other)
 }
 
 // scope reads a scope with its variables.
@@ -295,7 +333,7 @@ func (p printer) ownPlace(pl *petri.Place) {
 }
 
 func (p printer) ownNet(n *petri.Net) {
-	if len(n.Scopes) == 0 && !n.Shared {
+	if len(n.Scopes) == 0 && !n.Shared && n.Model == nil {
 		return
 	}
 	p.put("    <toolspecific tool=\"", tool, "\" version=\"", toolVersion, "\">\n")
@@ -304,6 +342,11 @@ func (p printer) ownNet(n *petri.Net) {
 	}
 	for i := range n.Scopes {
 		p.scope(&n.Scopes[i])
+	}
+	if m := n.Model; m != nil && m.Missing != "" {
+		p.put("      <model kind=\"", m.Kind, "\" missing=\"", m.Missing, "\"/>\n")
+	} else if m != nil {
+		p.put("      <model kind=\"", m.Kind, "\" gzip=\"", base64.StdEncoding.EncodeToString(m.Packed), "\"/>\n")
 	}
 	p.put("    </toolspecific>\n")
 }

@@ -3,6 +3,8 @@
 package pnml
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -71,6 +73,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		ID:     "n",
 		Scopes: []petri.Scope{{ID: "s", Parent: "<o>"}, {ID: "<o>", Local: []string{" a\n", "<b>", ""}}, {ID: "u", Apart: true, Local: []string{"c"}}},
 		Shared: true,
+		Model:  &petri.Model{Kind: "bpmn", Packed: []byte("\x00any\xff")},
 		Places: []petri.Place{
 			{ID: "p", Initial: 1},
 			{ID: "q", Scope: "<o>", Data: petri.DataAround},
@@ -110,6 +113,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <apart/>
         <local value="c"/>
       </scope>
+      <model kind="bpmn" gzip="AGFuef8="/>
     </toolspecific>
     <page id="page">
       <place id="p">
@@ -237,6 +241,36 @@ func TestReadIgnoresOtherTools(t *testing.T) {
 	f := read(t, net(`<transition id="t">`+other+`</transition>`))
 	if tr := f.Nets[0].Transitions[0]; tr.Guard != "" || tr.Trigger != (petri.Trigger{}) || len(f.Warnings) != 0 {
 		t.Errorf("transition %+v, warnings %v", tr, f.Warnings)
+	}
+}
+
+func TestAModelThatIsMissingKeepsItsReason(t *testing.T) {
+	var out bytes.Buffer
+	want := &petri.Model{Kind: "bpmn", Missing: `larger than "4 MiB"`}
+	if err := Write(&out, &petri.Net{ID: "n", Model: want}); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, read(t, out.String()).Nets[0].Model); d != "" {
+		t.Error(d)
+	}
+}
+
+// A model only changes how a net is shown, so the net is read without it.
+func TestInvalidModelsAreIgnored(t *testing.T) {
+	long := base64.StdEncoding.EncodeToString(make([]byte, petri.MaxModelPacked+1))
+	for rule, c := range map[string]struct{ models, warning string }{
+		"not base64": {`<model kind="bpmn" gzip="%"/>`, "ignored a <model> whose text is not base64, or too long"},
+		"too long":   {`<model kind="bpmn" gzip="` + long + `"/>`, "ignored a <model> whose text is not base64, or too long"},
+		"a second":   {`<model kind="bpmn" gzip="AA=="/><model kind="x" gzip=""/>`, "ignored a second <model>"},
+	} {
+		f := read(t, net(`<toolspecific tool="pnagent" version="1">`+c.models+`</toolspecific><place id="p"/>`))
+		n := f.Nets[0]
+		if warnings := strings.Join(warningsOf(f), "\n"); !strings.Contains(warnings, c.warning) || len(n.Places) != 1 {
+			t.Errorf("%s: warnings %q, net %+v; want %q", rule, warnings, n, c.warning)
+		}
+		if second := rule == "a second"; second != (n.Model != nil) || second && n.Model.Kind != "bpmn" {
+			t.Errorf("%s: model %+v", rule, n.Model)
+		}
 	}
 }
 

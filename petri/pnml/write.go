@@ -59,6 +59,11 @@ func writable(n *petri.Net) error {
 	if err := xmlText(n.ID, n.Name, n.Doc); err != nil {
 		return err
 	}
+	if n.Model != nil {
+		if err := xmlText(n.Model.Kind, n.Model.Missing); err != nil {
+			return fmt.Errorf("model: %w", err)
+		}
+	}
 	for i := range n.Places {
 		p := &n.Places[i]
 		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc, p.Scope), finite(p.At)); err != nil {

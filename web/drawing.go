@@ -23,6 +23,7 @@ type drawing struct {
 	final  func(place int) bool
 	hash   string
 	layout func() *draw.Drawing
+	model  func() *model // nil for a net without one
 	text   func() []byte // as JSON
 }
 
@@ -34,6 +35,7 @@ func (s *Server) drawingOf(n *collector.NetView) *drawing {
 	}
 	d := &drawing{def: def, final: n.IsFinal, hash: hashOf(def, s.cfg.Version)}
 	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def) })
+	d.model = sync.OnceValue(func() *model { return modelOf(def) })
 	d.text = sync.OnceValue(func() []byte { return drawingText(d) })
 	s.drawings[n.Name] = d
 	return d
@@ -61,6 +63,9 @@ func hashOf(def *petri.Net, version string) string {
 	for i := range def.Arcs {
 		a := &def.Arcs[i]
 		fmt.Fprintf(h, "\na %q %q %d %d", a.Source, a.Target, a.Kind, a.Weight)
+	}
+	if def.Model != nil {
+		fmt.Fprintf(h, "\nm %q %s %q", def.Model.Kind, def.Model.Digest(), def.Model.Missing)
 	}
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
@@ -91,6 +96,9 @@ func drawingText(d *drawing) []byte {
 			out.Points[k] = [2]float64{p.X, p.Y}
 		}
 		doc.Arcs[i] = out
+	}
+	if m := d.model(); m != nil {
+		doc.Model = &m.drawn
 	}
 	return append(encoded(&doc), '\n')
 }

@@ -212,6 +212,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		},
 		"/api/v1/drawing":     s.serveDrawing,
 		"/api/v1/drawing.svg": s.servePicture,
+		"/api/v1/model":       s.serveModel,
 		"/api/v1/place":       s.servePlace,
 		"/api/v1/transition":  s.serveTransition,
 		"/api/v1/instance":    s.serveInstance,

@@ -61,6 +61,7 @@ func paths() []path {
 			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: of},
 		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag.", parameters: []parameter{net}, document: Drawing{}, errors: of},
 		{name: "/drawing.svg", summary: "The drawing as a picture, with the tokens of now.", parameters: []parameter{net}, kind: "image/svg+xml", errors: of},
+		{name: "/model", summary: "The file that a net was made from, for nets whose drawing has a model. Its digest is the ETag.", parameters: []parameter{net}, kind: "application/xml", errors: of},
 		{name: "/openapi.json", summary: "This description.", document: object{}},
 	}
 }

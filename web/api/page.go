@@ -153,6 +153,27 @@ type Drawing struct {
 	Positions string      `json:"positions"` // given by the definition, or layered
 	Nodes     []DrawnNode `json:"nodes"`     // places, then transitions
 	Arcs      []DrawnArc  `json:"arcs"`
+	Model     *DrawnModel `json:"model,omitempty"` // the file that the net was made from
+}
+
+// DrawnModel is the file that a net was made from, as its author drew it, and where the
+// net's state is in it.
+type DrawnModel struct {
+	Kind     string         `json:"kind"`              // bpmn
+	Digest   string         `json:"digest,omitempty"`  // of the file that GET /api/v1/model answers, and its ETag; absent without a file
+	Missing  string         `json:"missing,omitempty"` // why there is no file, for people
+	Elements []DrawnElement `json:"elements"`
+}
+
+// DrawnElement is the part of the net of one element of a model. All numbers are indices
+// in Frame.Places or Frame.Transitions.
+type DrawnElement struct {
+	ID          string   `json:"id"`              // of the element in the file
+	Calls       []string `json:"calls,omitempty"` // the call activities around it, outermost first, if it is of a called process
+	Places      []int    `json:"places"`
+	Transitions []int    `json:"transitions"`
+	Tokens      []int    `json:"tokens"` // the places whose tokens are at the element
+	Fires       []int    `json:"fires"`  // the transitions of which a firing is one time that the element occurred
 }
 
 // DrawnNode is a place or a transition.

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+const helper = `<process id="helper"><startEvent id="hs"/><userTask id="ht"/><endEvent id="he"/>` +
+	`<sequenceFlow id="h1" sourceRef="hs" targetRef="ht"/><sequenceFlow id="h2" sourceRef="ht" targetRef="he"/></process>`
+
+func caller(rest string) string {
+	return `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="caller"><startEvent id="s"/><callActivity id="c" calledElement="helper"/><endEvent id="e"/>` +
+		`<sequenceFlow id="f1" sourceRef="s" targetRef="c"/><sequenceFlow id="f2" sourceRef="c" targetRef="e"/></process>` + rest + `</definitions>`
+}
+
+// netsOf are the nets of files that are read together.
+func netsOf(t *testing.T, files ...string) []*petri.Net {
+	t.Helper()
+	var sources []bpmn.Source
+	for _, f := range files {
+		sources = append(sources, bpmn.Source{Name: "f", Reader: strings.NewReader(f)})
+	}
+	read, err := bpmn.ReadAll(sources, bpmn.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nets []*petri.Net
+	for _, f := range read {
+		nets = append(nets, f.Nets...)
+	}
+	return nets
+}
+
+// showing is a stage with a net without numbers.
+func showing(t *testing.T, def *petri.Net) *stage {
+	t.Helper()
+	st := newStage(t, nil)
+	rows := stats.NewRows(len(def.Places), len(def.Transitions))
+	st.show((&collector.View{At: noon.UnixMicro(), Generation: 1, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum())
+	return st
+}
+
+// drawn is the model of a net's drawing, whose rows are named.
+func drawn(t *testing.T, def *petri.Net) (m api.DrawnModel, elements map[string]string) {
+	t.Helper()
+	m, elements = modelOf(def).drawn, map[string]string{}
+	for _, e := range m.Elements {
+		var words []string
+		for _, i := range e.Tokens {
+			words = append(words, def.Places[i].ID)
+		}
+		words = append(words, ">")
+		for _, i := range e.Fires {
+			words = append(words, def.Transitions[i].ID)
+		}
+		elements[strings.Join(append(e.Calls, e.ID), ":")] = strings.Join(words, " ")
+	}
+	return m, elements
+}
+
+func TestTheElementsOfAModelHaveTheirRows(t *testing.T) {
+	m, got := drawn(t, netsOf(t, caller(helper))[0])
+	want := map[string]string{"s": "s/start > s", "c": "f1 c/active > c", "e": "f2 e/end > e", "f1": ">", "f2": ">",
+		"c:hs": "c:hs/start > c:hs", "c:ht": "c:h1 > c:ht", "c:he": "c:h2 > c:he", "c:h1": ">", "c:h2": ">"}
+	for id, words := range want {
+		if got[id] != words {
+			t.Errorf("element %s has %q; want %q", id, got[id], words)
+		}
+	}
+	if m.Kind != "bpmn" || m.Digest == "" || m.Missing != "" {
+		t.Errorf("model %+v; want one that is there", m)
+	}
+}
+
+// The sidecar has only the file of the calling process, so it reads a piece of work where
+// the engine has a process.
+func TestACallOfAnotherFileHasTheRowsOfTheProcess(t *testing.T) {
+	def := netsOf(t, caller(""), strings.Replace(caller(""), "caller", "other", 1), `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+helper+`</definitions>`)[0]
+	m, got := drawn(t, def)
+	if got["c"] != "f1 c/active > c" {
+		t.Errorf("the call has %q", got["c"])
+	}
+	for _, e := range m.Elements {
+		if e.ID == "c" && len(e.Places) != 4 { // active, and those inside
+			var ids []string
+			for _, i := range e.Places {
+				ids = append(ids, def.Places[i].ID)
+			}
+			t.Errorf("the call has the places %v", ids)
+		}
+	}
+}
+
+func TestTheFileOfANetIsServedAsDataOnly(t *testing.T) {
+	text := caller(helper)
+	st := showing(t, netsOf(t, text)[0])
+	w := st.get("/api/v1/model?net=caller")
+	if w.Code != http.StatusOK || w.Body.String() != text {
+		t.Errorf("%d %s; want the file", w.Code, w.Body)
+	}
+	for name, want := range map[string]string{"Content-Type": "application/xml; charset=utf-8", "X-Content-Type-Options": "nosniff",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox", "Content-Disposition": `attachment; filename="model.bpmn"`} {
+		if got := w.Header().Get(name); got != want {
+			t.Errorf("%s: %q; want %q", name, got, want)
+		}
+	}
+	model := st.document(t, "/api/v1/drawing?net=caller")["model"].(map[string]any)
+	etag := w.Header().Get("ETag")
+	if etag != `"`+model["digest"].(string)+`"` {
+		t.Errorf("the ETag is %s; want the digest %v", etag, model["digest"])
+	}
+	if again := st.get("/api/v1/model?net=caller", "If-None-Match", etag); again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+		t.Errorf("with the ETag: %d, %d bytes; want 304", again.Code, again.Body.Len())
+	}
+}
+
+func TestANetWithoutAFileHasNoModel(t *testing.T) {
+	st := newStage(t, nil)
+	st.show(orders())
+	if w := st.get("/api/v1/model?net=orders"); w.Code != http.StatusNotFound {
+		t.Errorf("%d; want 404", w.Code)
+	}
+	if _, there := st.document(t, "/api/v1/drawing?net=orders")["model"]; there {
+		t.Error("the drawing has a model")
+	}
+}
+
+// A file comes from another process, which may send anything.
+func TestAModelThatIsInvalidIsMissing(t *testing.T) {
+	laughs := `<!DOCTYPE d [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>` + strings.Replace(caller(helper), `id="s"`, `id="s" name="&b;"`, 1)
+	deep := caller(strings.Repeat("<documentation>", 200) + strings.Repeat("</documentation>", 200))
+	wide := caller(strings.Repeat("<documentation/>", 60_000))
+	page := `<html xmlns="http://www.w3.org/1999/xhtml"><script>alert(1)</script></html>`
+	for _, c := range []struct{ rule, text, missing string }{
+		{"entities", laughs, "entities are not expanded"},
+		{"too deep", deep, "elements inside each other"},
+		{"too many elements", wide, "more than 50000"},
+		{"a page", page, "the root element is <html>"},
+		{"cut", caller(helper)[:300], "not valid"},
+		{"empty", "", "no root element"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			def := *netsOf(t, caller(helper))[0]
+			def.Model = petri.NewModel(petri.ModelBPMN, []byte(c.text))
+			st := showing(t, &def)
+			if w := st.get("/api/v1/model?net=caller"); w.Code != http.StatusNotFound {
+				t.Errorf("%d; want 404", w.Code)
+			}
+			model := st.document(t, "/api/v1/drawing?net=caller")["model"].(map[string]any)
+			if missing, _ := model["missing"].(string); !strings.Contains(missing, c.missing) || model["digest"] != nil {
+				t.Errorf("model %v; want one that is missing because of %q", model, c.missing)
+			}
+		})
+	}
+}
+
+func TestADrawingHasAnotherHashWithAnotherModel(t *testing.T) {
+	def := *netsOf(t, caller(helper))[0]
+	other := def
+	other.Model = petri.NewModel(petri.ModelBPMN, []byte(caller(helper)+" "))
+	without := def
+	without.Model = nil
+	if a, b, c := hashOf(&def, ""), hashOf(&other, ""), hashOf(&without, ""); a == b || a == c || b == c {
+		t.Errorf("hashes %s %s %s; want three", a, b, c)
+	}
+}

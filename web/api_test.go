@@ -51,7 +51,7 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":0},
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age_seconds":3602,"gaps":0}],
-		"deaf":false,"actions":false,"silences":[],"alarms":[{"index":7,"alarm":"tokenStuck","severity":"minor","net":"orders","place":"due","raised":"2026-03-01T11:59:30.000000Z","since":"2026-03-01T11:59:00.000000Z",
+		"deaf":false,"actions":false,"silences":[],"alarms":[{"index":7,"alarm":"tokenStuck","severity":"minor","net":"orders","place":"due","net_name":"Orders & more","name":"Payment due","raised":"2026-03-01T11:59:30.000000Z","since":"2026-03-01T11:59:00.000000Z",
 				"age_seconds":62,"affected":3,"text":"stuck"},
 			{"index":8,"alarm":"sourceLost","severity":"major","source":"host-3","raised":"1970-01-01T00:00:00.000000Z","since":"2026-03-01T12:00:00.000000Z","age_seconds":2,"affected":0,"text":""}]}`)
 }

@@ -3,6 +3,8 @@
 package web
 
 import (
+	"sync"
+
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
@@ -226,19 +228,68 @@ func slowest(s stats.Slowest) *api.Slowest {
 	return &api.Slowest{Instance: s.Instance, Seconds: float64(s.Micros) / 1e6, At: api.Time(s.At)}
 }
 
-// AlarmsDocument returns alarms for JSON, with ages as of now.
-func AlarmsDocument(s *alarm.ActiveSet, now int64) *api.Alarms {
+// AlarmsDocument returns alarms for JSON, with the names of a View and ages as of now.
+func AlarmsDocument(s *alarm.ActiveSet, v *collector.View, now int64) *api.Alarms {
+	names := namesOf(v)
 	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active)), Silences: silenceDocuments(s.Silences)}
 	for i := range s.Active {
 		d.Active[i] = alarmDocument(&s.Active[i], now)
+		names.name(&d.Active[i])
 	}
 	return d
+}
+
+// names are the names of nets, and of the places and transitions of each, by id.
+type names map[string]*netNames
+
+type netNames struct {
+	def *petri.Net
+	of  func() map[string]string
+}
+
+func namesOf(v *collector.View) names {
+	all := make(names, len(v.Nets))
+	for _, n := range v.Nets {
+		all[n.Name] = &netNames{n.Def, sync.OnceValue(func() map[string]string { return elementNames(n.Def) })}
+	}
+	return all
+}
+
+// elementNames returns the names of a net's places and transitions, by id.
+func elementNames(def *petri.Net) map[string]string {
+	of := make(map[string]string, len(def.Places)+len(def.Transitions))
+	for i := range def.Places {
+		of[def.Places[i].ID] = def.Places[i].Name
+	}
+	for i := range def.Transitions {
+		of[def.Transitions[i].ID] = def.Transitions[i].Name
+	}
+	return of
+}
+
+// name adds the names of its net and of its place or transition to an alarm.
+func (all names) name(a *api.Alarm) {
+	n := all[a.Net]
+	if n == nil {
+		return
+	}
+	a.NetName = n.def.Name
+	if id := a.Place + a.Transition; id != "" {
+		a.Name = n.of()[id]
+	}
 }
 
 func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	place, transition, source, region := a.About()
 	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
-		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil)}
+		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
+		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated}
+	switch a.Kind {
+	case alarm.FailureRatio:
+		d.Runs = a.Measured
+	case alarm.TransitionLoop:
+		d.Rate = a.Measured
+	}
 	if a.Ack != nil {
 		d.Acknowledged = &api.Ack{By: a.Ack.By, At: api.Time(a.Ack.At), Comment: a.Ack.Comment}
 	}

@@ -124,21 +124,26 @@ func TestJSONOfAView(t *testing.T) {
 
 func TestAlarmsAsJSON(t *testing.T) {
 	s := &alarm.ActiveSet{LastChange: t0, Suppressed: 3, Active: []alarm.Alarm{
-		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck",
+		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Net: "n", Subject: "p <€>", Raised: t0, Since: t0 - 1500e6, Affected: 4, Text: "stuck", After: 20 * time.Minute,
 			Ack: &alarm.Ack{At: t0, By: "ada", Comment: "seen"}, SilencedUntil: t0 + 60e6},
 		{Index: 2, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Net: "n", Subject: "t", Raised: t0, Since: t0},
 		{Index: 3, Kind: alarm.SourceLost, Severity: alarm.Major, Subject: "s", Raised: t0, Since: t0},
 		{Index: 4, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Net: "n", Raised: t0, Since: t0 + 5e6},
+		{Index: 5, Kind: alarm.FailureRatio, Severity: alarm.Minor, Net: "n", Subject: "t", Raised: t0, Since: t0, Affected: 7, Above: 0.5, Window: time.Minute, Measured: 9, Outdated: true},
+		{Index: 6, Kind: alarm.TransitionLoop, Severity: alarm.Minor, Net: "gone", Subject: "t", Raised: t0, Since: t0, Measured: 9.5},
 	}}
+	view := &collector.View{Nets: []*collector.NetView{{Name: "n", Def: &petri.Net{ID: "n", Name: "A net", Places: []petri.Place{{ID: "p <€>", Name: "Paid"}}, Transitions: []petri.Transition{{ID: "t", Name: "Ship"}}}}}}
 	var b bytes.Buffer
-	if err := api.Encode(&b, AlarmsDocument(s, t0+500_000)); err != nil {
+	if err := api.Encode(&b, AlarmsDocument(s, view, t0+500_000)); err != nil {
 		t.Fatal(err)
 	}
 	want := `{"last_change":"2026-09-21T14:13:20.000000Z","notifications_suppressed":3,"active":[` +
-		`{"index":1,"alarm":"tokenStuck","severity":"minor","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck","acknowledged":{"by":"ada","at":"2026-09-21T14:13:20.000000Z","comment":"seen"},"silenced_until":"2026-09-21T14:14:20.000000Z"},` +
-		`{"index":2,"alarm":"transitionStarved","severity":"warning","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":""},` +
+		`{"index":1,"alarm":"tokenStuck","severity":"minor","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck","net_name":"A net","name":"Paid","after_seconds":1200,"acknowledged":{"by":"ada","at":"2026-09-21T14:13:20.000000Z","comment":"seen"},"silenced_until":"2026-09-21T14:14:20.000000Z"},` +
+		`{"index":2,"alarm":"transitionStarved","severity":"warning","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":"","net_name":"A net","name":"Ship"},` +
 		`{"index":3,"alarm":"sourceLost","severity":"major","source":"s","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":""},` +
-		`{"index":4,"alarm":"netDeadlocked","severity":"critical","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"text":""}],"silences":[]}` + "\n"
+		`{"index":4,"alarm":"netDeadlocked","severity":"critical","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"text":"","net_name":"A net"},` +
+		`{"index":5,"alarm":"failureRatio","severity":"minor","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":7,"text":"","net_name":"A net","name":"Ship","above":0.5,"window_seconds":60,"runs":9,"outdated":true},` +
+		`{"index":6,"alarm":"transitionLoop","severity":"minor","net":"gone","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":"","rate":9.5}],"silences":[]}` + "\n"
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}

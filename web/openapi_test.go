@@ -148,7 +148,8 @@ func everything(t *testing.T) *stage {
 		st.alarms.Silences = append(st.alarms.Silences, alarm.Silence{ID: "a", By: "ada", Comment: "c", Selection: alarm.Selection{Kind: alarm.TokenStuck, Net: "n", Place: "p", Transition: "t", Source: "s"}})
 	}
 	for i := range 1001 {
-		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())]})
+		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())],
+			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange = t0

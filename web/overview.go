@@ -25,12 +25,13 @@ func (b *board) overviewText() []byte {
 	if b.history.to != 0 {
 		d.History = &api.Kept{From: api.Time(b.history.from), To: api.Time(b.history.to), Step: b.history.step.Seconds()}
 	}
-	perNet := map[string]int{}
+	perNet, names := map[string]int{}, namesOf(v)
 	for i := range b.alarms.Active {
 		a := &b.alarms.Active[i]
 		perNet[a.Net]++
 		if len(d.Alarms) < maxListed {
 			d.Alarms = append(d.Alarms, alarmDocument(a, v.At))
+			names.name(&d.Alarms[len(d.Alarms)-1])
 		}
 	}
 	d.AlarmsLeftOut = len(b.alarms.Active) - len(d.Alarms)

@@ -199,7 +199,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 			answerJSON(w, ViewDocument(s.board.Load().view, s.cfg.Now().UnixMicro()))
 		},
 		"/api/v1/alarms": func(w http.ResponseWriter, _ *http.Request) {
-			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.cfg.Now().UnixMicro()))
+			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.board.Load().view, s.cfg.Now().UnixMicro()))
 		},
 		"/api/v1/alarms/cleared": func(w http.ResponseWriter, _ *http.Request) {
 			answerJSON(w, clearedDocument(s.alarms.Load()))

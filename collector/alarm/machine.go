@@ -66,14 +66,13 @@ type key struct {
 // held is an active alarm.
 type held struct {
 	Alarm
-	also     float64  // finding.also of the Text
-	says     wording  // of the Text
-	over     int64    // since when the condition does not hold; 0 while it holds
-	step     uint64   // the last step that judged it
-	restored bool     // from an earlier process, and its condition was not seen to hold since
-	cleared  bool     // removed by the next compact
-	severity Severity // see severityOf; 0 before
-	rule     *Rule    // while it is not in the View; nil before
+	also     float64 // finding.also of the Text
+	says     wording // of the Text
+	over     int64   // since when the condition does not hold; 0 while it holds
+	step     uint64  // the last step that judged it
+	restored bool    // from an earlier process, and its condition was not seen to hold since
+	cleared  bool    // removed by the next compact
+	rule     *Rule   // see ruleOfHeld; nil before
 }
 
 // watch watches one condition: since when it holds, or its active alarm.
@@ -197,14 +196,11 @@ func (m *Machine) missing() {
 		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
 			h.step = m.step // the source is still silent
 		default:
-			if h.rule == nil {
-				r := m.ruleOf(&h.Alarm)
-				h.rule = &r
-			}
-			if h.rule.On && m.suspended(h) {
+			r := m.ruleOfHeld(h)
+			if r.On && m.suspended(h) {
 				continue
 			}
-			if !m.expire(h, *h.rule, func() string { return "it is no longer defined or published" }) {
+			if !m.expire(h, *r, func() string { return "it is no longer defined or published" }) {
 				h.noteMissing()
 			}
 		}
@@ -343,9 +339,7 @@ func (m *Machine) State(suppressed uint64) *ActiveSet {
 		if h.Index == 0 {
 			continue
 		}
-		a := h.Alarm
-		a.Severity = m.severityOf(h)
-		s.Active = append(s.Active, a)
+		s.Active = append(s.Active, m.rated(h))
 	}
 	return s
 }
@@ -360,8 +354,7 @@ func (m *Machine) alarm(index uint32) *Alarm {
 	if h == nil || h.Index != index {
 		return nil
 	}
-	a := h.Alarm
-	a.Severity = m.severityOf(h)
+	a := m.rated(h)
 	return &a
 }
 

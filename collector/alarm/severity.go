@@ -48,11 +48,27 @@ func (m *Machine) rate(changes []Change) {
 	}
 }
 
-// severityOf returns the severity of an active alarm by the rules, which do not change
-// in a Machine.
-func (m *Machine) severityOf(h *held) Severity {
-	if h.severity == 0 {
-		h.severity = m.ruleOf(&h.Alarm).Severity
+// rated returns an active alarm with what the rules, which do not change in a Machine, say
+// of it.
+func (m *Machine) rated(h *held) Alarm {
+	r, a := m.ruleOfHeld(h), h.Alarm
+	a.Severity, a.Outdated = r.Severity, h.says != ofRow || h.restored
+	switch a.Kind {
+	case TokenStuck, TransitionStarved:
+		a.After = r.After
+	case NetDeadlocked:
+		a.Above = r.Above
+	case FailureRatio, TransitionLoop:
+		a.Above, a.Window, a.Measured = r.Above, r.Window, h.also
 	}
-	return h.severity
+	return a
+}
+
+// ruleOfHeld returns the rule of an active alarm.
+func (m *Machine) ruleOfHeld(h *held) *Rule {
+	if h.rule == nil {
+		r := m.ruleOf(&h.Alarm)
+		h.rule = &r
+	}
+	return h.rule
 }

@@ -2,7 +2,10 @@
 
 package alarm
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Kind is the condition of an alarm. Its numbers are those of PetrinetAlarm in
 // PETRINET-MIB.
@@ -52,6 +55,13 @@ type Alarm struct {
 	Since    int64    // since when the condition has held
 	Affected uint64   // tokens, instances, nets of a source, or 1 region
 	Text     string   // for people
+
+	// Numbers of the text, in an ActiveSet only; 0 where the kind has none.
+	After    time.Duration // of the rule
+	Above    float64       // of the rule
+	Window   time.Duration // of the rule
+	Measured float64       // the runs of which Affected failed, or the firings a second
+	Outdated bool          // Since, Affected and Measured are of an earlier moment: whether the condition holds is not known, or it does not
 
 	// Notes of operators, in an ActiveSet only.
 	Ack           *Ack  // nil if it is not acknowledged

@@ -20,6 +20,8 @@ var (
 	dates    = regexp.MustCompile(`since (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
 	affected = regexp.MustCompile(`: (\d+)(?: of \d+)?(?:, |$)`)
 	rate     = regexp.MustCompile(`fires (\S+) times a second`)
+	measured = regexp.MustCompile(`: \d+ of (\d+)$|fires (\S+) times a second`)
+	limits   = regexp.MustCompile(`for more than (\S+):|in (\S+): \d+ of|a second over (\S+); expected at most (\S+)`)
 )
 
 // contradiction compares the numbers of an alarm's text with its row. An alarm whose
@@ -41,6 +43,25 @@ func contradiction(a *Alarm) error {
 			return fmt.Errorf("the text has %s a second, the row %d over 10 s to 14 s: %s", r[1], a.Affected, a.Text)
 		}
 	}
+	return contradictionOfRule(a)
+}
+
+// contradictionOfRule compares the numbers of an alarm's text with those of its rule, and with the
+// number that the rule compares.
+func contradictionOfRule(a *Alarm) error {
+	for _, m := range measured.FindAllStringSubmatch(a.Text, -1) {
+		if got := fmt.Sprintf("%.6g", a.Measured); !a.Outdated && got != m[1]+m[2] {
+			return fmt.Errorf("the text has %s, the row %s: %s", m[1]+m[2], got, a.Text)
+		}
+	}
+	for _, m := range limits.FindAllStringSubmatch(a.Text, -1) {
+		if m[1] != "" && m[1] != span(a.After) || m[2]+m[3] != "" && m[2]+m[3] != span(a.Window) || m[4] != "" && m[4] != fmt.Sprintf("%.6g", a.Above) {
+			return fmt.Errorf("the row has %v, %v and %v: %s", a.After, a.Window, a.Above, a.Text)
+		}
+	}
+	if says := strings.HasPrefix(a.Text, "unknown whether") || strings.HasPrefix(a.Text, "alarm "); says && !a.Outdated {
+		return fmt.Errorf("outdated is %v: %s", a.Outdated, a.Text)
+	}
 	return nil
 }
 
@@ -57,7 +78,7 @@ defaults:
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := map[Kind]int{}
+	seen, current := map[Kind]int{}, 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		m := NewMachine(rules, Saved{}, time.Minute)
@@ -79,6 +100,9 @@ defaults:
 				}
 			}
 			for i, a := range m.State(0).Active {
+				if !a.Outdated {
+					current++
+				}
 				if err := contradiction(&a); err != nil {
 					t.Fatalf("seed %d after %d s, alarm %d: %v", seed, (now-t0)/1e6, i, err)
 				}
@@ -91,6 +115,9 @@ defaults:
 				m = m.With(rules)
 			}
 		}
+	}
+	if current == 0 {
+		t.Error("the numbers of every alarm are outdated")
 	}
 	for _, k := range []Kind{TokenStuck, TransitionStarved, SourceLost, NetDeadlocked, FailureRatio, TransitionLoop} {
 		if seen[k] == 0 {

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,6 +85,15 @@ func (e *recorder) count() (raised, cleared, words int) {
 	return raised, cleared, words
 }
 
+// outdated returns alarms as they are after a restart, before the first View.
+func outdated(alarms []Alarm) []Alarm {
+	alarms = slices.Clone(alarms)
+	for i := range alarms {
+		alarms[i].Outdated, alarms[i].Measured = true, 0
+	}
+	return alarms
+}
+
 func TestAThousandPlacesAreOneBurstAndRestartsRaiseNothingAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "alarms.state")
@@ -103,7 +113,7 @@ func TestAThousandPlacesAreOneBurstAndRestartsRaiseNothingAgain(t *testing.T) {
 			again := &recorder{}
 			cfg.Sinks[0].Send = again.record
 			watcher = New(cfg)
-			if d := cmp.Diff(before.Active, watcher.State().Active); d != "" {
+			if d := cmp.Diff(outdated(before.Active), watcher.State().Active); d != "" {
 				t.Errorf("before the first View: %s", d)
 			}
 			w.run(t, watcher, time.Minute)

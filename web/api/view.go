@@ -291,6 +291,14 @@ type Alarm struct {
 	Age        float64 `json:"age_seconds"`
 	Affected   uint64  `json:"affected"`
 	Text       string  `json:"text"`
+	NetName    string  `json:"net_name,omitempty"`       // of the net, if it has one
+	Name       string  `json:"name,omitempty"`           // of the place or transition, if it has one
+	After      float64 `json:"after_seconds,omitempty"`  // tokenStuck and transitionStarved: the age from which they are raised
+	Above      float64 `json:"above,omitempty"`          // the number of deadlocked instances, share of failed runs or firings per second from which they are raised
+	Window     float64 `json:"window_seconds,omitempty"` // failureRatio and transitionLoop: the period in which runs and firings are counted
+	Runs       float64 `json:"runs,omitempty"`           // failureRatio: runs in the window, of which affected failed
+	Rate       float64 `json:"rate,omitempty"`           // transitionLoop: firings per second in the window
+	Outdated   bool    `json:"outdated,omitempty"`       // the numbers are of an earlier moment, or absent; text says what is known
 
 	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is
 	SilencedUntil Time `json:"silenced_until,omitzero"` // while its notifications are held back

@@ -8,9 +8,11 @@
  * @property {string} id of what is selected
  * @property {number} at ms since the Unix epoch, 0 for now
  * @property {boolean} table the table instead of the drawing
+ * @property {Record<string, string>} filter of the alarms; what is absent selects everything
  */
 
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
+const filters = ['severity', 'of', 'alarm', 'acknowledged', 'silenced'];
 
 /**
  * @param {string} hash
@@ -20,7 +22,8 @@ export function parse(hash) {
   const q = new URLSearchParams(hash.replace(/^#/, ''));
   const kind = kinds.find((k) => q.has(k)) ?? '';
   const at = Date.parse(q.get('at') ?? '');
-  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table') };
+  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'),
+    filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])) };
 }
 
 /**
@@ -33,6 +36,7 @@ export function hash(where) {
   if (where.kind) q.set(where.kind, where.id);
   if (where.at) q.set('at', new Date(where.at).toISOString());
   if (where.table) q.set('table', '');
+  for (const f of filters) if (where.filter[f]) q.set(f, where.filter[f]);
   return '#' + q.toString();
 }
 

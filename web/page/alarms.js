@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { post } from './api.js';
-import { el, name, say } from './dom.js';
-import { age, clock, label, visible } from './format.js';
+import { el, name, say, syncRows } from './dom.js';
+import { age, visible } from './format.js';
+import { matches } from './filter.js';
+import { grouped } from './groups.js';
+import { Notes, moment, notes } from './notes.js';
+import { about, grades, mark, subject, urgency, words } from './problem.js';
 
-/** How long the button of an alarm silences it, s. */
-const silence = 3600;
-
-/** The severities, the most serious first, with the class of their mark. */
-const severities = new Map([['critical', 'bad'], ['major', 'bad'], ['minor', 'warn'], ['warning', 'warn']]);
+/** The most rows of one level. */
+const most = 200;
 
 /** @typedef {import('./model.js').Alarm} Alarm */
+/** @typedef {import('./groups.js').Group} Group */
 
-/**
- * The id of what an alarm is about, '' for its net.
- * @param {Alarm} a
- */
-export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '';
-
-/** The rows of alarms and silences, and the changes that the reader may make. */
+/** The rows of alarms, in groups that open, and of silences. */
 export class AlarmRows {
   /**
    * @param {import('./model.js').Model} model
@@ -25,63 +20,119 @@ export class AlarmRows {
    */
   constructor(model, fail) {
     this.model = model;
-    this.fail = fail;
+    this.notes = new Notes(fail);
+    /** @type {Set<string>} keys of the groups that are open */ this.opened = new Set();
+    /** @type {Map<string, Group>} the groups as of now, by key */ this.groups = new Map();
   }
 
   /**
-   * The net of the reader first, then what is not silenced, the most serious and the oldest.
+   * The alarms that the filters select, the most urgent first.
    * @param {Alarm[]} alarms
    */
-  order(alarms) {
-    const here = (/** @type {Alarm} */ a) => (a.net === this.model.where.net ? 0 : 1);
-    const grades = [...severities.keys()];
-    return [...alarms].sort((a, b) => here(a) - here(b) || Number(Boolean(a.silenced_until)) - Number(Boolean(b.silenced_until)) ||
-      grades.indexOf(a.severity) - grades.indexOf(b.severity) || Date.parse(a.since) - Date.parse(b.since));
+  select(alarms) {
+    const { net, filter } = this.model.where;
+    return alarms.filter((a) => matches(a, filter)).sort(urgency(net));
+  }
+
+  /**
+   * @param {Element} list
+   * @param {Alarm[]} alarms as select returns them
+   */
+  show(list, alarms) {
+    this.groups.clear();
+    this.#fill(list, grouped(alarms));
+  }
+
+  /**
+   * @param {Element} list
+   * @param {Group[]} groups
+   */
+  #fill(list, groups) {
+    for (const g of groups) this.groups.set(g.key, g);
+    const shown = groups.slice(0, most);
+    const rest = groups.length - shown.length;
+    const actions = Boolean(this.model.overview?.actions);
+    /** @type {(Group|null)[]} */
+    const rows = rest ? [...shown, null] : shown;
+    syncRows(list, rows, (g) => (g ? `${g.parts.length > 1} ${g.parts.length > 1 ? g.key : g.alarms[0].index + g.alarms[0].since} ${actions}` : 'more'),
+      (g) => (!g ? el('li', { class: 'quiet more' }) : g.parts.length > 1 ? this.#makeGroup(g.key) : this.#make(g.alarms[0])),
+      (row, g) => (!g ? say(row, `and ${rest} more`) : g.parts.length > 1 ? this.#updateGroup(row, g) : this.#update(row, g.alarms[0])));
+  }
+
+  /** @param {string} key */
+  #makeGroup(key) {
+    const toggle = () => {
+      if (!this.opened.delete(key)) this.opened.add(key);
+      this.model.dispatchEvent(new Event('overview'));
+    };
+    const row = el('li', { class: 'group' }, el('button', { type: 'button', class: 'row alarm', 'aria-expanded': 'false', onclick: toggle },
+      el('span', { class: 'mark', role: 'img' }),
+      el('span', { class: 'title' }, el('strong', { class: 'num' }), ' ', name('')),
+      el('span', { class: 'age num', title: 'time since the condition of the oldest began' }),
+      el('span', { class: 'text' }),
+      el('span', { class: 'text noted' })));
+    if (this.model.overview?.actions) row.append(this.notes.buttons(this.#subjectOf(key)));
+    return row;
+  }
+
+  /** @param {string} key */
+  #subjectOf(key) {
+    return { alarms: () => this.groups.get(key)?.alarms.slice(0, 1000) ?? [], of: this.groups.get(key)?.of ?? null };
+  }
+
+  /**
+   * @param {HTMLElement} row
+   * @param {Group} g
+   */
+  #updateGroup(row, g) {
+    const open = this.opened.has(g.key);
+    const button = /** @type {HTMLElement} */ (row.firstElementChild);
+    button.setAttribute('aria-expanded', String(open));
+    say(part(row, '.num'), String(g.alarms.length));
+    titled(part(row, '.name'), g.title, g.id);
+    const worst = g.alarms.reduce((w, a) => Math.min(w, grades.indexOf(a.severity)), grades.length - 1);
+    marked(part(row, '.mark'), grades[worst]);
+    const oldest = Math.min(...g.alarms.map((a) => Date.parse(a.since)));
+    say(part(row, '.age'), age((this.model.clock.now() - oldest) / 1000));
+    say(part(row, '.text'), g.text);
+    part(row, '.text').hidden = !g.text;
+    say(part(row, '.noted'), summary(g.alarms));
+    button.classList.toggle('silenced', g.alarms.every((a) => a.silenced_until));
+    const acts = /** @type {HTMLElement|null} */ (row.querySelector(':scope > .acts'));
+    if (acts) this.notes.update(acts, this.#subjectOf(g.key));
+    let inner = row.querySelector(':scope > ul');
+    if (!open) return inner?.remove();
+    if (!inner) row.append((inner = el('ul', { class: 'inner' })));
+    this.#fill(inner, g.parts);
   }
 
   /** @param {Alarm} a */
-  make(a) {
-    const kind = severities.get(a.severity) ?? 'bad';
+  #make(a) {
+    const current = () => this.model.overview?.alarms.filter((other) => other.index === a.index) ?? [];
     return el('li', null, el('button', { type: 'button', class: 'row alarm', onclick: () => this.#go(a) },
-      el('span', { class: 'mark ' + kind, role: 'img', 'aria-label': a.severity, title: a.severity }, kind === 'bad' ? '▲' : '△'),
-      el('span', { class: 'title' }, name(about(a) || a.net || '')),
-      el('span', { class: 'age num', title: 'raised so long ago' }),
+      el('span', { class: 'mark', role: 'img' }),
+      el('span', { class: 'title' }, name('')),
+      el('span', { class: 'age num', title: 'time since its condition began' }),
       el('span', { class: 'text' }),
       el('span', { class: 'text noted' })),
-    this.model.overview?.actions && this.#buttons(a));
+    this.model.overview?.actions && this.notes.buttons({ alarms: current, of: { alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source } }));
   }
 
   /**
    * @param {HTMLElement} row
    * @param {Alarm} a
    */
-  update(row, a) {
-    const part = (/** @type {string} */ of) => /** @type {HTMLElement} */ (row.querySelector(of));
-    say(part('.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
-    say(part('.text'), a.text);
+  #update(row, a) {
+    marked(part(row, '.mark'), a.severity);
+    say(part(row, '.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
+    say(part(row, '.text'), words(a));
     row.title = visible(a.text);
-    say(part('.name'), this.#subject(a));
-    say(part('.noted'), notes(a));
-    part('.row').classList.toggle('silenced', Boolean(a.silenced_until));
-    const button = /** @type {HTMLElement|null} */ (row.querySelector('.ack'));
-    if (button) say(button, a.acknowledged ? 'Withdraw' : 'Acknowledge');
-  }
-
-  /**
-   * A key that is another one where the row is made of other parts.
-   * @param {Alarm} a
-   */
-  key(a) {
-    return `${a.index} ${a.since} ${a.severity} ${Boolean(this.model.overview?.actions)}`;
-  }
-
-  /** @param {Alarm} a */
-  #buttons(a) {
-    const current = () => this.model.overview?.alarms.find((other) => other.index === a.index) ?? a;
-    return el('div', { class: 'acts' },
-      el('button', { type: 'button', class: 'link-like ack', onclick: () => this.#post(`alarms/${current().acknowledged ? 'unack' : 'ack'}`, { indices: [a.index] }) }, 'Acknowledge'),
-      el('button', { type: 'button', class: 'link-like', onclick: () => this.#post('alarms/silence', { for_seconds: silence, alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source }) },
-        'Silence for 1 h'));
+    titled(part(row, '.name'), subject(a), about(a) || a.net || '');
+    const elsewhere = a.net && about(a) && a.net !== this.model.where.net && !row.closest('.group') ? `${a.net_name || a.net} · ` : '';
+    say(part(row, '.noted'), elsewhere + notes(a));
+    part(row, '.row').classList.toggle('silenced', Boolean(a.silenced_until));
+    const acts = /** @type {HTMLElement|null} */ (row.querySelector('.acts'));
+    if (acts) this.notes.update(acts, { alarms: () => [a], of: null });
   }
 
   /** @param {import('./model.js').Silence} s */
@@ -90,56 +141,54 @@ export class AlarmRows {
     return el('li', { class: 'row silence' },
       el('span', { class: 'mark', 'aria-hidden': 'true' }, '∅'),
       el('span', { class: 'title' }, name(what)),
-      this.model.overview?.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.#post('alarms/unsilence', { id: s.id }) }, 'End') : el('span'),
+      this.model.overview?.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span'),
       el('span', { class: 'text' }, `until ${moment(Date.parse(s.until))} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
-  }
-
-  /**
-   * @param {string} path
-   * @param {object} change
-   */
-  async #post(path, change) {
-    try {
-      await post(path, change);
-      this.fail(''); // the stream brings the change
-    } catch (error) {
-      this.fail(error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  /**
-   * What an alarm is about, by its name where that is at hand.
-   * @param {Alarm} a
-   */
-  #subject(a) {
-    const scene = a.net === this.model.where.net ? this.model.scene : null;
-    const node = scene?.nodes[Math.max(scene.find('place', a.place ?? ''), scene.find('transition', a.transition ?? ''))];
-    return node ? label(node) : about(a) || a.net || '';
   }
 
   /** @param {Alarm} a */
   #go(a) {
     const kind = a.place ? 'place' : a.transition ? 'transition' : '';
-    this.model.address.go({ net: a.net ?? '', kind, id: a.place ?? a.transition ?? '', at: 0 });
+    this.model.address.go({ net: a.net ?? this.model.where.net, kind, id: a.place ?? a.transition ?? '', at: 0 });
   }
 }
 
 /**
- * The severity of an alarm, and what operators noted.
- * @param {Alarm} a
+ * @param {HTMLElement} row
+ * @param {string} selector of a part that each row has
  */
-function notes(a) {
-  const parts = [a.severity];
-  const ack = a.acknowledged;
-  if (ack) parts.push(`acknowledged by ${ack.by}${ack.comment ? `: ${ack.comment}` : ''}`);
-  if (a.silenced_until) parts.push(`silenced until ${moment(Date.parse(a.silenced_until))}`);
-  return parts.join(' · ');
+function part(row, selector) {
+  return /** @type {HTMLElement} */ (row.querySelector(selector));
 }
 
 /**
- * A time, with its date where that is another day.
- * @param {number} ms
+ * A name for people, with the id in the title.
+ * @param {HTMLElement} node
+ * @param {string} text
+ * @param {string} id
  */
-function moment(ms) {
-  return Math.abs(ms - Date.now()) < 24 * 3600e3 ? clock(ms) : `${new Date(ms).toISOString().slice(0, 10)} ${clock(ms)}`;
+function titled(node, text, id) {
+  say(node, text);
+  node.title = visible(id);
+}
+
+/**
+ * @param {HTMLElement} node
+ * @param {string} severity
+ */
+function marked(node, severity) {
+  const [sign, kind] = mark(severity);
+  say(node, sign);
+  node.className = 'mark ' + kind;
+  node.setAttribute('aria-label', severity);
+  node.title = severity;
+}
+
+/**
+ * How many alarms of a group have each severity, and how many are acknowledged and silenced.
+ * @param {Alarm[]} alarms
+ */
+function summary(alarms) {
+  const parts = grades.map((grade) => [alarms.filter((a) => a.severity === grade).length, grade]);
+  parts.push([alarms.filter((a) => a.acknowledged).length, 'acknowledged'], [alarms.filter((a) => a.silenced_until).length, 'silenced']);
+  return parts.filter(([n]) => n).map((p) => p.join(' ')).join(' · ');
 }

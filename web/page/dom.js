@@ -49,10 +49,10 @@ function fill(element, attributes, children) {
  * A name in its own direction, so that one that is written from right to left
  * does not turn what stands beside it.
  * @param {string} text
- * @param {string} [className]
+ * @param {string} [id] for its title
  */
-export function name(text, className) {
-  return el('bdi', { class: className ? 'name ' + className : 'name', title: text }, text);
+export function name(text, id) {
+  return el('bdi', { class: 'name', title: id ?? text }, text);
 }
 
 /**

@@ -37,6 +37,15 @@ export function age(seconds) {
 }
 
 /**
+ * A limit in seconds without units that are zero.
+ * @param {number|null|undefined} seconds
+ * @returns {string} such as 20 s, 10 m, 1 h 30 m
+ */
+export function span(seconds) {
+  return age(seconds).replace(/ 0?0 [smh]$/, '');
+}
+
+/**
  * An age in at most four characters.
  * @param {number|null|undefined} seconds
  */

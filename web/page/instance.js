@@ -65,5 +65,5 @@ function stay(s, i, model, scale) {
  */
 function toPlace(id, model, key) {
   const node = model.scene?.nodes[model.scene.find('place', id)];
-  return el('button', { type: 'button', class: 'link-like', 'data-key': key, onclick: () => model.select('place', id) }, name(node ? label(node) : id));
+  return el('button', { type: 'button', class: 'link-like', 'data-key': key, onclick: () => model.select('place', id) }, name(node ? label(node) : id, id));
 }

@@ -23,6 +23,48 @@ export class Labels {
     this.scene = scene;
     this.key = '';
     /** @type {Written[]} */ this.written = [];
+    /** @type {{key: string, taken: Taken|null, at: Map<number, {x: number, y: number}|null>}} */ this.ages = { key: '', taken: null, at: new Map() };
+  }
+
+  /**
+   * Where the age of a place is written: beside the place, and on no other node.
+   * @param {number} place
+   * @param {number} scale
+   * @param {(place: number) => number} radius on the screen
+   * @param {boolean} labelled whether places have their labels below them
+   * @returns {{x: number, y: number}|null} as if the drawing began at 0, 0; null where there is no room
+   */
+  age(place, scale, radius, labelled) {
+    const key = scale.toFixed(4) + labelled;
+    if (this.ages.key !== key) this.ages = { key, taken: this.#nodes(scale, radius, labelled), at: new Map() };
+    const found = this.ages.at.get(place);
+    if (found !== undefined) return found;
+    const n = this.scene.nodes[place];
+    const r = radius(place) + 7;
+    const around = [[0, -r - 7], [r + 12, -r], [-r - 12, -r], [r + 15, 0], [-r - 15, 0]].map(([dx, dy]) => ({ x: n.x * scale + dx, y: n.y * scale + dy }));
+    const at = around.find((p) => this.ages.taken?.free(ageBox(p))) ?? null;
+    this.ages.at.set(place, at);
+    return at;
+  }
+
+  /**
+   * What nodes take on the screen.
+   * @param {number} scale
+   * @param {(place: number) => number} radius
+   * @param {boolean} labelled
+   */
+  #nodes(scale, radius, labelled) {
+    const taken = new Taken();
+    const { nodes, placeCount, labels } = this.scene;
+    nodes.forEach((n, i) => {
+      const w = Math.max(n.w * scale / 2, i < placeCount ? radius(i) : 0);
+      const h = Math.max(n.h * scale / 2, i < placeCount ? radius(i) : 0);
+      taken.add({ left: n.x * scale - w, right: n.x * scale + w, top: n.y * scale - h, bottom: n.y * scale + h });
+      if (!labelled || i >= placeCount) return;
+      const half = (Math.max(...labels[i].map((l) => l.length)) * perCharacter * scale * 1.15) / 2;
+      taken.add({ left: n.x * scale - half, right: n.x * scale + half, top: n.y * scale + h, bottom: n.y * scale + h + (8 + 14 * labels[i].length) * scale });
+    });
+    return taken;
   }
 
   /**
@@ -36,13 +78,12 @@ export class Labels {
     if (key === this.key) return this.written;
     this.key = key;
     this.written = [];
-    const taken = new Taken();
-    const { nodes, placeCount } = this.scene;
-    nodes.forEach((n, i) => {
-      const w = Math.max(n.w * scale / 2, i < placeCount ? radius(i) : 0);
-      const h = Math.max(n.h * scale / 2, i < placeCount ? radius(i) : 0);
-      taken.add({ left: n.x * scale - w, right: n.x * scale + w, top: n.y * scale - h, bottom: n.y * scale + h });
-    });
+    const taken = this.#nodes(scale, radius, false);
+    const { placeCount } = this.scene;
+    for (const i of first) {
+      const age = this.age(i, scale, radius, false);
+      if (age) taken.add(ageBox(age));
+    }
     const order = [...first, ...Array.from({ length: placeCount }, (_, i) => i).filter((i) => !first.includes(i))];
     order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length));
     return this.written;
@@ -59,13 +100,25 @@ export class Labels {
     const n = this.scene.nodes[i];
     const lines = twoLines(label(n), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
-    const x = n.x * scale;
-    const y = n.y * scale + r + 7 + line / 2;
-    const box = { left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (lines.length - 0.5) * line };
-    if (!always && !taken.free(box)) return;
-    taken.add(box);
-    this.written.push({ node: i, lines, x, y });
+    const high = (lines.length - 1) * line;
+    const below = { x: n.x * scale, y: n.y * scale + r + 7 + line / 2 };
+    const beside = [{ x: below.x, y: n.y * scale - r - 9 - high - line / 2 }, { x: below.x + r + 6 + half, y: n.y * scale - high / 2 }, { x: below.x - r - 6 - half, y: n.y * scale - high / 2 }];
+    const box = (/** @type {{x: number, y: number}} */ { x, y }) => ({ left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (lines.length - 0.5) * line });
+    const free = (always ? [below, ...beside] : [below]).find((p) => taken.free(box(p)));
+    if (!always && !free) return;
+    const at = free ?? below;
+    taken.add(box(at));
+    this.written.push({ node: i, lines, ...at });
   }
+}
+
+/**
+ * What the age of a place takes that is written around a point.
+ * @param {{x: number, y: number}} at
+ * @returns {Box}
+ */
+function ageBox({ x, y }) {
+  return { left: x - 14, right: x + 14, top: y - 6.5, bottom: y + 6.5 };
 }
 
 /** Boxes that are taken, in cells of a grid. */

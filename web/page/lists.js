@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AlarmRows } from './alarms.js';
+import { Filter } from './filter.js';
+import { grades, mark } from './problem.js';
 import { el, name, say, syncRows } from './dom.js';
 import { age, count, label, rate, unknown } from './format.js';
 
@@ -15,6 +17,8 @@ export class Lists {
   constructor(model, root) {
     this.model = model;
     this.alarms = section('Alarms');
+    this.filter = new Filter(model);
+    this.alarms.list.before(this.filter.root);
     this.silences = section('Silences');
     this.nets = section('Nets');
     this.sources = section('Sources');
@@ -32,14 +36,28 @@ export class Lists {
     const { overview, where } = this.model;
     if (!overview) return;
     const here = (/** @type {{net?: string}} */ x) => (x.net === where.net ? 0 : 1);
-    const alarms = this.rows.order(overview.alarms);
+    const alarms = this.rows.select(overview.alarms);
     const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
-    this.alarms.root.hidden = alarms.length === 0;
-    this.#fill(this.alarms, alarms, overview.alarms_left_out, (a) => this.rows.key(a), (a) => this.rows.make(a), (row, a) => this.rows.update(row, a));
+    this.#alarms(overview, alarms);
     this.silences.root.hidden = overview.silences.length === 0;
     this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${overview.actions}`, (s) => this.rows.makeSilence(s), () => {});
     this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, sources, overview.sources_left_out, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
+  }
+
+  /**
+   * @param {import('./model.js').Overview} overview
+   * @param {import('./model.js').Alarm[]} shown
+   */
+  #alarms(overview, shown) {
+    const { root, list, more, count: number } = this.alarms;
+    const leftOut = overview.alarms_left_out ?? 0;
+    this.filter.show(overview.alarms, shown.length);
+    root.hidden = overview.alarms.length === 0 && this.filter.root.hidden;
+    this.rows.show(list, shown);
+    say(number, String(overview.alarms.length + leftOut));
+    more.hidden = !leftOut;
+    say(more, `and ${leftOut} more, see pnagent alarms`);
   }
 
   /**
@@ -63,7 +81,7 @@ export class Lists {
   #net(n) {
     return el('li', null, el('button', { type: 'button', class: 'row net', onclick: () => this.model.openNet(n.id) },
       el('span', { class: 'mark', role: 'img' }),
-      el('span', { class: 'title' }, name(label(n))),
+      el('span', { class: 'title' }, name(label(n), n.id)),
       el('span', { class: 'age num', title: 'age of the oldest token' }),
       el('span', { class: 'text' })));
   }
@@ -77,7 +95,7 @@ export class Lists {
     if (n.id === this.model.where.net) button.setAttribute('aria-current', 'true');
     else button.removeAttribute('aria-current');
     const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
-    const [sign, kind, words] = health(n);
+    const [sign, kind, words] = health(n, this.model.overview?.alarms ?? []);
     say(mark, sign);
     mark.className = 'mark ' + kind;
     mark.setAttribute('aria-label', words);
@@ -133,10 +151,15 @@ function source(s) {
 /**
  * Sign, class and words for how a net is.
  * @param {import('./model.js').NetSummary} n
+ * @param {import('./model.js').Alarm[]} alarms
  * @returns {[string, string, string]}
  */
-export function health(n) {
-  if (n.alarms) return ['▲', 'bad', 'alarm'];
+function health(n, alarms) {
+  if (n.alarms) {
+    const of = alarms.filter((a) => a.net === n.id);
+    const worst = grades.find((grade) => of.some((a) => a.severity === grade));
+    return [...mark(worst ?? ''), worst ? `alarm, ${worst}` : 'alarm'];
+  }
   if (!n.sources_up) return ['◌', 'warn', 'no source is up'];
   if (n.sources_stale) return ['◐', 'warn', 'some sources are silent'];
   return ['●', 'good', 'well'];

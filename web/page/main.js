@@ -3,7 +3,7 @@
 import { Banners } from './banners.js';
 import { heatLegend } from './chart.js';
 import { byId, el, say, syncRows } from './dom.js';
-import { age, count, label, rate } from './format.js';
+import { age, count, label, plural, rate } from './format.js';
 import { HeatScale } from './heat.js';
 import { Headline } from './headline.js';
 import { Help } from './help.js';
@@ -45,7 +45,7 @@ function describe(node) {
   if (!scene || !n) return '';
   if (n.kind === 'place') {
     const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
-    return `place ${label(n)}: ${count(shown?.places[node]?.tokens)} tokens, ${old}`;
+    return `place ${label(n)}: ${plural(shown?.places[node]?.tokens, 'token')}, ${old}`;
   }
   const row = shown?.transitions[scene.row(node)] ?? {};
   return `transition ${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;

@@ -4,6 +4,7 @@ import { ApiError, ask } from './api.js';
 import { Clock } from './clock.js';
 import { Frame } from './frame.js';
 import { Live } from './live.js';
+import { urgency } from './problem.js';
 import { Scene } from './scene.js';
 
 /**
@@ -13,6 +14,7 @@ import { Scene } from './scene.js';
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{connected: boolean, since: string, reason?: string}} Connection
  * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, since: string, text: string,
+ *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean,
  *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string}} Alarm
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
@@ -164,7 +166,7 @@ export class Model extends EventTarget {
     this.overviewAt = Date.now();
     this.clock.observe(Date.parse(overview.at));
     if (!this.where.net && overview.nets.length) {
-      this.address.go({ net: neediest(overview.nets).id }, true);
+      this.address.go({ net: neediest(overview).id }, true);
     }
     this.#follow();
     this.#tell('overview');
@@ -244,9 +246,10 @@ function text(error) {
 }
 
 /**
- * The net to look at first: with alarms, else with the oldest token.
- * @param {NetSummary[]} nets
+ * The net to look at first: with the most urgent alarm, else with the oldest token.
+ * @param {Overview} overview
  */
-function neediest(nets) {
-  return [...nets].sort((a, b) => b.alarms - a.alarms || (b.oldest_age_seconds ?? 0) - (a.oldest_age_seconds ?? 0))[0];
+function neediest({ nets, alarms }) {
+  const urgent = [...alarms].sort(urgency('')).find((a) => nets.some((n) => n.id === a.net));
+  return nets.find((n) => n.id === urgent?.net) ?? [...nets].sort((a, b) => (b.oldest_age_seconds ?? 0) - (a.oldest_age_seconds ?? 0))[0];
 }

@@ -10,8 +10,9 @@ const detail = { marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 
 const fontSize = 12;
 const lineHeight = 14;
 const labelGap = 8;
-/** How many of the oldest are named where nothing else is. */
+/** How many of the oldest, and of those with an alarm, are named where nothing else is. */
 const alwaysNamed = 6;
+const alarmsNamed = 60;
 
 /**
  * Paints a net. All coordinates are those of the screen: world × scale + (x, y).
@@ -46,15 +47,16 @@ export class Painter {
     ctx.textAlign = 'center';
     ctx.textBaseline = 'middle';
     this.arcs(scene, scene.arcs, this.palette.arc, 1.25);
-    const first = frame?.byAge(scene.nodes).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
-    const named = new Set(first);
+    const old = frame?.byAge(scene.nodes).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
+    const named = new Set([...[...view.alarmed].filter((i) => i < scene.placeCount).slice(0, alarmsNamed), ...old]);
     scene.nodes.forEach((node, i) => {
       if (!this.#seen(node)) return;
-      if (i < scene.placeCount) this.#place(node, scene.radius(i, this.scale), i, frame, view, named.has(i));
+      if (i < scene.placeCount) this.#place(node, scene.radius(i, this.scale), i, frame, view);
       else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
     });
-    if (this.scale >= detail.labels) this.#labels(scene);
-    else this.#names(scene, first);
+    if (this.scale >= detail.labels) this.#labels(scene, view.alarmed);
+    else this.#names(scene, [...named]);
+    if (frame) this.#ages(scene, frame, view.now, named);
   }
 
   /** @param {import('./scene.js').DrawnNode} node */
@@ -171,9 +173,8 @@ export class Painter {
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
    * @param {{now: number, alarmed: Set<number>}} view
-   * @param {boolean} named
    */
-  #place(node, r, row, frame, view, named) {
+  #place(node, r, row, frame, view) {
     const { ctx, palette } = this;
     const sx = node.x * this.scale + this.x;
     const sy = node.y * this.scale + this.y;
@@ -183,7 +184,7 @@ export class Painter {
     if (h > 0.5) this.#glow(sx, sy, r, h);
     ctx.beginPath();
     ctx.arc(sx, sy, r, 0, 2 * Math.PI);
-    ctx.fillStyle = tokens ? palette.heat.fill(h) : palette.empty;
+    ctx.fillStyle = !tokens ? palette.empty : node.final ? palette.finished : palette.heat.fill(h);
     ctx.fill();
     ctx.lineWidth = view.alarmed.has(row) ? 2.5 : 1.25;
     ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
@@ -192,10 +193,25 @@ export class Painter {
     if (r >= 7 && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
       ctx.font = `600 ${Math.min(Math.max(15, r * 0.6), r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
-      ctx.fillStyle = tokens ? palette.heat.ink(h) : palette.quiet;
+      ctx.fillStyle = !tokens ? palette.quiet : node.final ? palette.ink : palette.heat.ink(h);
       ctx.fillText(text, sx, sy + 0.5);
     }
-    if (age && age >= 10 && (this.scale >= detail.ages || named)) this.#pill(shortAge(age), sx, sy - r - 14, palette.ink);
+  }
+
+  /**
+   * Ages of the oldest tokens, each beside its place where it covers no other node. Those of
+   * finished work are left out.
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./frame.js').Frame} frame
+   * @param {number} now
+   * @param {Set<number>} named
+   */
+  #ages(scene, frame, now, named) {
+    for (const i of this.scale >= detail.ages ? Array(scene.placeCount).keys() : named) {
+      const age = scene.nodes[i].final || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
+      const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels);
+      if (at) this.#pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
+    }
   }
 
   /**
@@ -290,7 +306,8 @@ export class Painter {
   #names(scene, first) {
     const { ctx, scale, palette } = this;
     ctx.font = `${smallFont}px ${font}`;
-    for (const { node, lines, x, y } of scene.names.lay(scale, (i) => scene.radius(i, scale), first)) {
+    const written = scene.names.lay(scale, (i) => scene.radius(i, scale), first);
+    for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
       if (!this.#seen(scene.nodes[node]) || (scale < detail.names && !first.includes(node))) continue;
       lines.forEach((text, k) => {
         ctx.lineWidth = 3;
@@ -304,18 +321,20 @@ export class Painter {
 
   /**
    * Labels as the layout left room for them: in a transition's box, below a
-   * place's circle.
+   * place's circle. Those of nodes with an alarm are in front.
    * @param {import('./scene.js').Scene} scene
+   * @param {Set<number>} alarmed
    */
-  #labels(scene) {
+  #labels(scene, alarmed) {
     const { ctx, palette, scale } = this;
     const line = lineHeight * scale;
     ctx.font = `${(fontSize * scale).toFixed(2)}px ${font}`;
     ctx.fillStyle = palette.ink;
     ctx.strokeStyle = palette.ground;
     ctx.lineWidth = 4;
-    scene.nodes.forEach((node, i) => {
-      if (!this.#seen(node)) return;
+    for (const i of [...scene.nodes.keys()].filter((n) => !alarmed.has(n)).concat(...alarmed)) {
+      const node = scene.nodes[i];
+      if (!this.#seen(node)) continue;
       const lines = scene.labels[i];
       const sx = node.x * scale + this.x;
       const sy = node.y * scale + this.y;
@@ -324,7 +343,7 @@ export class Painter {
         if (i < scene.placeCount) ctx.strokeText(text, sx, first + k * line); // arcs may pass below
         ctx.fillText(text, sx, first + k * line);
       });
-    });
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import { Flow } from './flow.js';
 import { gestures } from './gestures.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
+import { urgency } from './problem.js';
 
 /** Share of the screen painted ahead on each side, for panning. */
 const ahead = 0.25;
@@ -245,7 +246,7 @@ export class Stage {
   /** @returns {Set<number>} nodes that an alarm is about */
   #alarmed() {
     const { scene, overview, where } = this.model;
-    const nodes = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net)
+    const nodes = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net).sort(urgency(where.net))
       .flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1]);
     return new Set(nodes.filter((n) => n >= 0));
   }

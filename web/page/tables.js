@@ -83,7 +83,7 @@ export class Tables {
    * @param {number} cells
    */
   #row(node, cells) {
-    const open = el('button', { type: 'button', class: 'link-like', onclick: () => this.model.select(node.kind, node.id) }, name(label(node)));
+    const open = el('button', { type: 'button', class: 'link-like', onclick: () => this.model.select(node.kind, node.id) }, name(label(node), node.id));
     return el('tr', null, el('th', { scope: 'row' }, open), ...Array.from({ length: cells }, () => el('td', { class: 'num' })));
   }
 }

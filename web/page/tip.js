@@ -46,8 +46,8 @@ export class Tip {
   /** @param {number} node */
   #place(node) {
     const row = this.model.shown?.places[node] ?? {};
-    const old = this.model.scene?.nodes[node].final ? 'finished' : `oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
-    const words = row.tokens === 0 ? 'empty' : `${count(row.tokens)} tokens, ${old}`;
+    const old = this.model.scene?.nodes[node].final ? 'finished work: no transition takes them' : `oldest ${age(this.model.shown?.oldestAge(node, this.model.now()))}`;
+    const words = row.tokens === 0 ? 'empty' : `${plural(row.tokens, 'token')}, ${old}`;
     return [el('div', { class: 'num' }, words)];
   }
 

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an alarm is about, in a few words with the number first.
+import { count, plural, rate, span } from './format.js';
+
+/** @typedef {import('./model.js').Alarm} Alarm */
+
+/** The severities, the most serious first, with the class of their mark. */
+const severities = new Map([['critical', 'bad'], ['major', 'bad'], ['minor', 'warn'], ['warning', 'warn']]);
+
+/** The kinds of alarms for people: one, and several. */
+const kinds = new Map(Object.entries({
+  tokenStuck: ['stuck place', 'stuck places'], transitionStarved: ['starved transition', 'starved transitions'],
+  netDeadlocked: ['deadlocked net', 'deadlocked nets'], failureRatio: ['failing transition', 'failing transitions'],
+  transitionLoop: ['looping transition', 'looping transitions'], regionStopped: ['stopped region', 'stopped regions'],
+  sourceLost: ['silent source', 'silent sources'], sourceConflict: ['source name used twice', 'source names used twice'],
+  sourceRefused: ['refused source', 'refused sources'], natsDisconnected: ['lost connection to NATS', 'lost connections to NATS'],
+}));
+
+/**
+ * @param {string} kind
+ * @param {number} [n]
+ * @returns {string} such as stuck places
+ */
+export function kindName(kind, n = 1) {
+  return kinds.get(kind)?.[n === 1 ? 0 : 1] ?? kind;
+}
+
+/** The names of the severities, the most serious first. */
+export const grades = Object.freeze([...severities.keys()]);
+
+/**
+ * @param {string} severity
+ * @returns {[string, string]} sign and class of its mark
+ */
+export function mark(severity) {
+  const kind = severities.get(severity) ?? 'bad';
+  return [kind === 'bad' ? '▲' : '△', kind];
+}
+
+/**
+ * What needs attention first: what is not silenced, the most serious, what is not
+ * acknowledged, the net of the reader, the oldest.
+ * @param {string} net of the reader
+ * @returns {(a: Alarm, b: Alarm) => number}
+ */
+export function urgency(net) {
+  const not = (/** @type {unknown} */ x) => (x ? 1 : 0);
+  const grade = (/** @type {Alarm} */ a) => grades.indexOf(a.severity);
+  return (a, b) => not(a.silenced_until) - not(b.silenced_until) || grade(a) - grade(b) || not(a.acknowledged) - not(b.acknowledged) ||
+    not(a.net !== net) - not(b.net !== net) || Date.parse(a.since) - Date.parse(b.since) || a.index - b.index;
+}
+
+/**
+ * The id of what an alarm is about, '' for its net.
+ * @param {Alarm} a
+ */
+export const about = (a) => a.place ?? a.transition ?? a.source ?? a.region ?? '';
+
+/**
+ * What an alarm is about, by its name for people.
+ * @param {Alarm} a
+ */
+export function subject(a) {
+  return a.name || about(a) || a.net_name || a.net || 'this sidecar';
+}
+
+/** @type {Record<string, (a: Alarm) => string>} */
+const facts = {
+  tokenStuck: (a) => `${plural(a.affected, 'token')} for more than ${span(a.after_seconds)}`,
+  transitionStarved: (a) => `${plural(a.affected, 'instance')} for more than ${span(a.after_seconds)} without a firing`,
+  netDeadlocked: (a) => `${plural(a.affected, 'instance')} deadlocked`,
+  failureRatio: (a) => `${count(a.affected)} of ${count(a.runs)} runs failed in ${span(a.window_seconds)}`,
+  transitionLoop: (a) => `${rate(a.rate)} over ${span(a.window_seconds)}, more than ${rate(a.above)}`,
+  sourceLost: (a) => `${plural(a.affected, 'net')} without messages`,
+  sourceConflict: (a) => `${plural(a.affected, 'net')} from two processes with this name`,
+  sourceRefused: (a) => `${plural(a.affected, 'net')} whose messages are refused`,
+  regionStopped: () => 'stopped',
+  natsDisconnected: () => 'no connection to NATS',
+};
+
+/**
+ * What is wrong, from the fields of the alarm.
+ * @param {Alarm} a
+ */
+export function words(a) {
+  const now = facts[a.alarm]?.(a) ?? kindName(a.alarm);
+  return a.outdated ? `${now}, at an earlier moment` : now;
+}

@@ -20,6 +20,15 @@ const maxCommands = 20
 // no requests.
 func Commands(net string, of *telemetry.Instance, place string) []string {
 	var lines []string
+	for _, r := range Requests(net, of, place) {
+		lines = append(lines, Line(r.Verb, r.Net, r.Instance, r.Element, r.Tokens))
+	}
+	return lines
+}
+
+// Requests returns the requests of Commands.
+func Requests(net string, of *telemetry.Instance, place string) []Request {
+	var requests []Request
 	if of.Acts == "" {
 		return nil
 	}
@@ -29,12 +38,15 @@ func Commands(net string, of *telemetry.Instance, place string) []string {
 			continue
 		}
 		for _, w := range t.Waits {
-			if line := command(net, of.Instance, w, ends); line != "" && !slices.Contains(lines, line) && len(lines) < maxCommands {
-				lines = append(lines, line)
+			r, helps := request(w, ends)
+			same := func(o Request) bool { return o.Verb == r.Verb && o.Element == r.Element && o.Tokens == r.Tokens }
+			if helps && !slices.ContainsFunc(requests, same) && len(requests) < maxCommands {
+				r.Net, r.Instance = net, of.Instance
+				requests = append(requests, r)
 			}
 		}
 	}
-	return lines
+	return requests
 }
 
 // continues reports whether an instance has a transition that fires by itself or by a
@@ -46,16 +58,16 @@ func continues(of *telemetry.Instance) bool {
 	})
 }
 
-// command returns the command line for one wait; "" if a command does not help. ends says
-// that the instance does not continue otherwise.
-func command(net, instance string, w telemetry.InstanceWait, ends bool) string {
+// request returns the request for one wait, and whether one helps. ends says that the
+// instance does not continue otherwise.
+func request(w telemetry.InstanceWait, ends bool) (r Request, helps bool) {
 	switch reason := stats.ReasonNamed(w.Reason); {
 	case reason == stats.ReasonManual:
-		return Line(Fire, net, instance, w.Transition, 0)
+		return Request{Verb: Fire, Element: w.Transition}, true
 	case reason == stats.ReasonIncident:
-		return Line(Retry, net, instance, w.Transition, 0)
+		return Request{Verb: Retry, Element: w.Transition}, true
 	case reason == stats.ReasonMissing && w.Place != "" && ends:
-		return Line(Inject, net, instance, w.Place, uint64(w.Count))
+		return Request{Verb: Inject, Element: w.Place, Tokens: max(uint64(w.Count), 1)}, true
 	}
-	return ""
+	return Request{}, false
 }

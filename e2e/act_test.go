@@ -3,14 +3,20 @@
 package e2e
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/bcrypt"
 )
 
 // claimProcess is the example process, of which large claims wait for their manager.
@@ -229,4 +235,80 @@ func TestActEndsWithItsCode(t *testing.T) {
 	types(t, nowhere, "pnagent inject claim berlin/48 paid many").says(t, 2, "many")
 	types(t, nowhere, "pnagent retry claim berlin/48 pay --data {").says(t, 2, `retry: data "{"; expected JSON`)
 	types(t, nowhere, "pnagent fire claim berlin/48 approve --comment $'a\\nb'").says(t, 2, "fire: comment: ")
+}
+
+// A button of the page fires a transition of an instance for a client that authenticates, and
+// the engine's audit log has its name. Other clients are refused.
+func TestAButtonOfThePageFiresForAClientThatAuthenticates(t *testing.T) {
+	t.Parallel()
+	bus := startNATS(t)
+	hash, err := bcrypt.GenerateFromPassword([]byte("open sesame"), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side := serve(t, bus, "--mib-dir", "", "--web.actions", "--web.config.file", write(t, "web.yaml", fmt.Sprintf("basic_auth_users:\n  anna: %s\n", hash)))
+	unproven := serve(t, bus, "--mib-dir", "", "--web.actions")
+	audit := filepath.Join(t.TempDir(), "audit")
+	runEngine(t, bus, "berlin", "--instances", "50", "--audit-log", audit, "--bindings", write(t, "bank.yaml", bankIsClosed), claimProcess(t))
+	var request map[string]any
+	until(t, "the place has a request", func() error {
+		status, body, err := unproven.get("/api/v1/place?net=claim&place=approve/active")
+		var d struct{ Acts []map[string]any }
+		if err == nil {
+			err = json.Unmarshal([]byte(body), &d)
+		}
+		if err != nil || len(d.Acts) != 1 {
+			return fmt.Errorf("%d %.300s, %w", status, body, err)
+		}
+		request = d.Acts[0]
+		return nil
+	})
+	post := func(to *sidecar, user string, more map[string]any) (int, string) {
+		t.Helper()
+		all := maps.Clone(request)
+		maps.Copy(all, more)
+		body, _ := json.Marshal(all) // of strings never fails
+		req, err := http.NewRequest(http.MethodPost, to.url+"/api/v1/act", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		if user != "" {
+			req.SetBasicAuth(user, "open sesame")
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.StatusCode, string(text)
+	}
+	expect := func(to *sidecar, user string, more map[string]any, status int, want string) {
+		t.Helper()
+		if got, text := post(to, user, more); got != status || !strings.Contains(text, want) {
+			t.Errorf("got %d %s; want %d %s", got, text, status, want)
+		}
+	}
+	expect(side, "", nil, 401, "Unauthorized")
+	expect(side, "eve", nil, 401, "Unauthorized")
+	expect(unproven, "", nil, 403, "clients that authenticate")
+	expect(unproven, "anna", nil, 403, "clients that authenticate")
+	until(t, "the sidecar knows the engine", func() error {
+		if got, text := post(side, "anna", map[string]any{"dry_run": true}); got != 200 || !strings.Contains(text, `"held":[{"place":"approve/active","tokens":1,`) {
+			return fmt.Errorf("%d %s", got, text)
+		}
+		return nil
+	})
+	expect(side, "anna", map[string]any{"comment": "by mail"}, 200, `"source":"berlin"`)
+	expect(side, "anna", nil, 409, "not enabled")
+	side.says(t, `"acted on an instance","by":"anna","proven":true`)
+	text, err := os.ReadFile(audit)
+	kept := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err != nil || len(kept) != 2 || !strings.Contains(kept[0], `"by":"anna","comment":"by mail"`) || !strings.Contains(kept[0], `"ok":true`) || !strings.Contains(kept[1], `"ok":false`) {
+		t.Errorf("the audit log has\n%s\n%v; want what anna did, and what was refused", text, err)
+	}
 }

@@ -15,12 +15,14 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/web/api"
 )
 
 // Actions are the changes that a client may make.
 type Actions struct {
 	Alarms Alarms
+	Act    Act // nil if no client can act on instances
 	// Who returns the name of the client of a request, and whether the client proved it.
 	// An error refuses the request.
 	Who func(*http.Request) (name string, proven bool, err error)
@@ -46,10 +48,13 @@ var errBody = errors.New("invalid body")
 
 // change is one request for a change.
 type change struct {
-	ctx  context.Context
-	to   Alarms
-	by   string
-	body io.Reader
+	ctx    context.Context
+	to     Alarms
+	do     Act
+	def    func(net string) *petri.Net // nil if there is no such net
+	by     string
+	proven bool
+	body   io.Reader
 }
 
 // made is a change that was made: the answer, and what the log says.
@@ -57,6 +62,7 @@ type made struct {
 	answer any
 	said   string
 	about  []any // keys and values
+	tried  bool  // it is logged, also if it failed
 }
 
 // action returns the handler of a path that changes something, or nil.
@@ -66,15 +72,20 @@ func (s *Server) action(path string) http.HandlerFunc {
 		"/api/v1/alarms/unack":     func(c *change) (made, error) { return c.acknowledge(c.to.Unacknowledge, "acknowledgements withdrawn") },
 		"/api/v1/alarms/silence":   (*change).silence,
 		"/api/v1/alarms/unsilence": (*change).unsilence,
+		actPath:                    (*change).act,
 	}[path]
 	if !ok {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request) { s.serveAction(w, r, do) }
+	within := requestTimeout
+	if path == actPath {
+		within = actTimeout
+	}
+	return func(w http.ResponseWriter, r *http.Request) { s.serveAction(w, r, within, do) }
 }
 
 // serveAction makes a change, and logs who asked for it.
-func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(*change) (made, error)) {
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, within time.Duration, do func(*change) (made, error)) {
 	if s.cfg.Actions == nil {
 		refuse(w, http.StatusForbidden, "this sidecar takes no changes; expected --web.actions")
 		return
@@ -88,23 +99,25 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(*ch
 		refuse(w, http.StatusForbidden, err.Error())
 		return
 	}
-	m, err := s.change(r, by, do)
+	ctx, cancel := context.WithTimeout(r.Context(), within)
+	defer cancel()
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout + within)) // see limited
+	m, err := do(&change{ctx: ctx, to: s.cfg.Actions.Alarms, do: s.cfg.Actions.Act, def: s.defOf, by: by, proven: proven, body: r.Body})
+	if err == nil || m.tried {
+		s.cfg.Log.Info(m.said, append([]any{"by", by, "proven", proven, "addr", r.RemoteAddr}, m.about...)...)
+	}
 	if err != nil {
 		refuse(w, statusOf(err), err.Error())
 		return
 	}
-	s.cfg.Log.Info(m.said, append([]any{"by", by, "proven", proven, "addr", r.RemoteAddr}, m.about...)...)
 	answerJSON(w, m.answer)
-}
-
-func (s *Server) change(r *http.Request, by string, do func(*change) (made, error)) (made, error) {
-	ctx, cancel := context.WithTimeout(r.Context(), requestTimeout)
-	defer cancel()
-	return do(&change{ctx: ctx, to: s.cfg.Actions.Alarms, by: by, body: r.Body})
 }
 
 // statusOf returns the status of an error.
 func statusOf(err error) int {
+	if status := statusOfAct(err); status != 0 {
+		return status
+	}
 	switch {
 	case errors.Is(err, alarm.ErrNoAlarm) || errors.Is(err, alarm.ErrNoSilence):
 		return http.StatusNotFound
@@ -140,7 +153,7 @@ func (c *change) acknowledge(do func(ctx context.Context, indices []uint32, by, 
 		return made{}, fmt.Errorf("%w: %d indices; expected 1 to %d", errBody, len(a.Indices), maxIndices)
 	}
 	err := do(c.ctx, a.Indices, c.by, a.Comment)
-	return made{api.Done{OK: true}, said, []any{"indices", a.Indices, "comment", a.Comment}}, err
+	return made{answer: api.Done{OK: true}, said: said, about: []any{"indices", a.Indices, "comment", a.Comment}}, err
 }
 
 func (c *change) silence() (made, error) {
@@ -158,7 +171,7 @@ func (c *change) silence() (made, error) {
 	length := time.Duration(min(max(n.For, 0)*float64(time.Second), math.MaxInt64/2))
 	s, err := c.to.Silence(c.ctx, of, length, c.by, n.Comment)
 	d := silenceDocument(&s)
-	return made{d, "alarms silenced", []any{"id", d.ID, "until", d.Until.Time(), "alarm", d.Alarm, "net", d.Net, "place", d.Place, "transition", d.Transition,
+	return made{answer: d, said: "alarms silenced", about: []any{"id", d.ID, "until", d.Until.Time(), "alarm", d.Alarm, "net", d.Net, "place", d.Place, "transition", d.Transition,
 		"source", d.Source, "comment", d.Comment}}, err
 }
 
@@ -168,5 +181,5 @@ func (c *change) unsilence() (made, error) {
 		return made{}, err
 	}
 	err := c.to.Unsilence(c.ctx, e.ID, c.by)
-	return made{api.Done{OK: true}, "silence ended", []any{"id", e.ID}}, err
+	return made{answer: api.Done{OK: true}, said: "silence ended", about: []any{"id", e.ID}}, err
 }

@@ -55,6 +55,7 @@ func changes() map[string]string {
 		"/api/v1/alarms/unack":     `{"indices":[7],"comment":"not yet"}`,
 		"/api/v1/alarms/silence":   `{"for_seconds":90,"comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`,
 		"/api/v1/alarms/unsilence": `{"id":"a"}`,
+		"/api/v1/act":              `{"verb":"inject","net":"order","instance":"host-1/7","place":"p0","transition":"","tokens":2,"source":"host-1","comment":"by mail","dry_run":true}`,
 	}
 }
 

@@ -38,6 +38,6 @@ func (s *Server) actOn(ctx context.Context, net string, doc *api.PlaceDetail) {
 		return
 	}
 	if _, found, _ := s.askSources(ctx, net, (*doc.Stuck)[0].Instance); found != nil {
-		doc.Commands, doc.Tool = act.Commands(net, found, doc.ID), found.Tool
+		doc.Commands, doc.Acts, doc.Tool = act.Commands(net, found, doc.ID), actDocuments(act.Requests(net, found, doc.ID)), found.Tool
 	}
 }

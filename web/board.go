@@ -15,7 +15,8 @@ type board struct {
 	view     *collector.View // nil before the first View
 	alarms   *alarm.ActiveSet
 	nets     map[string]*netBoard
-	actions  bool   // see api.Overview
+	actions  bool // see api.Overview
+	acts     bool
 	serial   uint64 // one more than that of the previous board
 	history  extent
 	text     func() []byte // the overview
@@ -55,6 +56,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 			delete(s.drawings, name)
 		}
 	}
+	b.acts = b.actions && s.cfg.Actions.Act != nil
 	if b.history = before.history; view != before.view {
 		b.history = s.record(view)
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -48,7 +47,7 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
 	var found *telemetry.Instance
 	if doc.Source, found, doc.Unanswered = s.askSources(r.Context(), n.net.Name, name); found != nil {
 		fill(&doc, n.net.Def, found, s.cfg.Now().UnixMicro())
-		doc.Commands, doc.Tool = act.Commands(n.net.Name, found, ""), found.Tool
+		doc.Commands, doc.Acts, doc.Tool = act.Commands(n.net.Name, found, ""), actDocuments(act.Requests(n.net.Name, found, "")), found.Tool
 	}
 	answerJSON(w, &doc)
 }
@@ -168,13 +167,10 @@ func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int6
 		age := max(found.At-t.Injected, 0)
 		h := api.Held{Place: t.Place, Tokens: t.Tokens, Injected: api.Time(now - age), Age: float64(age) / 1e6, Waits: []api.Wait{}}
 		for _, wait := range t.Waits {
-			until, reason := wait.Until, stats.ReasonNamed(wait.Reason)
-			if until != 0 {
-				until += now - found.At
+			if wait.Until != 0 {
+				wait.Until += now - found.At
 			}
-			h.Waits = append(h.Waits, api.Wait{Transition: wait.Transition, Place: wait.Place, Reason: reason.String(), Count: wait.Count,
-				Until: api.Time(until), What: wait.What,
-				Text: stats.Wait{Reason: reason, What: wait.What}.Text(reason.Words(nameOf(def, wait.Place), wait.Count))})
+			h.Waits = append(h.Waits, waitDocument(def, &wait))
 		}
 		held = append(held, h)
 	}

@@ -122,7 +122,7 @@ func (d *described) check(at string, v any, s *schema, seen map[string]bool) (fa
 // everything is a stage that shows all that there is to show.
 func everything(t *testing.T) *stage {
 	st := newStage(t, func(c *Config) {
-		c.Actions = &Actions{Alarms: &notebook{}, Who: ada}
+		c.Actions = &Actions{Alarms: &notebook{}, Who: ada, Act: obedient}
 		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) {
 			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil

@@ -63,7 +63,7 @@ type sidecarFlags struct {
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
-	Actions           bool          `name:"web.actions" help:"Take changes over HTTP: acknowledge and silence alarms. At an address that is not of the loopback it needs authentication in --web.config.file."`
+	Actions           bool          `name:"web.actions" help:"Take changes over HTTP: acknowledge and silence alarms, and, from clients that authenticate by --web.config.file, fire, inject and retry. At an address that is not of the loopback it needs authentication."`
 	Viewers           int           `name:"web.viewers" default:"1000" help:"Maximum number of viewers of the live page at once."`
 	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Maximum number of viewers at one address at once; behind a proxy all have its address."`
 }

@@ -206,6 +206,11 @@ func (s *sidecar) openLive() (err error) {
 	var actions *web.Actions
 	if s.cfg.flags.Actions {
 		actions = &web.Actions{Alarms: s.watcher, Who: func(r *http.Request) (string, bool, error) { return s.http.Who(r, api.ByHeader) }}
+		if proves, err := s.http.Authenticates(); err != nil {
+			return usageError{err}
+		} else if proves {
+			actions.Act = s.actOn
+		}
 	}
 	trail, err := act.NewTrail(s.cfg.link.Conn, s.cfg.subjects)
 	if err != nil {
@@ -218,6 +223,11 @@ func (s *sidecar) openLive() (err error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})
 	return err
+}
+
+// actOn sends the request of a client of the page to an engine.
+func (s *sidecar) actOn(ctx context.Context, by string, r act.Request) (*act.Outcome, error) {
+	return (&act.Client{Conn: s.cfg.link.Conn, Subjects: s.cfg.subjects, By: by}).Do(ctx, r)
 }
 
 // parts are the metrics of the sidecar's parts; those that are absent have no

@@ -48,14 +48,17 @@ func readAccess(file string) (a access, err error) {
 // prove no name: its address is not of the loopback, and the web configuration has neither
 // users nor required client certificates.
 func (s *Server) Identifies(addr net.Addr) error {
-	a, err := readAccess(s.cfg.WebConfig)
-	if err != nil {
+	if proves, err := s.Authenticates(); err != nil || proves || loopback(addr) {
 		return err
 	}
-	if len(a.Users) == 0 && a.TLS.ClientAuth != "RequireAndVerifyClientCert" && !loopback(addr) {
-		return ErrUnknown
-	}
-	return nil
+	return ErrUnknown
+}
+
+// Authenticates reports whether the web configuration has users or required client
+// certificates, so that each client proves its name.
+func (s *Server) Authenticates() (bool, error) {
+	a, err := readAccess(s.cfg.WebConfig)
+	return len(a.Users) > 0 || a.TLS.ClientAuth == "RequireAndVerifyClientCert", err
 }
 
 // Who returns the name of the client of a request: the user of basic authentication, or the

@@ -36,6 +36,34 @@ type EndSilence struct {
 	ID string `json:"id"`
 }
 
+// Act acts on one instance, as pnagent fire, inject and retry do: POST /api/v1/act. The
+// sidecar takes it from clients that have authenticated only.
+type Act struct {
+	Verb       string `json:"verb"` // fire, inject or retry
+	Net        string `json:"net"`
+	Instance   string `json:"instance"`
+	Place      string `json:"place,omitempty"`      // of inject
+	Transition string `json:"transition,omitempty"` // of fire and retry
+	Tokens     uint64 `json:"tokens,omitempty"`     // of inject
+	Source     string `json:"source,omitempty"`     // that has the instance; absent for any
+	Comment    string `json:"comment,omitempty"`    // for the audit log of the engine
+	DryRun     bool   `json:"dry_run,omitempty"`    // says what would be done, and does nothing
+}
+
+// Acted is the answer to an Act that was done, or would be.
+type Acted struct {
+	Act
+	Held []Waiting `json:"held"` // the tokens before: those in the place, or those that wait for the transition
+}
+
+// Waiting are tokens of one place that an Act is about.
+type Waiting struct {
+	Place  string  `json:"place"`
+	Tokens uint64  `json:"tokens"`
+	Age    float64 `json:"age_seconds"`
+	Wait   *Wait   `json:"wait,omitempty"` // of the transition that should fire
+}
+
 // Done is the answer to a change that has no other answer.
 type Done struct {
 	OK bool `json:"ok"` // always true

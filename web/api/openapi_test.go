@@ -46,6 +46,7 @@ func paths() []path {
 		{name: "/alarms/unack", summary: "Withdraw acknowledgements of active alarms.", body: Acknowledge{}, document: Done{}, errors: changed},
 		{name: "/alarms/silence", summary: "Hold back notifications of alarms for a time.", body: NewSilence{}, document: Silence{}, errors: []string{"400", "403"}},
 		{name: "/alarms/unsilence", summary: "End a silence before its time.", body: EndSilence{}, document: Done{}, errors: changed},
+		{name: "/act", summary: "Fire a transition of an instance, inject tokens into it, or retry an incident.", body: Act{}, document: Acted{}, errors: []string{"400", "403", "409", "504"}},
 		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View.", document: Overview{}},
 		{name: "/live", summary: "A stream of server-sent events: overview (Overview) at once and once a View; with net also frame (Frame) at once and where there is no " +
 			"difference to send, else diff (Diff). The id of an event is the generation of its View.", parameters: []parameter{{name: "net", description: "id of the net; without it overviews only", optional: true}}, kind: "text/event-stream"},
@@ -77,7 +78,7 @@ func TestOpenAPIIsMadeOfTheTypes(t *testing.T) {
 		all["/api/v1"+p.name] = object{p.method(): g.operation(p)}
 	}
 	text, err := json.MarshalIndent(object{"openapi": "3.1.0",
-		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Only a sidecar with --web.actions takes POST, for notes about alarms. Times are RFC 3339 in UTC by the sidecar's clock; " +
+		"info": object{"title": "pnagent", "version": "1", "description": "What a sidecar shows of Petri nets. Only a sidecar with --web.actions takes POST, for notes about alarms and requests to engines. Times are RFC 3339 in UTC by the sidecar's clock; " +
 			"ages and durations are seconds, ages as of the answer. What no source of a net knows is an absent field. Fields may be added."},
 		"paths": all, "components": object{"schemas": g.schemas}}, "", "  ")
 	if err != nil {
@@ -119,6 +120,7 @@ func (g *generator) operation(p path) object {
 	for _, status := range append(p.errors, "503") {
 		description := map[string]string{"400": "A parameter is missing or invalid.", "404": "There is no such net, place, transition, moment, active alarm or silence.",
 			"403": "The sidecar takes no changes (--web.actions), or not from this client.",
+			"409": "The engine refused the request, or would.", "504": "The request was sent, and whether it was done is not known.",
 			"503": "Too many requests are under way, or too many streams; Retry-After has a number of seconds."}[status]
 		responses[status] = object{"description": description, "content": wrong["content"]}
 	}

@@ -18,7 +18,8 @@ type Overview struct {
 	SourcesLeftOut  int           `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut   int           `json:"alarms_left_out,omitempty"`
 	SilencesLeftOut int           `json:"silences_left_out,omitempty"`
-	Actions         bool          `json:"actions"` // whether the sidecar takes POST requests
+	Actions         bool          `json:"actions"`        // whether the sidecar takes POST requests
+	Acts            bool          `json:"acts,omitempty"` // whether it takes those that act on instances
 }
 
 // Kept is the period of the past that the sidecar keeps.
@@ -72,6 +73,7 @@ type PlaceDetail struct {
 	Place
 	Series   Series   `json:"series"`             // time, tokens and age of the oldest
 	Commands []string `json:"commands,omitempty"` // command lines that act on its oldest token
+	Acts     []Act    `json:"acts,omitempty"`     // the same as requests
 	Tool     string   `json:"tool,omitempty"`     // what people act on it with, if its engine takes no commands
 }
 
@@ -97,6 +99,7 @@ type Instance struct {
 	Unanswered string     `json:"unanswered,omitempty"` // why now is absent
 	Seen       []Sighting `json:"seen"`                 // when it was among the oldest tokens of a place in the last hour
 	Commands   []string   `json:"commands,omitempty"`   // command lines that act on it
+	Acts       []Act      `json:"acts,omitempty"`       // the same as requests
 	Tool       string     `json:"tool,omitempty"`       // what people act on it with, if its engine takes no commands
 	Actions    []Action   `json:"actions,omitempty"`    // what people did to it, the newest first
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Confirmation } from './confirm.js';
 import { el, name } from './dom.js';
 import { clock } from './format.js';
 
+/** @type {Record<string, string>} */
+const verbs = Object.freeze({ fire: 'Fire', retry: 'Retry', inject: 'Inject' });
+
 /**
  * The command lines that act on an instance, or what people act on it with instead.
- * A click on a line selects it.
- * @param {{commands?: string[], tool?: string}} answer
+ * A click on a line selects it. A button does the same, if the sidecar takes requests.
+ * @param {{commands?: string[], acts?: import('./confirm.js').Act[], tool?: string}} answer
+ * @param {import('./model.js').Model} model
  * @returns {HTMLElement[]}
  */
-export function commands({ commands: lines, tool }) {
+export function commands({ commands: lines, acts, tool }, model) {
   if (!lines?.length && !tool) return [];
+  const button = (/** @type {number} */ i) => {
+    const act = model.overview?.acts ? acts?.[i] : undefined;
+    return act && el('button', { type: 'button', class: 'do', 'data-key': 'act ' + i, onclick: () => new Confirmation(model, act).ask() }, `${verbs[act.verb]} …`);
+  };
   const body = lines?.length
-    ? el('ul', { class: 'commands' }, ...lines.map((line) => el('li', null, el('code', null, line))))
+    ? el('ul', { class: 'commands' }, ...lines.map((line, i) => el('li', null, el('code', null, line), button(i))))
     : el('p', { class: 'quiet' }, `pnagent does not act on this engine. Use ${tool}.`);
   return [el('h3', null, 'Act on it'), body];
 }

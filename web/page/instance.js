@@ -16,7 +16,7 @@ export function instance(a, { model, heat: scale }) {
   if (!a.now) out.push(el('p', { class: 'note' }, `The engine did not answer: ${a.unanswered ?? 'no answer'}`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
   else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
-  out.push(...commands(a), ...actions(a.actions));
+  out.push(...commands(a, model), ...actions(a.actions));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Not among the oldest tokens of any place in the last hour.'));
   else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));

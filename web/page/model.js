@@ -18,7 +18,7 @@ import { Scene } from './scene.js';
  *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string}} Alarm
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
  * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
+ *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */
@@ -31,6 +31,7 @@ const again = 2000;
  *   drawing   another net is drawn, or the same was defined again
  *   frame     the numbers shown changed
  *   link      the server was lost or found
+ *   acted     a request to an engine was done
  *   hover     cursor or hover of the drawing moved
  */
 export class Model extends EventTarget {

@@ -34,6 +34,10 @@ export class Panel {
     });
     model.on('address drawing', () => this.#turn());
     model.on('frame overview', () => this.#refresh());
+    model.on('acted', () => {
+      this.askedAt = 0;
+      this.#refresh();
+    });
     // What is pressed must still be there when it is let go.
     root.addEventListener('pointerdown', () => (this.held = true));
     addEventListener('pointerup', () => setTimeout(() => (this.held = false)));

@@ -20,7 +20,7 @@ export function place(p, { model, heat: scale }) {
     ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age_seconds)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
-  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, model, scale), ...commands(p));
+  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, model, scale), ...commands(p, model));
   if (p.older_than) out.push(ladder(p.older_than, p.tokens, p.final ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));

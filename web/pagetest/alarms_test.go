@@ -4,12 +4,9 @@ package pagetest
 
 import (
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
@@ -44,7 +41,6 @@ func anAlarmShowsItsSeverityAndNotes(t *testing.T, chromium *browsertest.Browser
 
 func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
-	posted := func() []string { f.mu.Lock(); defer f.mu.Unlock(); return slices.Clone(f.posted) }
 	f.change(func() { f.actions = true })
 	b.Until(`document.querySelectorAll('.acts button').length === 2`)
 	b.Screenshot("actions")
@@ -65,16 +61,7 @@ func alarmsAreAcknowledgedAndSilencedByButtons(t *testing.T, chromium *browserte
 	b.Screenshot("silence")
 	b.Click(".note-form [type=submit]")
 	b.Click(".silence button")
-	want := []string{`ack {"indices":[7],"comment":"t"}`, `unack {"indices":[7]}`, `silence {"for_seconds":900,"alarm":"tokenStuck","net":"` + s.def.ID + `","place":"paymentUnclear"}`, `unsilence {"id":"a"}`}
-	var got []string
-	for end := time.Now().Add(time.Minute); len(got) < len(want) && time.Now().Before(end); got = posted() {
-		browsertest.Eval[bool](b, "new Promise((done) => requestAnimationFrame(() => done(true)))")
-	}
-	slices.Sort(want)
-	slices.Sort(got)
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("posted (-want +got): %s", d)
-	}
+	f.wantPosted(t, b, `ack {"indices":[7],"comment":"t"}`, `unack {"indices":[7]}`, `silence {"for_seconds":900,"alarm":"tokenStuck","net":"`+s.def.ID+`","place":"paymentUnclear"}`, `unsilence {"id":"a"}`)
 	f.change(func() { f.refusal = "the client is not known" })
 	b.Click(".acts .ack") // withdraws
 	b.Until(`!document.querySelector('.note').hidden && document.querySelector('.note').innerText === 'Not done: the client is not known'`)
@@ -105,24 +92,11 @@ func aDeadlockedNetIsOneLine(t *testing.T, chromium *browsertest.Browser) {
 	b.Keys("\r")
 	b.Click(".inner .group > .acts .silence-it")
 	b.Keys("\r")
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
-		f.mu.Lock()
-		posted := slices.Clone(f.posted)
-		f.mu.Unlock()
-		if len(posted) == 2 {
-			slices.Sort(posted)
-			all := ""
-			for i := range places {
-				all += fmt.Sprint(",", i+2)
-			}
-			want := []string{`ack {"indices":[` + all[1:] + `]}`, `silence {"for_seconds":3600,"net":"order-fulfilment","alarm":"tokenStuck"}`}
-			if d := cmp.Diff(want, posted); d != "" {
-				t.Errorf("posted (-want +got): %s", d)
-			}
-			break
-		}
-		browsertest.Eval[bool](b, "new Promise((done) => requestAnimationFrame(() => done(true)))")
+	all := ""
+	for i := range places {
+		all += fmt.Sprint(",", i+2)
 	}
+	f.wantPosted(t, b, `ack {"indices":[`+all[1:]+`]}`, `silence {"for_seconds":3600,"net":"order-fulfilment","alarm":"tokenStuck"}`)
 	b.Clean(f.addr, false)
 }
 

@@ -72,6 +72,7 @@ func place(s *scripted, r *http.Request) any {
 				tokens = append(tokens, map[string]any{"instance": name, "injected": moment(injected), "age_seconds": float64(now-injected) / 1000, "waits": waits(s)})
 			}
 			doc["commands"] = []string{act.Line(act.Fire, s.def.ID, s.instances[0], "clarify", 0)}
+			doc["acts"] = []map[string]any{{"verb": "fire", "net": s.def.ID, "instance": s.instances[0], "transition": "clarify"}}
 			doc["stuck"], doc["oldest_age_seconds"], doc["mean_age_seconds"] = tokens, float64(now-s.since)/1000, float64(now-s.since)/1500
 		}
 		return doc

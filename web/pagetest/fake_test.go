@@ -38,6 +38,7 @@ type fake struct {
 	alarms   []map[string]any
 	silences []map[string]any
 	actions  bool
+	acts     bool           // requests to engines
 	posted   []string       // paths and bodies
 	refusal  string         // of posts; "" takes them
 	nats     map[string]any // of the sidecar; nil where nothing is known of it
@@ -118,6 +119,7 @@ func (f *fake) handler() http.Handler {
 		})
 	}
 	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
+	mux.HandleFunc("POST /api/v1/{what}", f.post)
 	mux.HandleFunc("GET /", f.file)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", httpserver.Policy)
@@ -137,7 +139,7 @@ func (f *fake) post(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.posted = append(f.posted, r.PathValue("what")+" "+string(body))
-	answer(w, map[string]bool{"ok": true})
+	answer(w, map[string]any{"ok": true, "source": "berlin", "held": []map[string]any{{"place": "paymentUnclear", "tokens": 1, "age_seconds": 2520.4, "wait": map[string]any{"text": "fires only from outside"}}}})
 }
 
 func (f *fake) net(id string) *scripted {
@@ -202,7 +204,7 @@ func (f *fake) overview(generation int) any {
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions,
+	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions, "acts": f.acts,
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
 }
 

@@ -88,7 +88,7 @@ func numbers() map[string][]number {
 		},
 		"stuck": {{"age_seconds", "pnStuckAge", "", ""}, {"injected", "pnStuckSince", "", ""}},
 		"block": {{"instances", "pnBlockInstances", "petrinet_transition_blocked_instances", ""}},
-		"alarm": {{"age_seconds", "pnAlarmAge", "", "SINCE"}, {"since", "pnAlarmAge", "", "SINCE"}, {"raised", "pnAlarmRaised", "", ""}, {"affected", "pnAlarmAffected", "", "AFFECTED"},
+		"alarm": {{"age_seconds", "pnAlarmAge", "", "SINCE"}, {"since", "pnAlarmAge", "", "SINCE"}, {"raised", "pnAlarmRaised", "petrinet_alarm_raised_timestamp_seconds", ""}, {"affected", "pnAlarmAffected", "", "AFFECTED"},
 			{"severity", "pnAlarmSeverity", "", ""}, {"acknowledged.at", "pnAlarmAckTime", "", ""}},
 		"silenced": {{"silenced_until", "pnAlarmSilencedUntil", "", ""}},
 		"cleared":  {{"raised", "pnClearedRaised", "", ""}, {"cleared", "pnClearedCleared", "", ""}, {"severity", "pnClearedSeverity", "", ""}},

@@ -18,8 +18,9 @@ import (
 var beside = map[string]func(t *testing.T, ports ports, bin string) (env []string){
 	"docs/attach/dipen.md":  etcdFor,
 	"docs/attach/scrape.md": rabbitFor,
+	"docs/operators.md":     servedFor,
 	"docs/sidecar-pairs.md": snmpdFor,
-	"docs/snmpv3.md":        trapdFor,
+	"docs/snmpv3.md":        userFor,
 	"docs/sres.md":          prometheusFor,
 
 	"docs/runbooks/netDeadlocked.md":     stuckFor,
@@ -68,14 +69,36 @@ func snmpdFor(t *testing.T, _ ports, _ string) []string {
 	return []string{"HOST=" + snmpd.Addr, "AGENTX=" + snmpd.AgentX}
 }
 
-// trapdFor starts a snmptrapd at $SINK with the user of the page.
-func trapdFor(t *testing.T, _ ports, _ string) []string {
+// servedFor starts a snmpd at $HOST that shows an engine by a sidecar.
+func servedFor(t *testing.T, _ ports, _ string) []string {
+	t.Helper()
+	snmpd, url, dir := snmptest.Start(t, snmptest.Config{}), startNATS(t), t.TempDir()
+	lock, err := os.ReadFile("../mibs/oids.lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "oids.lock"), lock, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, url, "--agentx", snmpd.AgentX, "--mib-dir", dir)
+	examples, err := filepath.Abs("../examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runEngine(t, url, "berlin", "--bindings", filepath.Join(examples, "bindings.yaml"), filepath.Join(examples, "order-fulfilment.pnml"))
+	return []string{"HOST=" + snmpd.Addr}
+}
+
+// userFor starts a snmptrapd at $SINK and a snmpd at $HOST with the user of the page.
+func userFor(t *testing.T, _ ports, _ string) []string {
 	t.Helper()
 	page, err := os.ReadFile("../docs/snmpv3.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{"SINK=" + snmptest.StartTrapd(t, regexp.MustCompile(`(?m)^createUser noc .*$`).FindString(string(page))).Addr}
+	user := regexp.MustCompile(`(?m)^createUser noc .*$`).FindString(string(page))
+	snmpd := snmptest.Start(t, snmptest.Config{Lines: []string{user, "rouser noc priv"}})
+	return []string{"SINK=" + snmptest.StartTrapd(t, user).Addr, "HOST=" + snmpd.Addr}
 }
 
 // prometheusFor starts a Prometheus at $PROMETHEUS that scrapes the sidecar.

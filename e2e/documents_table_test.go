@@ -75,6 +75,10 @@ var notTyped = []exemption{
 	{page: "docs/snmpv3.md", command: "pnagent serve --snmp 0.0.0.0", why: aHost, with: []string{
 		"pnagent serve", "grep -om1 'noc SHA-256 .*' docs/snmpv3.md >users; chmod 600 users; nats-server & pnagent serve --nats nats://127.0.0.1:4222 --mib-dir mibs",
 		"0.0.0.0", "127.0.0.1", "192.0.2.0/24", "127.0.0.0/8 &"}},
+	{page: "docs/operators.md", command: "snmpdelta", why: aHost, with: []string{"snmpdelta", "timeout 5 snmpdelta", "-m", "-M mibs:mibs/smi -m", "HOST", "$HOST"}},
+	{page: "docs/operators.md", command: "snmpget", why: aHost, with: []string{"-m", "-M mibs:mibs/smi -m", "HOST", "$HOST"}},
+	{page: "docs/snmpv3.md", command: "echo 0x$(snmpget", why: aHost, with: []string{"HOST", "$HOST"}},
+	{page: "docs/snmpv3.md", command: "snmpget", why: aHost, with: []string{"HOST", "127.0.0.1"}},
 	{page: "docs/snmpv3.md", command: "snmpwalk", why: aHost, with: []string{"HOST", "127.0.0.1", "9999.9999", "9999.9999 | grep -q Gauge32"}},
 	{page: "docs/snmpv3.md", command: "pnagent serve --snmp.users-file", why: aHost + "; here it has an alarm to send, because there is no NATS", with: []string{
 		"pnagent serve", "echo '{settle: 0s, defaults: {nats: {for: 0s}}}' >alarms.yaml; pnagent serve --nats nats://127.0.0.1:1 --web.listen-address 127.0.0.1:9798 --mib-dir sender --alarms alarms.yaml",
@@ -123,6 +127,7 @@ const suites = "PNAGENT_SUITES"
 var random = map[string]*regexp.Regexp{
 	"README.md":                  regexp.MustCompile(`\d+|berlin|osaka`),
 	"docs/journal.md":            regexp.MustCompile(`[0-9a-f]{16}|\d+`),
+	"docs/operators.md":          regexp.MustCompile(`: \d+`),
 	"docs/regions.md":            regexp.MustCompile(`\d+|\b[cd]\b`),
 	"docs/sidecar-pairs.md":      regexp.MustCompile(`pnAgentName.0 = STRING: \S+`),
 	"docs/tree.md":               regexp.MustCompile(`-?AGE`),

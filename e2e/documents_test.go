@@ -183,7 +183,7 @@ func typePage(t *testing.T, page string, commands []command) {
 }
 
 // programs are what commands need beside what every system has.
-var programs = regexp.MustCompile(`\b(snmp(?:get|walk|bulkwalk|table)|jq|curl|python3|cc|protoc|openssl)\b`)
+var programs = regexp.MustCompile(`\b(snmp(?:get|walk|bulkwalk|table|delta)|jq|curl|python3|cc|protoc|openssl)\b`)
 
 // notInstalled returns a program that a command needs and that is not here.
 func notInstalled(line string) string {

@@ -117,10 +117,16 @@ func zabbixSteps(o mib.Object, first mapping) list {
 	return steps
 }
 
-// absentValue returns the step for an object without an instance: it is absent, not a fault.
+// absentValue returns the step for an object without an instance: it is absent, not a fault, and
+// Zabbix discards the value.
 func absentValue() mapping {
-	return mapping{{"type", "CHECK_NOT_SUPPORTED"}, {"parameters", texts("")}, {"error_handler", "DISCARD_VALUE"}}
+	return mapping{{"type", "CHECK_NOT_SUPPORTED"}, {"parameters", texts("")}}
 }
+
+// readNames is a step for what Zabbix 6.0 discovers: it has a text beyond ASCII as the hexadecimal
+// digits of its octets.
+const readNames = `return value.replace(/"((?:[0-9A-F]{2}(?: |\\n))+)"/g, function (all, octets) { ` +
+	`try { return JSON.stringify(decodeURIComponent(octets.replace(/([0-9A-F]{2})(?: |\\n)/g, "%$1"))) } catch (e) { return all } })`
 
 // mapName returns the name of the value map of an enumeration: that of its convention, or of
 // the object.
@@ -165,6 +171,8 @@ func (s *site) scalarTriggers(o mib.Object, k string) list {
 			trigger("numbers are old", "HIGH", history("min", k, ",2m")+">"+strconv.Itoa(oldView)),
 			trigger("no answer by SNMP", "HIGH", history("nodata", k, ",5m")+"=1"),
 		}
+	case "pnAgentNotificationsSuppressed":
+		return list{trigger("notifications were suppressed", "WARNING", history("max", k, ",10m")+">0")}
 	case "pnAgentNatsState":
 		return list{trigger("no connection to NATS", "HIGH", history("min", k, ",1m")+"=2")}
 	}
@@ -235,11 +243,15 @@ func (s *site) discovery(t *shown, walk bool) mapping {
 			{"preprocessing", list{mapping{{"type", "SNMP_WALK_TO_JSON"}, {"parameters", texts(triples...)}},
 				mapping{{"type", "DISCARD_UNCHANGED_HEARTBEAT"}, {"parameters", texts("10m")}}}}}
 	} else {
-		rule = append(rule, entry{"snmp_oid", "discovery[" + strings.Join(macros, ",") + "]"}, entry{"delay", "10m"})
+		rule = append(rule, entry{"snmp_oid", "discovery[" + strings.Join(macros, ",") + "]"}, entry{"delay", "10m"},
+			entry{"preprocessing", list{mapping{{"type", "JAVASCRIPT"}, {"parameters", texts(readNames)}}}})
 	}
 	rule = append(rule, entry{"key", k})
 	var prototypes list
-	for _, o := range s.numbers(t) {
+	columns := s.numbers(t)
+	// In the order of Zabbix' export, or an import that changes nothing is shown as a change.
+	slices.SortFunc(columns, func(a, b mib.Object) int { return strings.Compare(word(a)+"[", word(b)+"[") })
+	for _, o := range columns {
 		prototypes = append(prototypes, s.prototype(t, o, walk))
 	}
 	if t.final != "" {
@@ -270,7 +282,7 @@ func (s *site) prototype(t *shown, o mib.Object, walk bool) mapping {
 		m = append(m, entry{"type", "DEPENDENT"}, entry{"master_item", mapping{{"key", key("walk", t.key)}}})
 		first = mapping{{"type", "SNMP_WALK_VALUE"}, {"parameters", texts(oid, "0")}, {"error_handler", "DISCARD_VALUE"}}
 	} else {
-		m = append(m, entry{"type", "SNMP_AGENT"}, entry{"snmp_oid", oid}, entry{"delay", "1m"})
+		m = append(m, entry{"type", "SNMP_AGENT"}, entry{"snmp_oid", oid})
 	}
 	m = append(m, s.zabbixValue(o)...)
 	m = append(m, entry{"preprocessing", zabbixSteps(o, first)})

@@ -198,7 +198,7 @@ func TestZabbixHasNoAgesOfFinalPlaces(t *testing.T) {
 			}
 			want := []string(nil)
 			if rule.Key == "pn.discovery.place" {
-				want = []string{"pn.place.oldestAge[{#SNMPINDEX}]", "pn.place.meanAge[{#SNMPINDEX}]"}
+				want = []string{"pn.place.meanAge[{#SNMPINDEX}]", "pn.place.oldestAge[{#SNMPINDEX}]"}
 			}
 			if !slices.Equal(left, want) {
 				t.Errorf("%s: %s leaves out %q, want %q", version, rule.Key, left, want)
@@ -315,5 +315,17 @@ func TestTheHandlerWritesOneTrapForEachNotification(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("a name was run as a command")
+	}
+}
+
+// Suppressed notifications are no alarm, so their number is a problem of its own.
+func TestZabbixHasAProblemForSuppressedNotifications(t *testing.T) {
+	const key = "pn.agent.notificationsSuppressed"
+	for version, export := range zabbixTemplates(t) {
+		items := export.Export.Templates[0].Items
+		i := slices.IndexFunc(items, func(item zabbixItem) bool { return item.Key == key })
+		if i < 0 || len(items[i].Triggers) != 1 || items[i].Triggers[0].Expression != "max(/pnagent/"+key+",10m)>0" {
+			t.Errorf("%s: the items are %+v; want %s with a trigger", version, items, key)
+		}
 	}
 }

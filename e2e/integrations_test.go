@@ -64,18 +64,14 @@ func matchesAll(patterns []string, text string) bool {
 	return len(patterns) > 0
 }
 
-// snmptrapd runs as the files for Zabbix say: with their arguments, their configuration and
-// their handler, which writes what Zabbix reads. A trigger of the template sees the raise of
-// an alarm there, and its end.
-func TestSnmptrapdPassesNotificationsToZabbix(t *testing.T) {
-	t.Parallel()
+// trapEngine is the engine id of the sender of notifications.
+const trapEngine = "80007ed905706e6167656e75"
+
+// startZabbixTrapd runs snmptrapd as the files for Zabbix in dir say: with their arguments, their
+// configuration and their handler, which writes to log. It returns the address of snmptrapd.
+func startZabbixTrapd(t *testing.T, dir, log string) (addr string) {
+	t.Helper()
 	snmptrapd := need(t, "snmptrapd", "snmptrapd")
-	const engine = "80007ed905706e6167656e75"
-	dir, state := t.TempDir(), t.TempDir()
-	if r := pnagent(t, "integrations", "zabbix", "--dir", dir); r.code != 0 {
-		t.Fatalf("pnagent integrations: got %+v", r)
-	}
-	log := filepath.Join(dir, "zbx.log")
 	read := func(name string, replace ...string) string {
 		text, err := os.ReadFile(filepath.Join(dir, "zabbix", name))
 		if err != nil {
@@ -83,8 +79,8 @@ func TestSnmptrapdPassesNotificationsToZabbix(t *testing.T) {
 		}
 		return strings.NewReplacer(replace...).Replace(string(text))
 	}
-	addr := freeAddr(t, "udp")
-	conf := read("snmptrapd.conf", "CHANGE-THE-ENGINE-ID", engine, "CHANGE-THE-AUTH-PASSPHRASE", "authenticate-me", "CHANGE-THE-PRIV-PASSPHRASE", "encrypt-me-too",
+	addr = freeAddr(t, "udp")
+	conf := read("snmptrapd.conf", "CHANGE-THE-ENGINE-ID", trapEngine, "CHANGE-THE-AUTH-PASSPHRASE", "authenticate-me", "CHANGE-THE-PRIV-PASSPHRASE", "encrypt-me-too",
 		"/etc/pnagent/zabbix-trap", filepath.Join(dir, "zabbix", "zabbix-trap"), "/var/log/snmptrap/zbx.log", log)
 	unit := read("snmptrapd.service.d/pnagent.conf", "-LOw", "-Lo -C -c "+write(t, "snmptrapd.conf", conf), "/etc/pnagent/mibs", filepath.Join(dir, "mibs"), "udp:162 udp6:162", "udp:"+addr)
 	_, arguments, _ := strings.Cut(unit, "ExecStart=/usr/sbin/snmptrapd ")
@@ -95,12 +91,32 @@ func TestSnmptrapdPassesNotificationsToZabbix(t *testing.T) {
 		}
 		return nil
 	})
+	return addr
+}
 
-	if err := os.WriteFile(filepath.Join(state, "snmp-engine"), []byte(engine+" 0\n"), 0o600); err != nil {
+// serveTraps runs a sidecar that answers by SNMP as the user noc, and sends notifications to addr.
+func serveTraps(t *testing.T, natsURL, rules, addr string, args ...string) *sidecar {
+	t.Helper()
+	state := t.TempDir()
+	if err := os.WriteFile(filepath.Join(state, "snmp-engine"), []byte(trapEngine+" 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return serve(t, natsURL, append([]string{"--alarms", write(t, "alarms.yaml", rules), "--snmp.users-file", snmpUsers(t), "--state-dir", state,
+		"--snmp.trap-user", "noc", "--snmp.trap-sink", addr}, args...)...)
+}
+
+// snmptrapd runs with the files for Zabbix, and its handler writes what Zabbix reads. A trigger of
+// the template sees the raise of an alarm there, and its end.
+func TestSnmptrapdPassesNotificationsToZabbix(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if r := pnagent(t, "integrations", "zabbix", "--dir", dir); r.code != 0 {
+		t.Fatalf("pnagent integrations: got %+v", r)
+	}
+	log := filepath.Join(dir, "zbx.log")
+	addr := startZabbixTrapd(t, dir, log)
 	natsURL := startNATS(t)
-	serve(t, natsURL, "--alarms", write(t, "alarms.yaml", impatient), "--snmp.users-file", snmpUsers(t), "--state-dir", state, "--snmp.trap-user", "noc", "--snmp.trap-sink", addr)
+	serveTraps(t, natsURL, impatient, addr)
 	runEngine(t, natsURL, "berlin", "--bindings", write(t, "bindings.yaml", stuckBindings), write(t, "claims.pnml", stuckNet))
 
 	triggers := zabbixTriggers(t, filepath.Join(dir, "zabbix", "template-6.0.yaml"))

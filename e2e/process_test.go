@@ -65,10 +65,17 @@ func start(t *testing.T, path string, args ...string) *process {
 // startWith runs a program that has files open beyond the three, from 3 on.
 func startWith(t *testing.T, files []*os.File, path string, args ...string) *process {
 	t.Helper()
-	p := &process{name: filepath.Base(path), cmd: exec.Command(path, args...), done: make(chan struct{})}
+	cmd := exec.Command(path, args...)
+	cmd.Dir, cmd.ExtraFiles = t.TempDir(), files
+	return startCommand(t, cmd)
+}
+
+// startCommand runs a command, whose output and environment it sets.
+func startCommand(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{name: filepath.Base(cmd.Path), cmd: cmd, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.out, &p.err
-	p.cmd.Dir = t.TempDir()
-	p.cmd.Env, p.cmd.ExtraFiles = cleanEnv(), files
+	p.cmd.Env = cleanEnv()
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +90,7 @@ func startWith(t *testing.T, files []*os.File, path string, args ...string) *pro
 			t.Errorf("%s crashed", p.name)
 		}
 		if t.Failed() {
-			t.Logf("%s %s\nstdout:\n%.4000s\nstderr:\n%.8000s", p.name, strings.Join(args, " "), p.out.String(), p.err.String())
+			t.Logf("%s\nstdout:\n%.4000s\nstderr:\n%.8000s", strings.Join(cmd.Args, " "), p.out.String(), p.err.String())
 		}
 	})
 	return p

@@ -60,7 +60,7 @@ const PnagentPrivPassphrase = "CHANGE-THE-PRIV-PASSPHRASE"
 
 Icinga discovers nothing: the services are those of the nets that were given to ~pnagent integrations icinga NET…~, with the numbers of
 ~oids.lock~. Run it again when a net changes; numbers never change. Thresholds are those of ~--alarms~: a rule that is critical or major
-is critical here, minor or warning is a warning. An object that no source reports is UNKNOWN. check_snmp is of *monitoring-plugins*.
+is critical here, minor or warning is a warning. An object that no source reports is UNKNOWN. check_snmp is of *monitoring-plugins* (Debian: monitoring-plugins-standard).
 
-All OIDs are below ROOT.
+Tried with Icinga 2.13.6 and check_snmp 2.3.3. All OIDs are below ROOT.
 `

@@ -87,13 +87,24 @@ const nagiosPage = `# Nagios reads pnagent
 | ~pnagent.cfg~ | ~/etc/nagios4/objects/~, and a line ~cfg_file~ in ~nagios.cfg~ |
 | ~pnagent.ini~ | ~/etc/nagios4/~, mode 0640: the user of SNMPv3, which is on no command line of Nagios then |
 
-1. Copy them, and replace what says CHANGE. check_snmp is of *monitoring-plugins*.
-2. Add the hosts of pnagent to the host group ~pnagent~.
+1. Copy them, and replace what says CHANGE. check_snmp is of *monitoring-plugins* (Debian: monitoring-plugins-standard).
+2. Add the hosts of pnagent to the host group ~pnagent~. The services notify the contacts of their host:
+
+~~~
+define host {
+  use             linux-server
+  host_name       shop
+  address         192.0.2.1
+  hostgroups      pnagent
+  contact_groups  admins
+}
+~~~
+
 3. ~nagios4 -v /etc/nagios4/nagios.cfg; systemctl reload nagios4~
 
 Nagios discovers nothing: the services are those of the nets that were given to ~pnagent integrations nagios NET…~, with the numbers of
 ~oids.lock~. Run it again when a net changes; numbers never change. Thresholds are those of ~--alarms~: a rule that is critical or major
 is critical here, minor or warning is a warning. An object that no source reports is UNKNOWN.
 
-All OIDs are below ROOT.
+Tried with Nagios 4.4.6 and check_snmp 2.3.3. All OIDs are below ROOT.
 `

@@ -107,5 +107,5 @@ pass only $A, $N and numbers to it, for example
 EXEC /usr/local/bin/page-someone "$N" "$A"
 ~~~
 
-All OIDs are below ROOT.
+Tried with SNMPTT 1.5. All OIDs are below ROOT.
 `

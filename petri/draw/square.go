@@ -4,6 +4,7 @@ package draw
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -65,6 +66,9 @@ func Boxes(boxes []Box, lines []Line, banded bool) *Drawing {
 	return d
 }
 
+// swapSteps bounds the lines of a gap that are compared with each other.
+const swapSteps = 200
+
 // The width of a gap between columns with upright lines.
 const (
 	squareGap  = 22
@@ -98,14 +102,26 @@ func (l *layout) square(ways [][]Point) {
 	}
 	upright := make([]map[int]float64, len(ways)) // by edge and index: the height of the line
 	for c, steps := range gaps {
-		key := func(s step) float64 {
-			y, to := ways[s.edge][s.at].Y, ways[s.edge][s.at+1].Y
-			if to > y {
-				return -y
+		begin := func(s step) float64 { return ways[s.edge][s.at].Y }
+		end := func(s step) float64 { return ways[s.edge][s.at+1].Y }
+		slices.SortStableFunc(steps, func(a, b step) int { // those that lead down, the lowest first, and then the others
+			switch down, below := end(a) > begin(a), end(b) > begin(b); {
+			case down && below:
+				return cmp.Compare(begin(b), begin(a))
+			case !down && !below:
+				return cmp.Compare(begin(a), begin(b))
+			case down:
+				return -1
 			}
-			return y
+			return 1
+		})
+		for k := 0; k < len(steps) && len(steps) <= swapSteps; k++ { // no line begins on the level part of another
+			for j := k + 1; j < len(steps); j++ {
+				if math.Abs(begin(steps[j])-end(steps[k])) < 1 {
+					steps[k], steps[j] = steps[j], steps[k]
+				}
+			}
 		}
-		slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(key(a), key(b)) })
 		for k, s := range steps {
 			left, right := l.x[c]+l.half[c], l.x[c+1]-l.half[c+1]
 			if upright[s.edge] == nil {

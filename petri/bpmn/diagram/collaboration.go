@@ -2,7 +2,10 @@
 
 package diagram
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // collaboration lays out the pools of a collaboration, one below the other, with the
 // message flows between them. It reports false if none of them has flow nodes. It notes the
@@ -101,7 +104,7 @@ func (p *pools) message(e *elem, part float64) []Point {
 		y = head.Y - poolGap*part
 	}
 	source, target := p.shape(e.ref("sourceRef")), p.shape(e.ref("targetRef"))
-	begin, end := p.reach(source, y), p.reach(target, y)
+	begin, end := p.reach(source, y, part), p.reach(target, y, part)
 	switch last, first := &begin[len(begin)-1], &end[len(end)-1]; {
 	case source.Kind == "participant" && target.Kind != "participant":
 		begin[0].X, last.X = first.X, first.X
@@ -115,14 +118,19 @@ func (p *pools) message(e *elem, part float64) []Point {
 func (p *pools) shape(id string) *Shape { return &p.shapes[p.index[id]] }
 
 // reach returns a way from the border of a shape to a height outside of its pool: the first of
-// some that touches no other shape, or straight.
-func (p *pools) reach(s *Shape, y float64) []Point {
+// some that touches no other shape, or straight. Those of an activity are side by side, by a
+// part of its width.
+func (p *pools) reach(s *Shape, y, part float64) []Point {
 	m := s.middle()
 	edge := s.Y + s.H
 	if y < s.Y {
 		edge = s.Y
 	}
-	ways := [][]Point{{{X: m.X, Y: edge}, {X: m.X, Y: y}}}
+	x := m.X
+	if isActivity(s.Kind) {
+		x = math.Round(s.X + s.W*(0.2+0.6*part))
+	}
+	ways := [][]Point{{{X: x, Y: edge}, {X: x, Y: y}}}
 	for _, out := range []float64{8, 18, 28, 48, 68, 98, 128} {
 		ways = append(ways,
 			[]Point{{X: s.X + s.W, Y: m.Y}, {X: s.X + s.W + out, Y: m.Y}, {X: s.X + s.W + out, Y: y}},

@@ -15,7 +15,8 @@ const (
 	taskWidth   = 100
 	taskHeight  = 80
 	edgeLane    = 14 // between the flows of the boundary events of an activity
-	besideEvent = 60 // between the boundary events of an activity
+	besideEvent = 74 // between the boundary events of an activity
+	besideWide  = 68 // of the name of one
 	underEvents = 48 // for the names of boundary events
 	padding     = 16 // between the border of what encloses others and these
 	headHeight  = 24 // of the name of an expanded sub-process
@@ -89,22 +90,23 @@ func (b *Bounds) moved(dx, dy float64) *Bounds {
 // scope is a process or a sub-process while it is laid out.
 type scope struct {
 	*File
-	el    *elem
-	lanes []lane
-	nodes []*elem        // but boundary events
-	index map[string]int // of nodes, by id; of a boundary event that of its activity
-	inner []content      // by node: of an expanded sub-process
-	edges [][]*elem      // by node: its boundary events
-	boxes []draw.Box
-	flows []*elem
-	lines []draw.Line
+	el     *elem
+	lanes  []lane
+	nodes  []*elem        // but boundary events
+	index  map[string]int // of nodes, by id; of a boundary event that of its activity
+	inner  []content      // by node: of an expanded sub-process
+	edges  [][]*elem      // by node: its boundary events
+	beside map[string]int // of boundary events: the index among those of the activity
+	boxes  []draw.Box
+	flows  []*elem
+	lines  []draw.Line
 
 	placed map[string]int // the index of each node's shape in the content
 }
 
 // scope lays out the content of a process or a sub-process.
 func (f *File) scope(e *elem) content {
-	s := &scope{File: f, el: e, index: map[string]int{}, placed: map[string]int{}}
+	s := &scope{File: f, el: e, index: map[string]int{}, placed: map[string]int{}, beside: map[string]int{}}
 	s.lanes = f.lanesOf(e, 0)
 	s.readNodes()
 	s.readFlows()
@@ -152,7 +154,7 @@ func (s *scope) readNodes() {
 			s.nodes, s.edges = append(s.nodes, k), append(s.edges, nil)
 			continue
 		}
-		s.index[id] = host
+		s.index[id], s.beside[id] = host, len(s.edges[host])
 		s.edges[host] = append(s.edges[host], k)
 	}
 	s.inner = make([]content, len(s.nodes))
@@ -191,7 +193,7 @@ func (s *scope) readFlows() {
 		}
 		line := draw.Line{From: from, To: to}
 		s.flows, s.lines = append(s.flows, k), append(s.lines, line)
-		if s.boundary(from, k.ref("sourceRef")) >= 0 {
+		if _, is := s.beside[k.ref("sourceRef")]; is {
 			s.lines[len(s.lines)-1].Leave = s.under(len(s.lines) - 1)
 		}
 	}
@@ -201,13 +203,8 @@ func (s *scope) readFlows() {
 // of the first event is below the others.
 func (s *scope) under(flow int) float64 {
 	from := s.index[s.flows[flow].ref("sourceRef")]
-	e := s.boundary(from, s.flows[flow].ref("sourceRef"))
-	return s.boxes[from].H/2 + eventSize/2 + underEvents + edgeLane*float64(len(s.edges[from])-1-e)
-}
-
-// boundary returns the index of a boundary event on a node, or -1.
-func (s *scope) boundary(node int, id string) int {
-	return slices.IndexFunc(s.edges[node], func(e *elem) bool { return e.attr("id") == id })
+	below := len(s.edges[from]) - 1 - s.beside[s.flows[flow].ref("sourceRef")]
+	return s.boxes[from].H/2 + eventSize/2 + underEvents + edgeLane*float64(below)
 }
 
 // place adds the shapes of a node to the content.
@@ -231,7 +228,8 @@ func (s *scope) place(c *content, i int, at *draw.Node) {
 		event := s.newShape(e)
 		event.Bounds = Bounds{shape.X + eventSize/2 + besideEvent*float64(k), shape.Y + shape.H - eventSize/2, eventSize, eventSize}
 		if event.Name != "" {
-			event.Label = &Bounds{event.X - besideEvent + eventSize + 2, event.Y + eventSize + 2, besideEvent - eventSize/2 - 6, draw.LineHeight * 3}
+			w, h := draw.LabelSize(draw.Wrap(event.Name, besideWide, 3))
+			event.Label = &Bounds{event.X + eventSize/2 + 5, event.Y + eventSize + draw.LabelGap, w, h}
 		}
 		s.placed[event.Element] = len(c.shapes)
 		c.shapes = append(c.shapes, event)
@@ -300,18 +298,17 @@ func (s *Shape) touch(end *Point, next Point) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// flowLabel returns the bounds of a flow's name: above the first of its level lines that has
-// room for it, or else the longest.
+// flowLabel returns the bounds of a flow's name: above the longest of its level lines.
 func flowLabel(name string, points []Point) *Bounds {
 	w, h := draw.LabelSize(draw.Label(name))
 	best, longest := 1, -1.0
 	for k := 1; k < len(points); k++ {
-		if far := min(abs(points[k].X-points[k-1].X), w); far > longest {
+		if far := abs(points[k].X - points[k-1].X); far > longest {
 			best, longest = k, far
 		}
 	}
 	left := min(points[best].X, points[best-1].X)
-	return &Bounds{left + (abs(points[best].X-points[best-1].X)-w)/2, points[best].Y - h - 2, w, h}
+	return &Bounds{left + (longest-w)/2, points[best].Y - h - 2, w, h}
 }
 
 // lane is a lane, or a set of several inside of one.

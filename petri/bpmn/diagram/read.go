@@ -106,7 +106,7 @@ func (f *File) expand(d *Diagram, drawn map[string]bool) {
 }
 
 // farthest bounds coordinates, in pixels.
-const farthest = 1e6
+const farthest = 1e8
 
 func (f *File) shape(e *elem) (Shape, bool) {
 	of := f.byID[e.ref("bpmnElement")]

@@ -4,6 +4,7 @@ package diagram
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,7 +56,7 @@ func TestReadJoinsADiagramWithItsModel(t *testing.T) {
 <b:BPMNShape bpmnElement="s"><c:Bounds x="1" y="2" width="50" height="50"/></b:BPMNShape><b:BPMNShape bpmnElement="in"><c:Bounds x="1" y="2" width="5" height="5"/></b:BPMNShape>
 <b:BPMNShape bpmnElement="n"><c:Bounds x="1" y="2" width="5" height="5"/></b:BPMNShape>
 <b:BPMNShape bpmnElement="t"><c:Bounds x="NaN" y="2" width="5" height="5"/></b:BPMNShape>
-<b:BPMNShape bpmnElement="t"><c:Bounds x="1e9" y="2" width="5" height="5"/></b:BPMNShape>
+<b:BPMNShape bpmnElement="t"><c:Bounds x="1e10" y="2" width="5" height="5"/></b:BPMNShape>
 <b:BPMNShape bpmnElement="elsewhere"><c:Bounds x="1" y="2" width="5" height="5"/></b:BPMNShape>
 <b:BPMNEdge bpmnElement="a"><d:waypoint x="1" y="2"/><d:waypoint x="3" y="4"/></b:BPMNEdge>
 <b:BPMNEdge bpmnElement="b"><d:waypoint x="1" y="2"/><d:waypoint x="3" y="2"/></b:BPMNEdge>
@@ -107,27 +108,51 @@ func TestWhatIsNotBPMNIsRefused(t *testing.T) {
 	}
 }
 
-// For any bytes, Read returns diagrams with finite numbers, or an error.
+// For any bytes, Read returns diagrams that can be drawn, and Complete a file that is complete
+// but for what has no id, or an error.
 func FuzzRead(f *testing.F) {
 	for _, path := range paths(f) {
 		if content, err := os.ReadFile(path); err == nil && len(content) < 16<<10 {
 			f.Add(content)
 		}
 	}
+	f.Add([]byte(crossProcess))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if file, err := Read(bytes.NewReader(content), "f", bpmn.Limits{Bytes: 1 << 20, Elements: 2000}); err == nil {
-			everyPicture(t, file)
+		lim := bpmn.Limits{Bytes: 1 << 20, Elements: 2000}
+		file, err := Read(bytes.NewReader(content), "f", lim)
+		if err != nil {
+			return
+		}
+		for _, d := range append(file.Diagrams, file.Layout()...) {
+			for _, s := range d.Shapes {
+				if file.byID[s.Element] == nil || !finite(s.X, s.Y, s.W, s.H) {
+					t.Errorf("shape %+v", s)
+				}
+			}
+			for _, g := range d.Edges {
+				for _, p := range g.Points {
+					if len(g.Points) < 2 || !finite(p.X, p.Y) {
+						t.Errorf("edge %+v", g)
+					}
+				}
+			}
+			svg(t, &d, nil)
+		}
+		got, err := Complete(content, lim)
+		if err != nil {
+			return
+		}
+		if _, err := Read(bytes.NewReader(got), "f", bpmn.Limits{}); err != nil {
+			t.Errorf("a completed file: %v", err)
 		}
 	})
 }
 
-func everyPicture(t *testing.T, f *File) {
-	t.Helper()
-	for _, d := range append(f.Diagrams, f.Layout()...) {
-		for _, s := range d.Shapes {
-			if f.byID[s.Element] == nil {
-				t.Errorf("shape of %q, which is not in the file", s.Element)
-			}
+func finite(all ...float64) bool {
+	for _, x := range all {
+		if math.IsInf(x, 0) || math.IsNaN(x) {
+			return false
 		}
 	}
+	return true
 }

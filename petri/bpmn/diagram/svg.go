@@ -285,7 +285,7 @@ func (p *picture) edgeName(g *Edge) {
 }
 
 // labelWide is the least width for a name beside its shape.
-const labelWide = 110
+const labelWide = 110.0
 
 // label returns the name of an edge and where it is: the middle of its upper border.
 func (g *Edge) label() (x, y float64, label string) {
@@ -305,7 +305,11 @@ func (s *Shape) outside() (x, y float64, label string) {
 	case s.Name == "" || !isEvent(s.Kind) && !isGateway(s.Kind) && !isData(s.Kind) && s.Kind != "group":
 		return 0, 0, ""
 	case s.Label != nil:
-		label = draw.Wrap(s.Name, max(s.Label.W+4, labelWide), 6)
+		wide := labelWide
+		if s.Kind == "boundaryEvent" { // others can be right beside it
+			wide = besideWide
+		}
+		label = draw.Wrap(s.Name, max(s.Label.W+4, wide), 6)
 		if y = s.Label.Y; y+s.Label.H <= s.Y { // above the shape, whatever the number of lines
 			_, h := draw.LabelSize(label)
 			y += s.Label.H - h

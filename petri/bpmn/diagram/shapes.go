@@ -33,8 +33,7 @@ func (p *picture) shape(s *Shape) {
 	case isGateway(s.Kind):
 		p.gateway(s)
 	case isActivity(s.Kind):
-		at.X = s.X + 16
-		at.Y = s.Y
+		at = Point{X: s.X, Y: s.Y}
 		p.activity(s)
 	case isData(s.Kind):
 		p.data(s)
@@ -186,14 +185,14 @@ func (p *picture) name(s *Shape) {
 		label, _ := inside(s.W-16, 2*draw.LineHeight)
 		p.lines("start", s.X+8, s.Y+5, label)
 	case s.Kind == "textAnnotation":
-		label, high := inside(s.W-8, s.H)
+		label, high := inside(max(s.W-8, labelWide), max(s.H, 3*draw.LineHeight)) // small ones are common
 		p.lines("start", s.X+6, m.Y-high/2, label)
 	case s.depth() < 3 && !isGateway(s.Kind) && !isData(s.Kind) && s.Kind != "group":
 		room, lift := s.H-8, 0.0
 		if len(markersOf(s)) > 0 {
 			room, lift = s.H-24, 7
 		}
-		label, high := inside(s.W-10, room)
+		label, high := inside(s.W-3, room)
 		top := m.Y - high/2 - lift
 		if icon, _ := taskIcon(s.Kind); icon != "" { // below the icon, if there is room
 			top = max(top, min(s.Y+22, s.Y+s.H-high-4-2*lift))

@@ -228,10 +228,10 @@ func (p *picture) edges(d *Diagram) {
 		state := p.begin("edge", g.Kind, g.Element, g.Name)
 		class, marks := g.ends()
 		fmt.Fprintf(p, `<path class="%s" d="%s"%s/>`, class, draw.Path(g.Points), marks)
-		m := g.middle()
-		p.badge(m.X, m.Y, state.Tokens)
-		if state.Rate >= 0 {
-			p.line("rate", m.X-12, m.Y-7, draw.Rate(state.Rate))
+		a, b := g.longest()
+		p.badge(a.X+(b.X-a.X)/4, a.Y+(b.Y-a.Y)/4, state.Tokens)
+		if state.Rate >= 0 { // below the line: the name is above it
+			p.line("rate", (a.X+b.X)/2+14, (a.Y+b.Y)/2+9, draw.Rate(state.Rate))
 		}
 		p.put("</g>\n")
 	}
@@ -267,16 +267,15 @@ func (g *Edge) ends() (class, marks string) {
 	return "flow", ""
 }
 
-// middle returns the middle of the longest line of an edge.
-func (g *Edge) middle() Point {
+// longest returns the ends of the longest line of an edge.
+func (g *Edge) longest() (a, b Point) {
 	best, longest := 1, -1.0
 	for k := 1; k < len(g.Points); k++ {
 		if far := math.Hypot(g.Points[k].X-g.Points[k-1].X, g.Points[k].Y-g.Points[k-1].Y); far > longest {
 			best, longest = k, far
 		}
 	}
-	a, b := g.Points[best-1], g.Points[best]
-	return Point{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2}
+	return g.Points[best-1], g.Points[best]
 }
 
 func (p *picture) edgeName(g *Edge) {

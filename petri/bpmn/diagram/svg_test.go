@@ -127,7 +127,7 @@ func TestAnOverlayShowsTokensHeatAndRates(t *testing.T) {
 	got := svg(t, d, Overlay{"a": {Tokens: 1234, Heat: 9, Rate: 0.5, Enabled: true}, "f": {Tokens: 2, Rate: -1}})
 	for _, want := range []string{
 		`<g class="node enabled heat4"><title>a</title><desc>task a, tokens: 1234, enabled, heat: 4 of 4, rate: 0.5/s</desc>`, `>1.2k</text>`, `>0.5/s</text>`,
-		`<desc>sequence flow f, tokens: 2</desc>`, `y="3">2</text>`,
+		`<desc>sequence flow f, tokens: 2</desc>`, `x="1.5" y="2.5">2</text>`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in %s", want, got)

@@ -15,7 +15,7 @@ import (
 )
 
 // For any bytes, Read returns nets that compile and that PNML preserves, with as
-// many graphs and lists of elements, or an error that consists of faults.
+// many graphs, lists of elements and lists of parts, or an error that consists of faults.
 func FuzzRead(f *testing.F) {
 	own, err := filepath.Glob("testdata/*.bpmn")
 	if err != nil {
@@ -49,14 +49,15 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		if len(file.Nets) != len(file.Elements) || len(file.Nets) != len(file.Graphs) {
-			t.Errorf("%d nets, %d lists of elements, %d graphs", len(file.Nets), len(file.Elements), len(file.Graphs))
+		if len(file.Nets) != len(file.Elements) || len(file.Nets) != len(file.Graphs) || len(file.Nets) != len(file.Parts) {
+			t.Errorf("%d nets, %d lists of elements, %d graphs, %d lists of parts", len(file.Nets), len(file.Elements), len(file.Graphs), len(file.Parts))
 		}
 		for i, n := range file.Nets {
 			if _, err := petri.Compile(n); err != nil {
 				t.Errorf("read a net that does not compile: %v", err)
 			}
 			samePNML(t, n)
+			haveOnePart(t, n, file.Parts[i])
 			for _, e := range file.Graphs[i].Edges {
 				if max(e.From, e.To) >= len(file.Graphs[i].Nodes) {
 					t.Errorf("edge %+v between %d nodes", e, len(file.Graphs[i].Nodes))

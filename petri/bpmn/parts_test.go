@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 // String shows a part in one line: its element after the calls around it, the places
@@ -95,26 +97,38 @@ func TestEachPlaceAndTransitionHasOnePart(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			f := readFile(t, path)
 			for i, n := range f.Nets {
-				var places, transitions, wantPlaces, wantTransitions, tokens []string
+				haveOnePart(t, n, f.Parts[i])
 				for _, p := range f.Parts[i] {
-					places, transitions, tokens = append(places, p.Places...), append(transitions, p.Transitions...), append(tokens, p.Tokens...)
 					if p.Element == n.ID && slices.ContainsFunc(append(p.Places, p.Transitions...), func(id string) bool { return !strings.HasPrefix(id, n.ID+"/") }) {
 						t.Errorf("the process has %v", p)
 					}
 				}
-				for _, p := range n.Places {
-					wantPlaces = append(wantPlaces, p.ID)
-				}
-				for _, tr := range n.Transitions {
-					wantTransitions = append(wantTransitions, tr.ID)
-				}
-				for _, all := range [][]string{places, transitions, tokens, wantPlaces, wantTransitions} {
-					slices.Sort(all)
-				}
-				if diff := cmp.Diff([][]string{wantPlaces, wantTransitions, slices.Compact(slices.Clone(tokens))}, [][]string{places, transitions, tokens}); diff != "" {
-					t.Errorf("-want +got\n%s", diff)
-				}
 			}
 		})
+	}
+}
+
+// haveOnePart checks that each place and each transition is of one part, and that each place
+// shows its tokens at most once.
+func haveOnePart(t *testing.T, n *petri.Net, parts []Part) {
+	t.Helper()
+	var places, transitions, wantPlaces, wantTransitions, tokens []string
+	for _, p := range parts {
+		places, transitions, tokens = append(places, p.Places...), append(transitions, p.Transitions...), append(tokens, p.Tokens...)
+		if slices.ContainsFunc(p.Fires, func(id string) bool { return !slices.Contains(p.Transitions, id) }) {
+			t.Errorf("part %v counts firings of another", p)
+		}
+	}
+	for _, p := range n.Places {
+		wantPlaces = append(wantPlaces, p.ID)
+	}
+	for _, tr := range n.Transitions {
+		wantTransitions = append(wantTransitions, tr.ID)
+	}
+	for _, all := range [][]string{places, transitions, tokens, wantPlaces, wantTransitions} {
+		slices.Sort(all)
+	}
+	if diff := cmp.Diff([][]string{wantPlaces, wantTransitions, slices.Compact(slices.Clone(tokens))}, [][]string{places, transitions, tokens}); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }

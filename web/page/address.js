@@ -9,6 +9,7 @@
  * @property {number} at ms since the Unix epoch, 0 for now
  * @property {boolean} table the table instead of the drawing
  * @property {Record<string, string>} filter of the alarms; what is absent selects everything
+ * @property {''|'net'} view the net instead of the BPMN file that it was made from
  */
 
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
@@ -22,7 +23,7 @@ export function parse(hash) {
   const q = new URLSearchParams(hash.replace(/^#/, ''));
   const kind = kinds.find((k) => q.has(k)) ?? '';
   const at = Date.parse(q.get('at') ?? '');
-  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'),
+  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '',
     filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])) };
 }
 
@@ -37,6 +38,7 @@ export function hash(where) {
   if (where.at) q.set('at', new Date(where.at).toISOString());
   if (where.table) q.set('table', '');
   for (const f of filters) if (where.filter[f]) q.set(f, where.filter[f]);
+  if (where.view) q.set('view', where.view);
   return '#' + q.toString();
 }
 

@@ -24,6 +24,16 @@ export async function ask(what, query, signal) {
 }
 
 /**
+ * @param {string} what
+ * @param {Record<string, string>} query
+ * @returns {Promise<string>} a text that is not JSON
+ */
+export async function text(what, query) {
+  const answer = await fetch(address(what, query));
+  return answer.ok ? answer.text() : read(answer);
+}
+
+/**
  * Asks the server to change something.
  * @param {string} what
  * @param {object} change

@@ -19,32 +19,24 @@ export function shortcuts(actions) {
 }
 
 /**
- * Arrow keys and Enter on the drawing.
- * @param {import('./model.js').Model} model
- * @param {import('./stage.js').Stage} stage
+ * Arrow keys and Enter on a drawing.
+ * @param {HTMLElement} root
+ * @param {import('./stage.js').Stage|import('./bpmn.js').BpmnStage} stage
  * @param {(text: string) => void} announce what the cursor is at, for screen readers
- * @param {(node: number) => string} describe
  */
-export function walk(model, stage, announce, describe) {
-  const open = () => {
-    const node = model.scene?.nodes[stage.cursor];
-    if (node) model.select(node.kind, node.id);
-  };
-  stage.canvas.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !model.scene) return;
+export function walk(root, stage, announce) {
+  root.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== root) return;
     const direction = arrows[event.key];
     if (direction) {
-      const next = stage.cursor < 0 ? Math.max(0, model.selected(), model.hottest()) : model.scene.towards(stage.cursor, ...direction);
-      if (next >= 0) {
-        stage.point(next);
-        announce(describe(next));
-      }
+      const there = stage.step(...direction);
+      if (there) announce(there);
     } else if (event.key === 'Enter' || event.key === ' ') {
-      open();
+      stage.open();
     } else {
       return;
     }
     event.preventDefault();
   });
-  for (const type of ['focus', 'blur']) stage.canvas.addEventListener(type, () => stage.repaint());
+  for (const type of ['focus', 'blur']) root.addEventListener(type, () => stage.repaint());
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Puts the page together.
 import { Banners } from './banners.js';
+import { BpmnStage } from './bpmn.js';
 import { heatLegend } from './chart.js';
 import { byId, el, say, syncRows } from './dom.js';
-import { age, count, label, plural, rate } from './format.js';
+import { count } from './format.js';
 import { HeatScale } from './heat.js';
 import { Headline } from './headline.js';
 import { Help } from './help.js';
@@ -17,39 +18,29 @@ import { Tables } from './tables.js';
 import { Theme } from './theme.js';
 import { Timeline } from './timeline.js';
 import { Tip } from './tip.js';
+import { Views } from './views.js';
 
 const theme = new Theme();
 const model = new Model();
 const canvas = /** @type {HTMLCanvasElement} */ (byId('net'));
 const stage = new Stage(model, canvas, theme);
+const bpmn = new BpmnStage(model, byId('bpmn'), theme);
+const views = new Views(model, stage, bpmn);
 const help = new Help();
 const timeline = new Timeline(model, byId('timeline'));
 const lists = byId('lists');
 new Lists(model, lists);
 new Panel(model, byId('panel'), theme);
 new Tables(model, byId('tables'), theme);
-new Tip(model, stage);
+new Tip(model, views);
 new Banners(model);
 new Headline(model);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);
-  if (match.kind !== 'instance' && model.scene) stage.point(model.scene.find(match.kind, match.id));
+  if (match.kind !== 'instance' && model.scene) views.now.point(model.scene.find(match.kind, match.id));
   model.select(match.kind, match.id);
-});
-
-/** @param {number} node */
-function describe(node) {
-  const { scene, shown } = model;
-  const n = scene?.nodes[node];
-  if (!scene || !n) return '';
-  if (n.kind === 'place') {
-    const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
-    return `place ${label(n)}: ${plural(shown?.places[node]?.tokens, 'token')}, ${old}`;
-  }
-  const row = shown?.transitions[scene.row(node)] ?? {};
-  return `transition ${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;
-}
+}, () => views.now.focus());
 
 /** @param {boolean} open */
 function showLists(open) {
@@ -60,7 +51,7 @@ function showLists(open) {
 function hottest() {
   const place = model.scene?.nodes[model.hottest()];
   if (!place) return;
-  stage.point(model.hottest());
+  views.now.point(model.hottest());
   model.select('place', place.id);
 }
 
@@ -69,23 +60,24 @@ function back() {
   if (lists.classList.contains('open')) showLists(false);
   else if (model.where.kind) model.select('', '');
   else if (model.where.at) model.travel(0);
-  canvas.focus();
+  views.now.focus();
 }
 
 function toggleTable() {
   model.address.go({ table: !model.where.table });
-  (model.where.table ? byId('stage') : canvas).focus();
+  if (model.where.table) byId('stage').focus();
+  else views.now.focus();
 }
 
-walk(model, stage, (text) => say(byId('said'), text), describe);
+for (const [root, view] of /** @type {const} */ ([[canvas, stage], [byId('bpmn'), bpmn]])) walk(root, view, (text) => say(byId('said'), text));
 shortcuts({
-  '/': () => search.open(), '+': () => stage.zoom(1.3), '=': () => stage.zoom(1.3), '-': () => stage.zoom(1 / 1.3), '0': () => stage.fit(),
-  t: toggleTable, d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
+  '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
+  t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
   '[': () => timeline.step(-1), ']': () => timeline.step(1),
 });
-byId('zoom-in').addEventListener('click', () => stage.zoom(1.3));
-byId('zoom-out').addEventListener('click', () => stage.zoom(1 / 1.3));
-byId('zoom-fit').addEventListener('click', () => stage.fit());
+byId('zoom-in').addEventListener('click', () => views.now.zoom(1.3));
+byId('zoom-out').addEventListener('click', () => views.now.zoom(1 / 1.3));
+byId('zoom-fit').addEventListener('click', () => views.now.fit());
 byId('as-table').addEventListener('click', toggleTable);
 byId('theme').addEventListener('click', () => theme.toggle());
 byId('help-open').addEventListener('click', () => help.toggle());
@@ -93,7 +85,7 @@ byId('menu').addEventListener('click', () => showLists(!lists.classList.contains
 lists.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('button') && showLists(false));
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
-  canvas.focus();
+  views.now.focus();
 });
 
 const worth = el('span', { class: 'worth' });

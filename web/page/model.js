@@ -47,6 +47,7 @@ export class Model extends EventTarget {
     /** @type {Frame|null} the numbers of the time asked for */ this.past = null;
     /** @type {string[]} places that hold tokens of the instance selected */ this.traced = [];
     /** Why the past or the drawing cannot be shown. */ this.trouble = '';
+    /** Why the BPMN file of the net cannot be drawn. */ this.bpmnTrouble = '';
     /** @type {AbortController|null} */ this.historyAsked = null;
     /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
   }
@@ -133,6 +134,21 @@ export class Model extends EventTarget {
     return this.shown && this.scene ? this.shown.byAge(this.scene.nodes)[0] ?? -1 : -1;
   }
 
+  /** Whether the reader sees the BPMN file of the net. */
+  get bpmn() {
+    return Boolean(this.scene?.model?.digest) && !this.bpmnTrouble && !this.where.view;
+  }
+
+  /**
+   * Shows the net, because its BPMN file cannot be drawn.
+   * @param {string} why
+   */
+  noBpmn(why) {
+    this.bpmnTrouble = why;
+    this.#tell('address');
+    this.#tell('frame');
+  }
+
   /** @param {string} type */
   #tell(type) {
     this.dispatchEvent(new Event(type));
@@ -142,7 +158,7 @@ export class Model extends EventTarget {
   #moved(before) {
     if (before.net !== this.where.net) {
       this.scene = this.current = this.past = null;
-      this.drawingAsked = this.trouble = '';
+      this.drawingAsked = this.trouble = this.bpmnTrouble = '';
       this.#follow();
       this.#tell('drawing');
     }
@@ -203,7 +219,7 @@ export class Model extends EventTarget {
       const drawing = await ask('drawing', { net });
       if (net !== this.where.net) return;
       this.scene = new Scene(drawing);
-      this.trouble = '';
+      this.trouble = this.bpmnTrouble = '';
       this.#tell('drawing');
       this.#tell('address');
       this.#tell('frame');

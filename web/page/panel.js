@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, ApiError } from './api.js';
 import { el, name, replaceKeepingFocus } from './dom.js';
-import { clock } from './format.js';
+import { clock, count, label } from './format.js';
 import { HeatScale } from './heat.js';
 import { instance } from './instance.js';
 import { place } from './place.js';
@@ -94,10 +94,29 @@ export class Panel {
     const doc = this.answer?.doc || model.scene?.nodes[node]?.doc;
     const body = el('div', { class: 'panel-body' });
     if (at) body.append(el('p', { class: 'note' }, `The drawing shows ${clock(at)}; the details below are of now.`));
+    body.append(...element(model, node));
     if (doc) body.append(el('p', { class: 'doc' }, doc));
     if (this.trouble) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
     if (this.answer && kind) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
     else if (!this.trouble) body.append(el('p', { class: 'quiet' }, 'asking …'));
     replaceKeepingFocus(root, head, body);
   }
+}
+
+/**
+ * The other nodes of the element of the BPMN file that a node belongs to.
+ * @param {import('./model.js').Model} model
+ * @param {number} node
+ */
+function element(model, node) {
+  const { scene, shown } = model;
+  const e = scene?.elements?.of(node);
+  if (!scene?.elements || !e || !model.bpmn) return [];
+  const others = scene.elements.nodesOf(e, shown).filter((i) => i !== node);
+  if (!others.length) return [];
+  return [el('h3', null, `Also of ${e.id}`), el('ul', { class: 'also' }, ...others.map((i) => {
+    const n = scene.nodes[i];
+    const held = n.kind === 'place' ? ` ${count(shown?.places[i]?.tokens)} tokens` : '';
+    return el('li', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'also ' + i, onclick: () => model.select(n.kind, n.id) }, name(label(n))), el('span', { class: 'quiet num' }, ` ${n.kind}${held}`));
+  }))];
 }

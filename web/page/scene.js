@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { Elements } from './elements.js';
 import { label, twoLines } from './format.js';
 import { Labels } from './labels.js';
 
@@ -10,7 +11,8 @@ const legible = 12;
  * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean}} DrawnNode
  *   final: no transition takes tokens from the place, so their age is no problem
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
- * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[]}} Drawing
+ * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[],
+ *   model?: import('./elements.js').DrawnModel}} Drawing
  * @typedef {DrawnArc & {lengths: number[], length: number}} SceneArc lengths: from the start to each point
  */
 
@@ -24,6 +26,8 @@ export class Scene {
     this.hash = drawing.hash;
     this.nodes = drawing.nodes;
     this.placeCount = drawing.nodes.filter((n) => n.kind === 'place').length;
+    this.model = drawing.model;
+    this.elements = drawing.model && new Elements(drawing.model, this.nodes, this.placeCount);
     this.arcs = drawing.arcs.map((arc) => measured(arc, this.nodes));
     /** @type {number[][]} arcs at each node */
     this.arcsOf = this.nodes.map(() => []);

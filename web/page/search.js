@@ -13,10 +13,12 @@ export class Search {
   /**
    * @param {import('./model.js').Model} model
    * @param {(match: Match) => void} go to what was chosen
+   * @param {() => void} home gives the focus to the drawing
    */
-  constructor(model, go) {
+  constructor(model, go, home) {
     this.model = model;
     this.go = go;
+    this.home = home;
     this.input = /** @type {HTMLInputElement} */ (byId('query'));
     this.list = byId('matches');
     /** @type {Match[]} */ this.matches = [];
@@ -62,7 +64,7 @@ export class Search {
     } else if (event.key === 'Escape') {
       this.input.value = '';
       this.#close();
-      byId('net').focus();
+      this.home();
     } else {
       return;
     }
@@ -74,7 +76,7 @@ export class Search {
   #choose(i) {
     const match = this.matches[i];
     this.#close();
-    byId('net').focus();
+    this.home();
     this.go(match);
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Camera } from './camera.js';
 import { Flow } from './flow.js';
+import { age, count, label, plural, rate } from './format.js';
 import { gestures } from './gestures.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
@@ -30,6 +31,7 @@ export class Stage {
   constructor(model, canvas, theme) {
     this.model = model;
     this.canvas = canvas;
+    /** @type {number[]} */ this.others = [];
     this.theme = theme;
     this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
     this.layer = document.createElement('canvas');
@@ -109,6 +111,31 @@ export class Stage {
     if (this.camera.scale < legible) this.#look(() => this.camera.center(n.x, n.y, this.width, this.height));
     else this.#look(() => this.camera.reveal(n.x, n.y, this.width, this.height));
     this.model.dispatchEvent(new Event('hover'));
+  }
+
+  focus() {
+    this.canvas.focus();
+  }
+
+  /**
+   * Moves the cursor of the keyboard to the next node in a direction.
+   * @param {number} dx
+   * @param {number} dy
+   * @returns {string} what is there, for a screen reader
+   */
+  step(dx, dy) {
+    const { model } = this;
+    if (!model.scene) return '';
+    const next = this.cursor < 0 ? Math.max(0, model.selected(), model.hottest()) : model.scene.towards(this.cursor, dx, dy);
+    if (next < 0) return '';
+    this.point(next);
+    return describe(model, next);
+  }
+
+  /** Opens what the cursor of the keyboard is at. */
+  open() {
+    const node = this.model.scene?.nodes[this.cursor];
+    if (node) this.model.select(node.kind, node.id);
   }
 
   /** Paints the net again with the next frame. */
@@ -192,9 +219,14 @@ export class Stage {
     if (!this.asked) this.asked = requestAnimationFrame((time) => this.#next(time));
   }
 
+  /** Whether the reader sees something else. */
+  get away() {
+    return this.model.where.table || this.model.bpmn;
+  }
+
   /** Whether dots are to be seen. */
   get moving() {
-    return !this.calm.matches && !this.model.where.at && !this.model.where.table && this.model.scene !== null && this.model.live.up && this.flow.busy;
+    return !this.calm.matches && !this.model.where.at && !this.away && this.model.scene !== null && this.model.live.up && this.flow.busy;
   }
 
   /** @param {number} time */
@@ -207,7 +239,7 @@ export class Stage {
 
   /** @param {number} time */
   paint(time) {
-    if (!this.width || this.model.where.table) return;
+    if (!this.width || this.away) return;
     this.lastDots = time;
     const { camera, painted } = this;
     const shiftX = camera.x - painted.x;
@@ -331,4 +363,21 @@ export class Stage {
  */
 function dotSize(worth) {
   return 1 + 0.35 * Math.log10(worth);
+}
+
+/**
+ * A node in words.
+ * @param {import('./model.js').Model} model
+ * @param {number} node
+ */
+function describe(model, node) {
+  const { scene, shown } = model;
+  const n = scene?.nodes[node];
+  if (!scene || !n) return '';
+  if (n.kind === 'place') {
+    const old = n.final ? 'finished' : `oldest ${age(shown?.oldestAge(node, model.now()))}`;
+    return `place ${label(n)}: ${plural(shown?.places[node]?.tokens, 'token')}, ${old}`;
+  }
+  const row = shown?.transitions[scene.row(node)] ?? {};
+  return `transition ${label(n)}: ${rate(row.rate)}, blocked ${count(row.blocked)}`;
 }

@@ -6,41 +6,52 @@ import { age, count, label, plural, rate } from './format.js';
 /** The mouse rests so long before the reason is asked for, ms. */
 const pause = 150;
 const fresh = 5000;
+/** So many other nodes of an element are shown. */
+const most = 3;
 
 /** What is under the mouse, in a few words; of a transition also why it waits. */
 export class Tip {
   /**
    * @param {import('./model.js').Model} model
-   * @param {import('./stage.js').Stage} stage
+   * @param {import('./views.js').Views} views
    */
-  constructor(model, stage) {
+  constructor(model, views) {
     this.model = model;
-    this.stage = stage;
+    this.views = views;
     this.root = byId('tip');
     this.node = -1;
     this.waiting = 0;
-    /** @type {Map<string, {at: number, blocked: any[]}>} */ this.known = new Map();
+    /** @type {Map<string, {at: number, blocks: any[]}>} */ this.known = new Map();
     model.on('hover frame drawing', () => this.show());
     model.on('drawing', () => this.known.clear());
   }
 
   show() {
-    const { stage, model, root } = this;
+    const { model, root } = this;
+    const stage = this.views.now;
     const node = model.where.table ? -1 : stage.hovered;
+    const all = [node, ...stage.others.slice(0, most)];
     if (node !== this.node) {
       clearTimeout(this.waiting);
-      if (node >= 0 && model.scene?.nodes[node]?.kind === 'transition') this.waiting = window.setTimeout(() => this.#ask(node), pause);
+      const why = all.find((i) => model.scene?.nodes[i]?.kind === 'transition');
+      if (node >= 0 && why !== undefined) this.waiting = window.setTimeout(() => this.#ask(why), pause);
     }
     this.node = node;
-    const n = model.scene?.nodes[node];
-    root.hidden = !n;
-    if (!n) return;
-    root.replaceChildren(el('strong', null, name(label(n))), ...(n.kind === 'place' ? this.#place(node) : this.#transition(n, node)));
+    root.hidden = node < 0 || !model.scene?.nodes[node];
+    if (root.hidden) return;
+    root.replaceChildren(...all.flatMap((i) => this.#node(i)));
+    if (stage.others.length > most) root.append(el('div', { class: 'quiet' }, `and ${stage.others.length - most} more of this element`));
     const at = stage.where(node);
     const left = Math.max(8, Math.min(stage.width - root.offsetWidth - 8, at.x - root.offsetWidth / 2));
     const below = at.y + at.h / 2 + 14;
     const top = below + root.offsetHeight > stage.height ? at.y - at.h / 2 - 14 - root.offsetHeight : below;
     root.style.transform = `translate(${Math.round(left)}px, ${Math.round(Math.max(8, top))}px)`;
+  }
+
+  /** @param {number} node */
+  #node(node) {
+    const n = this.model.scene?.nodes[node];
+    return n ? [el('strong', null, name(label(n))), ...(n.kind === 'place' ? this.#place(node) : this.#transition(n, node))] : [];
   }
 
   /** @param {number} node */
@@ -76,7 +87,7 @@ export class Tip {
       const answer = await ask('transition', { net: model.where.net, transition: n.id });
       if (this.known.size > 100) this.known.clear();
       this.known.set(n.id, { at: Date.now(), blocks: answer.blocks ?? [] });
-      if (this.node === node) this.show();
+      if (this.node === node || this.views.now.others.includes(node)) this.show();
     } catch {
       // A tip without a reason is still a tip; the link says if the server is lost.
     }

@@ -118,6 +118,14 @@ func (f *fake) handler() http.Handler {
 			answer(w, doc)
 		})
 	}
+	mux.HandleFunc("GET /api/v1/model", func(w http.ResponseWriter, r *http.Request) {
+		if s := f.net(r.URL.Query().Get("net")); s == nil || s.file == "" {
+			answer(w, nil)
+		} else {
+			w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+			_, _ = io.WriteString(w, s.file) // fails only if the client is gone
+		}
+	})
 	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
 	mux.HandleFunc("POST /api/v1/{what}", f.post)
 	mux.HandleFunc("GET /", f.file)

@@ -48,6 +48,16 @@ func TestThePage(t *testing.T) {
 		{"the hand moves and scales the drawing", theHandMovesAndScalesTheDrawing},
 		{"dots are as many as firings", dotsAreAsManyAsFirings},
 		{"numbers are written for people", numbersAreWrittenForPeople},
+		{"a net from BPMN is shown as BPMN", aNetFromBPMNIsShownAsBPMN},
+		{"an element leads to its place", anElementLeadsToItsPlace},
+		{"a place inside is shown where it is", aPlaceInsideIsShownWhereItIs},
+		{"elements are reached with the keyboard", elementsAreReachedWithTheKeyboard},
+		{"frames keep the elements of the page", framesKeepTheElementsOfThePage},
+		{"the past and alarms are shown in BPMN", thePastAndAlarmsAreShownInBPMN},
+		{"BPMN in the dark and on a phone", bpmnInTheDarkAndOnAPhone},
+		{"a file that cannot be drawn leaves the net", aFileThatCannotBeDrawnLeavesTheNet},
+		{"names in BPMN are only text", namesInBPMNAreOnlyText},
+		{"other nets load nothing for BPMN", otherNetsLoadNothingForBPMN},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })
 	}

@@ -25,6 +25,7 @@ type scripted struct {
 	down      bool   // no source is up
 	final     []bool // by place: nothing takes its tokens
 	drawing   map[string]any
+	file      string // of BPMN; "" for none
 }
 
 // minutes in ms.

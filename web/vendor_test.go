@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"net/http"
+	"os"
+	"testing"
+)
+
+// What the page loads for BPMN files is in the program, with its licence.
+func TestTheViewerOfBPMNIsServedWithItsLicence(t *testing.T) {
+	st := newStage(t, nil)
+	for path, kind := range map[string]string{"bpmn-navigated-viewer.js": "text/javascript; charset=utf-8", "diagram-js.css": "text/css; charset=utf-8",
+		"bpmn-js.css": "text/css; charset=utf-8", "LICENSE.txt": "text/plain; charset=utf-8"} {
+		w := st.get("/vendor/bpmn-js/" + path)
+		want, err := os.ReadFile("page/vendor/bpmn-js/" + path)
+		if err != nil || w.Code != http.StatusOK || w.Body.String() != string(want) || w.Header().Get("Content-Type") != kind {
+			t.Errorf("%s: %d, %s, %v", path, w.Code, w.Header().Get("Content-Type"), err)
+		}
+	}
+	if w := st.get("/vendor/fetch"); w.Code != http.StatusNotFound {
+		t.Errorf("the script is served: %d", w.Code)
+	}
+}

@@ -263,6 +263,10 @@ func TestAButtonOfThePageFiresForAClientThatAuthenticates(t *testing.T) {
 		request = d.Acts[0]
 		return nil
 	})
+	status, body, err := unproven.get("/api/v1/stuck?net=claim&place=approve/active&limit=2&name=BERLIN")
+	if err != nil || status != 200 || strings.Count(string(body), `"source":"berlin","tokens":1`) != 2 || !strings.Contains(string(body), `"reason":"manual"`) || !strings.Contains(string(body), `"next":"`) {
+		t.Errorf("the stuck instances are %d %s, %v", status, body, err)
+	}
 	post := func(to *sidecar, user string, more map[string]any) (int, string) {
 		t.Helper()
 		all := maps.Clone(request)

@@ -5,6 +5,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/telemetry"
@@ -127,6 +129,12 @@ func everything(t *testing.T) *stage {
 			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
+		c.Oldest = func(_ context.Context, _, source, _, place string, limit int) ([]act.Waiting, error) {
+			if source != "host-1" {
+				return nil, errors.New("silent")
+			}
+			return slices.Repeat([]act.Waiting{{Instance: "order 17", Injected: 1e6, Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}, {Instance: "order 18", Injected: 2e6}}, limit/2), nil
+		}
 		c.Audit = func(string, string) []telemetry.Action {
 			return []telemetry.Action{{At: time.UnixMicro(t0), Source: "host-1", Kind: "inject", Who: telemetry.Who{By: "kim", Comment: "by mail"}, Net: "order", Instance: "order 17",
 				Place: "p0", Transition: "t0", Tokens: 1, Event: "paid", Error: "no such place"}}
@@ -175,7 +183,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 			t.Errorf("%s answers %s: %s", path, status, fault)
 		}
 	}
-	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17",
+	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17", "stuck": "?net=order&place=p0&limit=1",
 		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order"}
 	for path, methods := range d.Paths {
 		responses := methods["get"].Responses

@@ -37,6 +37,7 @@ type Config struct {
 	History *history.Store          // the last hour; owned by the Server
 	Ask     Ask                     // nil if engines cannot be asked
 	Actions *Actions                // nil if nothing can be changed
+	Oldest  Oldest                  // nil if engines cannot be asked for tokens
 	Audit   Audit                   // nil if it is not known what people did
 	Version string                  // of pnagent: versions may draw differently
 
@@ -216,6 +217,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/place":       s.servePlace,
 		"/api/v1/transition":  s.serveTransition,
 		"/api/v1/instance":    s.serveInstance,
+		"/api/v1/stuck":       s.serveStuck,
 		"/api/v1/actions":     s.serveActions,
 		"/api/v1/history":     s.serveHistory,
 	}

@@ -218,7 +218,7 @@ func (s *sidecar) openLive() (err error) {
 	}
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
-		Audit: trail.Last,
+		Audit: trail.Last, Oldest: act.NewTokens(s.cfg.link.Conn, s.cfg.subjects).Oldest,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
 			return telemetry.AskInstance(ctx, s.cfg.link.Conn, s.cfg.subjects, net, source, instance)
 		}})

@@ -104,6 +104,24 @@ type Instance struct {
 	Actions    []Action   `json:"actions,omitempty"`    // what people did to it, the newest first
 }
 
+// Stuck are tokens that wait in places, the oldest first: GET /api/v1/stuck.
+type Stuck struct {
+	Tokens     []StuckToken `json:"tokens"`
+	Next       string       `json:"next,omitempty"`       // for after=, if there are more
+	Matches    int          `json:"matches"`              // how many there are in all
+	Bounded    bool         `json:"bounded,omitempty"`    // there may be more: a source names at most 1,000 tokens of a place
+	LeftOut    int          `json:"left_out,omitempty"`   // sources and places that were not asked, because they are too many
+	Unanswered []string     `json:"unanswered,omitempty"` // sources that did not answer
+}
+
+// StuckToken is one token, or several of one instance that were put into a place at one time.
+type StuckToken struct {
+	Token
+	Place  string `json:"place"`
+	Source string `json:"source,omitempty"` // absent if the token is known from a snapshot only
+	Tokens int    `json:"tokens"`
+}
+
 // Actions are the last requests of people to engines: GET /api/v1/actions.
 type Actions struct {
 	Actions []Action `json:"actions"` // the newest first, at most 1,000

@@ -3,7 +3,7 @@ import { byId, el } from './dom.js';
 
 const keys = [
   ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'zoom in, zoom out, whole net'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
-  ['Enter', 'open the node'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'], ['b', 'BPMN or net'], ['[  ]', 'back and forth in time'],
+  ['Enter', 'open the node'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'], ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'],
   ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this help'],
 ];
 const signs = [

@@ -8,6 +8,7 @@ import { count } from './format.js';
 import { HeatScale } from './heat.js';
 import { Headline } from './headline.js';
 import { Help } from './help.js';
+import { Instances } from './instances.js';
 import { shortcuts, walk } from './keys.js';
 import { Lists } from './lists.js';
 import { Model } from './model.js';
@@ -73,6 +74,7 @@ for (const [root, view] of /** @type {const} */ ([[canvas, stage], [byId('bpmn')
 shortcuts({
   '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
   t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
+  i: () => new Instances(model, new HeatScale(theme.now), '').open(),
   '[': () => timeline.step(-1), ']': () => timeline.step(1),
 });
 byId('zoom-in').addEventListener('click', () => views.now.zoom(1.3));

@@ -4,8 +4,10 @@ import { facts, histogram, ladder, sparkline } from './chart.js';
 import { el, name } from './dom.js';
 import { age, count, label, unknown } from './format.js';
 import { heat } from './heat.js';
+import { Instances } from './instances.js';
+import { moment } from './notes.js';
 
-/** @typedef {{transition?: string, place?: string, reason: string, text?: string}} Wait */
+/** @typedef {{transition?: string, place?: string, reason: string, text?: string, until?: string}} Wait */
 /** @typedef {{model: import('./model.js').Model, heat: import('./heat.js').HeatScale}} Context */
 
 /**
@@ -20,7 +22,7 @@ export function place(p, { model, heat: scale }) {
     ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age_seconds)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
-  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, model, scale), ...commands(p, model));
+  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, p.id, model, scale), ...commands(p, model));
   if (p.older_than) out.push(ladder(p.older_than, p.tokens, p.final ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));
@@ -29,16 +31,19 @@ export function place(p, { model, heat: scale }) {
 
 /**
  * @param {any[]|undefined} tokens
+ * @param {string} place id
  * @param {import('./model.js').Model} model
  * @param {import('./heat.js').HeatScale} scale
  */
-function oldest(tokens, model, scale) {
+function oldest(tokens, place, model, scale) {
   if (!tokens) return el('p', { class: 'quiet' }, unknown);
   if (!tokens.length) return el('p', { class: 'quiet' }, 'none');
-  return el('ol', { class: 'tokens' }, ...tokens.map((t, i) => el('li', null,
+  return el('div', null, el('ol', { class: 'tokens' }, ...tokens.map((t, i) => el('li', null,
     el('button', { type: 'button', class: 'link-like', 'data-key': 'token ' + i, onclick: () => model.select('instance', t.instance) }, name(t.instance)),
     badge(t.age_seconds, scale),
-    waits(t.waits, model))));
+    el('span', { class: 'quiet num' }, `since ${moment(Date.parse(t.injected))}`),
+    waits(t.waits, model)))),
+  el('button', { type: 'button', class: 'link-like all', 'data-key': 'all', onclick: () => new Instances(model, scale, place).open() }, 'All instances in this place …'));
 }
 
 /**
@@ -60,19 +65,31 @@ export function badge(seconds, scale) {
  */
 export function waits(list, model) {
   if (!list?.length) return null;
-  return el('ul', { class: 'waits' }, ...list.map((w) => el('li', { title: w.reason }, w.text || words(w, model))));
+  return el('ul', { class: 'waits' }, ...list.map((w) => el('li', { title: w.reason },
+    w.transition && el('button', { type: 'button', class: 'link-like', onclick: () => model.select('transition', w.transition ?? '') }, name(called(model, 'transition', w.transition), w.transition)),
+    w.transition && ': ', w.text || [w.reason, w.place && called(model, 'place', w.place)].filter(Boolean).join(' '), w.until && el('span', { class: 'num' }, ` ${due(w.until, model)}`))));
 }
 
 /**
- * @param {Wait} w
+ * The name for people of a node of the net that is shown.
+ * @param {import('./model.js').Model} model
+ * @param {'place'|'transition'} kind
+ * @param {string} id
+ */
+export function called(model, kind, id) {
+  const node = model.scene?.nodes[model.scene.find(kind, id)];
+  return node ? label(node) : id;
+}
+
+/**
+ * When a delay ends.
+ * @param {string} until
  * @param {import('./model.js').Model} model
  */
-function words(w, model) {
-  const called = (/** @type {'place'|'transition'} */ kind, /** @type {string} */ id) => {
-    const node = model.scene?.nodes[model.scene.find(kind, id)];
-    return node ? label(node) : id;
-  };
-  return [w.transition && called('transition', w.transition) + ':', w.reason, w.place && called('place', w.place)].filter(Boolean).join(' ');
+function due(until, model) {
+  const at = Date.parse(until);
+  const left = (at - model.clock.now()) / 1000;
+  return left > 0 ? `until ${moment(at)} (in ${age(left)})` : `since ${moment(at)} it is due`;
 }
 
 /**

@@ -3,8 +3,11 @@
 package pagetest
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/act"
@@ -78,6 +81,31 @@ func place(s *scripted, r *http.Request) any {
 		return doc
 	}
 	return nil
+}
+
+// stuck is a page of 120 instances.
+func stuck(s *scripted, r *http.Request) any {
+	q, now := r.URL.Query(), time.Now().UnixMilli()
+	tokens, from := []map[string]any{}, 0
+	_, _ = fmt.Sscan(q.Get("after"), &from) // 0 for the first page
+	var all []map[string]any
+	for i := range 120 {
+		injected := s.since + int64(i)*10_000
+		name := fmt.Sprintf("berlin/customer %03d", i)
+		if older, err := strconv.ParseFloat(q.Get("older"), 64); err == nil && float64(now-injected) < older*1000 || !strings.Contains(name, q.Get("name")) {
+			continue
+		}
+		all = append(all, map[string]any{"instance": name, "place": s.def.Places[s.stuck].ID, "source": "berlin", "tokens": 1, "injected": moment(injected), "age_seconds": float64(now-injected) / 1000,
+			"waits": []map[string]any{{"transition": "clarify", "reason": "delayed", "text": "waits until its time has come", "until": moment(now + 3*minute)}}})
+	}
+	doc := map[string]any{"matches": len(all), "unanswered": []string{"osaka"}}
+	for i := from; i < min(from+50, len(all)); i++ {
+		tokens = append(tokens, all[i])
+	}
+	if doc["tokens"] = tokens; from+50 < len(all) {
+		doc["next"] = fmt.Sprint(from + 50)
+	}
+	return doc
 }
 
 // ladder is how many tokens are older than each step.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
@@ -51,4 +52,36 @@ func aButtonFiresAfterAConfirmation(t *testing.T, chromium *browsertest.Browser)
 	b.Until(`document.querySelector('.confirm .said').innerText === 'Not done: not <b>enabled' && !document.querySelector('.confirm [type=submit]')`)
 	b.Click(".confirm button")
 	b.Until(`!document.querySelector('.confirm')`)
+}
+
+func allStuckInstancesAreInPages(t *testing.T, chromium *browsertest.Browser) {
+	b, f, _ := opened(t, chromium)
+	b.Click(".alarm")
+	b.Until(`document.querySelector('#panel .waits li')?.innerText === document.querySelector('#panel .waits button').innerText + ': the guard is false: accounting must clear it'`)
+	b.Until(`/since \d\d:\d\d:\d\d/.test(document.querySelector('#panel .tokens li').innerText)`)
+	b.Click("#panel .all")
+	said := func(text string) {
+		t.Helper()
+		b.Until("document.querySelector('.instances [role=status]')?.innerText.startsWith('" + text + "')")
+	}
+	said("1 to 50 of 120, the oldest first; without 1 source that did not answer: osaka")
+	b.Until(`document.querySelector('.instances select').value === 'paymentUnclear' && document.querySelectorAll('.instances tbody tr').length === 50`)
+	b.Until(`/Clarify payment: waits until its time has come until \d\d:\d\d:\d\d \(in (2 m 5\d|3 m 00) s\)/.test(document.querySelector('.instances tbody .waits').innerText)`)
+	b.Screenshot("instances")
+	b.Click(".pager button:nth-child(2)")
+	said("51 to 100 of 120")
+	b.Click(".pager button:nth-child(2)")
+	said("101 to 120 of 120")
+	b.Click(".pager button:nth-child(1)")
+	said("51 to 100 of 120")
+	b.Do(chromedp.SendKeys(chromedp.CSS(".instances input"), "customer 11"))
+	said("1 to 10 of 10")
+	b.Click(".instances tbody button")
+	b.Until(`!document.querySelector('.instances') && document.querySelector('#panel h2').innerText === 'berlin/customer 110'`)
+	b.Keys("i")
+	said("1 to 50 of 120")
+	b.Until(`document.querySelector('.instances select').value === ''`)
+	browsertest.Eval[bool](b, `(() => { const s = document.querySelectorAll('.instances select')[1]; s.value = '3600'; s.dispatchEvent(new Event('input', {bubbles: true})); return true; })()`)
+	said("none")
+	b.Clean(f.addr, false)
 }

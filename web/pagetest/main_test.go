@@ -31,6 +31,7 @@ func TestThePage(t *testing.T) {
 		{"an alarm shows its severity and notes", anAlarmShowsItsSeverityAndNotes},
 		{"alarms are acknowledged and silenced by buttons", alarmsAreAcknowledgedAndSilencedByButtons},
 		{"a button fires after a confirmation", aButtonFiresAfterAConfirmation},
+		{"all stuck instances are in pages", allStuckInstancesAreInPages},
 		{"a deadlocked net is one line", aDeadlockedNetIsOneLine},
 		{"filters are in the address", filtersAreInTheAddress},
 		{"places with alarms are named", placesWithAlarmsAreNamed},

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ask } from './api.js';
+import { el, name, say } from './dom.js';
+import { count, label, plural } from './format.js';
+import { moment } from './notes.js';
+import { badge, called, waits } from './place.js';
+
+/** Rows of a page. */
+const rows = 50;
+
+/** What the reader chooses the least age from, s. */
+const ages = [[0, 'any age'], [60, '1 minute and more'], [600, '10 minutes and more'], [3600, '1 hour and more'], [86400, '1 day and more']];
+
+/** The instances that wait in a place or in a net as a table in pages, found by name, place and age. */
+export class Instances {
+  /**
+   * @param {import('./model.js').Model} model
+   * @param {import('./heat.js').HeatScale} scale
+   * @param {string} place id, '' for all places that are not final
+   */
+  constructor(model, scale, place) {
+    this.model = model;
+    this.scale = scale;
+    /** @type {string[]} what the pages before and this one begin after */ this.pages = [''];
+    this.next = '';
+    this.name = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'name of the instance', 'aria-label': 'Part of the name of the instance', autocomplete: 'off' }));
+    this.place = select('Place', [['', 'all places'], ...this.#places()], place);
+    this.older = select('Age', ages.map(([s, text]) => [String(s), String(text)]), '0');
+    this.said = el('p', { class: 'quiet', role: 'status' });
+    this.body = el('tbody', null);
+    this.back = el('button', { type: 'button', onclick: () => this.#turn(-1) }, '‹ older');
+    this.on = el('button', { type: 'button', onclick: () => this.#turn(1) }, 'younger ›');
+    const head = ['instance', 'place', 'age', 'since', 'waits for'].map((h) => el('th', { scope: 'col' }, h));
+    const form = el('form', { class: 'chooser' }, this.name, this.place, this.older);
+    this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), form, this.said,
+      el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Waiting instances' }, el('table', null, el('thead', null, el('tr', null, ...head)), this.body)),
+      el('div', { class: 'pager' }, this.back, this.on, el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'))));
+    form.addEventListener('submit', (event) => event.preventDefault());
+    form.addEventListener('input', () => this.#first());
+    this.dialog.addEventListener('close', () => this.dialog.remove());
+    /** @type {AbortController|null} */ this.asked = null;
+  }
+
+  /** @returns {[string, string][]} ids and names */
+  #places() {
+    const { scene } = this.model;
+    return scene?.nodes.slice(0, scene.placeCount).filter((n) => !n.final).map((n) => /** @type {[string, string]} */ ([n.id, label(n)])) ?? [];
+  }
+
+  open() {
+    document.body.append(this.dialog);
+    this.dialog.showModal();
+    this.name.focus();
+    this.#show();
+  }
+
+  #first() {
+    this.pages = [''];
+    this.#show();
+  }
+
+  /** @param {-1|1} step */
+  #turn(step) {
+    if (step > 0) this.pages.push(this.next);
+    else this.pages.pop();
+    this.#show();
+  }
+
+  async #show() {
+    this.asked?.abort();
+    const asked = (this.asked = new AbortController());
+    try {
+      const query = { net: this.model.where.net, place: this.place.value, name: this.name.value.trim(), older: this.older.value, limit: String(rows), after: this.pages[this.pages.length - 1] };
+      const answer = await ask('stuck', query, asked.signal);
+      this.next = answer.next ?? '';
+      this.body.replaceChildren(...answer.tokens.map((/** @type {any} */ t) => this.#row(t)));
+      say(this.said, this.#summary(answer));
+    } catch (error) {
+      if (!asked.signal.aborted) say(this.said, `No instances: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    /** @type {HTMLButtonElement} */ (this.back).disabled = this.pages.length < 2;
+    /** @type {HTMLButtonElement} */ (this.on).disabled = !this.next;
+  }
+
+  /** @param {{matches: number, tokens: any[], bounded?: boolean, left_out?: number, unanswered?: string[]}} answer */
+  #summary({ matches, tokens, bounded, left_out: leftOut, unanswered }) {
+    const first = (this.pages.length - 1) * rows;
+    const parts = [tokens.length ? `${first + 1} to ${first + tokens.length} of ${count(matches)}${bounded ? ' or more' : ''}, the oldest first` : 'none'];
+    if (unanswered) parts.push(`without ${plural(unanswered.length, 'source')} that did not answer: ${unanswered.slice(0, 5).join(', ')}`);
+    if (leftOut) parts.push('not all places were asked: choose one');
+    return parts.join('; ');
+  }
+
+  /** @param {{instance: string, place: string, source?: string, tokens: number, age_seconds: number, injected: string, waits: any[]}} t */
+  #row(t) {
+    const open = () => {
+      this.dialog.close();
+      this.model.select('instance', t.instance);
+    };
+    return el('tr', null,
+      el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`),
+      el('td', null, name(called(this.model, 'place', t.place), t.place)), el('td', null, badge(t.age_seconds, this.scale)),
+      el('td', { class: 'num' }, moment(Date.parse(t.injected))), el('td', null, waits(t.waits, this.model)));
+  }
+}
+
+/**
+ * @param {string} title
+ * @param {[string, string][]} options values and texts
+ * @param {string} value
+ */
+function select(title, options, value) {
+  return /** @type {HTMLSelectElement} */ (el('select', { 'aria-label': title }, ...options.map(([v, text]) => el('option', { value: v, selected: v === value }, text))));
+}

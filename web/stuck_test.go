@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// hall is a net of which one source holds 120 tokens of place due, the oldest for two hours;
+// its clock is ten seconds ahead. Another source does not answer.
+func hall(t *testing.T) *stage {
+	st := newStage(t, func(c *Config) {
+		c.Oldest = func(_ context.Context, net, source, digest, place string, limit int) ([]act.Waiting, error) {
+			if source != "host-1" || net != "orders" || digest != "d1" || limit != act.MaxTokens {
+				return nil, errors.New("silent")
+			}
+			var out []act.Waiting
+			for i := range 120 {
+				w := act.Waiting{Instance: fmt.Sprintf("host-1/%03d", i/2), Injected: noon.Add(10*time.Second - 2*time.Hour + time.Duration(i/2)*time.Minute).UnixMicro(),
+					Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "delayed", Until: noon.Add(70 * time.Second).UnixMicro()}}}
+				if place == "due" {
+					out = append(out, w)
+				}
+			}
+			return out, nil
+		}
+	})
+	view := orders()
+	for i := range view.Sources {
+		s := &view.Sources[i]
+		s.Digest, s.Skew = "d1", 10*time.Second
+		s.State = collector.Up
+	}
+	st.now = noon
+	st.show(view)
+	return st
+}
+
+// stuckIn reads all pages of a request.
+func stuckIn(t *testing.T, st *stage, query string) (names []string, pages int) {
+	t.Helper()
+	for after := ""; ; pages++ {
+		doc := st.document(t, "/api/v1/stuck?net=orders&"+query+"&after="+url.QueryEscape(after))
+		for _, token := range doc["tokens"].([]any) {
+			names = append(names, token.(map[string]any)["instance"].(string))
+		}
+		after, _ = doc["next"].(string)
+		if after == "" {
+			return names, pages + 1
+		}
+	}
+}
+
+func TestStuckTokensComeInPages(t *testing.T) {
+	st := hall(t)
+	for query, want := range map[string]struct {
+		tokens, pages int
+		first         string
+	}{
+		"place=due":                        {60, 2, "host-1/000"},
+		"place=due&limit=7":                {60, 9, "host-1/000"},
+		"place=due&limit=1000":             {60, 1, "host-1/000"},
+		"place=due&name=HOST-1/01&limit=3": {10, 4, "host-1/010"},
+		"place=due&older=7140":             {2, 1, "host-1/000"},
+		"place=due&name=nothing":           {0, 1, ""},
+		"limit=50":                         {60, 2, "host-1/000"},
+	} {
+		names, pages := stuckIn(t, st, query)
+		if len(names) != want.tokens || pages != want.pages || len(names) > 0 && names[0] != want.first {
+			t.Errorf("%s: %d tokens in %d pages: %.60q; want %+v", query, len(names), pages, names, want)
+		}
+		seen := map[string]bool{}
+		for i, name := range names {
+			if seen[name] || i > 0 && name < names[i-1] {
+				t.Errorf("%s: %s twice, or not in order", query, name)
+			}
+			seen[name] = true
+		}
+	}
+	doc := st.document(t, "/api/v1/stuck?net=orders&place=due&limit=1")
+	equal(t, doc, `{"matches":60,"next":"`+fmt.Sprint(noon.Add(-2*time.Hour).UnixMicro())+` host-1/000\ndue","unanswered":["host-2","host-3"],"tokens":[{"instance":"host-1/000","place":"due","source":"host-1","tokens":2,
+		"injected":"2026-03-01T10:00:00.000000Z","age_seconds":7200,"waits":[{"transition":"pay","reason":"delayed","until":"2026-03-01T12:01:00.000000Z","text":"waits until its time has come"}]}]}`)
+}
+
+func TestStuckTokensOfSnapshotsAreShownIfNoSourceAnswers(t *testing.T) {
+	st := newStage(t, func(*Config) {})
+	st.now = noon
+	st.show(orders())
+	doc := st.document(t, "/api/v1/stuck?net=orders&place=due")
+	if tokens := doc["tokens"].([]any); len(tokens) != 2 || tokens[0].(map[string]any)["instance"] != "host-1/07" || doc["bounded"] != true {
+		t.Errorf("got %v", doc)
+	}
+	for path, want := range map[string]string{"net=orders&place=nowhere": `404 {"error":"there is no place`, "net=orders&limit=0": `400 {"error":"limit=`, "net=orders&limit=1001": "400",
+		"net=orders&older=x": "400", "net=orders&after=x": "400", "net=x": "404", "": "400"} {
+		w := st.get("/api/v1/stuck?" + path)
+		if got := fmt.Sprint(w.Code, " ", w.Body); !strings.HasPrefix(got, want) || w.Code == http.StatusOK {
+			t.Errorf("%s: got %s; want %s", path, got, want)
+		}
+	}
+}

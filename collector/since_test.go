@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -145,6 +146,37 @@ func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
 	}
 	if n := strings.Count(book.String(), "keep counters"); n != 1 {
 		t.Errorf("%d lines about it; want 1:\n%s", n, book)
+	}
+}
+
+// A place of a process is in a scope, such as that of a timer. The union has the scopes of all
+// definitions, so that it can be published and kept.
+func TestAUnionHasTheScopesOfItsDefinitions(t *testing.T) {
+	book := &logtest.Buffer{}
+	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) {}, Log: slog.New(slog.NewTextHandler(book, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, def := range []*petri.Net{
+		{ID: "n", Shared: true, Scopes: []petri.Scope{{ID: "claim"}}, Places: []petri.Place{{ID: "p", Scope: "claim"}}},
+		{ID: "n", Shared: true, Scopes: []petri.Scope{{ID: "bill", Parent: "claim"}, {ID: "claim"}}, Places: []petri.Place{{ID: "q", Scope: "bill"}}},
+	} {
+		if _, err := c.merger.Define(fmt.Sprint(i), def, t0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.tick(t.Context(), t0)
+	n, err := c.View().Net("n").Published()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"claim", "bill"} {
+		if !strings.Contains(string(n.PNML), fmt.Sprintf("id=%q", want)) {
+			t.Errorf("there is no scope %q in\n%s", want, n.PNML)
+		}
+	}
+	if strings.Contains(book.String(), "keep counters") {
+		t.Errorf("the counters are not kept:\n%s", book)
 	}
 }
 

@@ -16,6 +16,7 @@ type union struct {
 	final       []bool     // its final places
 	places      map[string]int32
 	transitions map[string]int32
+	scopes      map[string]int32
 }
 
 // columns map the rows of one definition to the union.
@@ -48,18 +49,19 @@ func (u *union) added(d *petri.Net) int {
 }
 
 // add adds a definition and returns the mapping of its rows. If names is true, its
-// names, texts, arcs and drawings replace those of the same places and transitions.
+// names, texts, arcs, scopes and drawings replace those of the same places and transitions.
 // The definition of the union is a new one if anything of it changed, and the same
 // one otherwise.
 func (u *union) add(d *petri.Net, names bool) *columns {
 	if u.def == nil {
 		u.def = &petri.Net{ID: d.ID}
-		u.places, u.transitions = make(map[string]int32), make(map[string]int32)
+		u.places, u.transitions, u.scopes = make(map[string]int32), make(map[string]int32), make(map[string]int32)
+		u.def.Shared = d.Shared
 	}
-	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc, Model: u.def.Model,
-		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions)}
+	next := &petri.Net{ID: u.def.ID, Name: u.def.Name, Doc: u.def.Doc, Model: u.def.Model, Shared: u.def.Shared,
+		Places: slices.Clone(u.def.Places), Transitions: slices.Clone(u.def.Transitions), Scopes: slices.Clone(u.def.Scopes)}
 	if names {
-		next.Name, next.Doc, next.Model, next.Arcs = d.Name, d.Doc, d.Model, u.arcs(d)
+		next.Name, next.Doc, next.Model, next.Shared, next.Arcs = d.Name, d.Doc, d.Model, d.Shared, u.arcs(d)
 	} else {
 		next.Arcs = u.newArcs(d)
 	}
@@ -75,6 +77,10 @@ func (u *union) add(d *petri.Net, names bool) *columns {
 		i := indexOf(u.transitions, t.ID)
 		next.Transitions = put(next.Transitions, i, t, names)
 		c.transitions = append(c.transitions, i)
+	}
+	for _, scope := range d.Scopes {
+		scope.Pos = petri.Pos{}
+		next.Scopes = put(next.Scopes, indexOf(u.scopes, scope.ID), scope, names)
 	}
 	c.same = rising(c.places) && rising(c.transitions)
 	if !reflect.DeepEqual(next, u.def) {

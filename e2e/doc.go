@@ -12,7 +12,7 @@
 // Every other file is one promise to users, and its tests are named after it.
 //
 // NATS' server is built from the module in go.mod, so what needs only that
-// never skips. snmpd, net-snmp's tools, smilint, prometheus and promtool are
+// never skips. snmpd, net-snmp's tools, smilint, prometheus, promtool and Zabbix are
 // Debian's; a test that needs one skips, with its name, where it is absent.
 // Everything listens at free ports of 127.0.0.1 and writes below temporary
 // directories. Nothing sleeps for a while in the hope that it is enough: tests

@@ -329,3 +329,44 @@ func TestZabbixHasAProblemForSuppressedNotifications(t *testing.T) {
 		}
 	}
 }
+
+// The template for 6.0 has no step of later versions, and each has the groups and the masters of
+// its version.
+func TestZabbixTemplatesHaveTheWordsOfTheirVersion(t *testing.T) {
+	steps := map[string][]string{
+		"6.0": {"CHECK_NOT_SUPPORTED", "CHANGE_PER_SECOND", "JAVASCRIPT"},
+		"6.4": {"CHECK_NOT_SUPPORTED", "CHANGE_PER_SECOND", "SNMP_WALK_TO_JSON", "SNMP_WALK_VALUE", "DISCARD_UNCHANGED_HEARTBEAT"},
+	}
+	types := []string{"SNMP_AGENT", "SNMP_TRAP", "DEPENDENT"}
+	for version, export := range zabbixTemplates(t) {
+		if old := version == "6.0"; old != (len(export.Export.Groups) == 1) || old == (len(export.Export.TemplateGroups) == 1) {
+			t.Errorf("%s has the groups %v and the template groups %v", version, export.Export.Groups, export.Export.TemplateGroups)
+		}
+		check := func(key, kind, oid string, used []zabbixStep) {
+			if !slices.Contains(types, kind) || strings.HasPrefix(oid, "walk[") && version == "6.0" || strings.HasPrefix(oid, "discovery[") && version == "6.4" {
+				t.Errorf("%s: %s is of type %s and reads %s", version, key, kind, oid)
+			}
+			for _, step := range used {
+				wanted := 1
+				switch step.Type {
+				case "SNMP_WALK_VALUE":
+					wanted = 2
+				case "SNMP_WALK_TO_JSON":
+					wanted = len(step.Parameters) / 3 * 3
+				}
+				if !slices.Contains(steps[version], step.Type) || len(step.Parameters) != wanted || wanted == 0 {
+					t.Errorf("%s: %s has the step %+v", version, key, step)
+				}
+			}
+		}
+		for _, rule := range export.Export.Templates[0].DiscoveryRules {
+			check(rule.Key, rule.Type, rule.OID, rule.Preprocessing)
+			for _, item := range rule.ItemPrototypes {
+				check(item.Key, item.Type, item.OID, item.Preprocessing)
+			}
+		}
+		for _, item := range export.Export.Templates[0].Items {
+			check(item.Key, item.Type, item.OID, item.Preprocessing)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,16 +73,19 @@ func (f *File) covered() bool {
 }
 
 func (f *File) coveredIn(e *elem, drawn map[string]bool) bool {
+	nodes := map[string]bool{}
 	for _, k := range e.kids {
 		id := k.attr("id")
-		if k.space != modelSpace || id == "" || !isNode(k.name) && k.name != "sequenceFlow" {
+		if k.space != modelSpace || !isNode(k.name) || !f.first(k) {
 			continue
 		}
-		if !drawn[id] || drawn[id+"/"] && !f.coveredIn(k, drawn) {
+		if nodes[id] = true; !drawn[id] || drawn[id+"/"] && !f.coveredIn(k, drawn) {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(e.kids, func(k *elem) bool {
+		return k.is(modelSpace, "sequenceFlow") && f.first(k) && nodes[k.ref("sourceRef")] && nodes[k.ref("targetRef")] && !drawn[k.attr("id")]
+	})
 }
 
 // end returns where diagrams are added: before the first one, or before the end of the root.

@@ -252,8 +252,8 @@ func (s *scope) way(c *content, i int, points []Point) Edge {
 		points = append([]Point{{X: points[0].X, Y: from.Y + from.H}}, points...)
 	}
 	from.touch(&points[0], points[1])
-	if to.Kind == "boundaryEvent" { // no flow should lead to one
-		points = append(points, to.middle())
+	if _, is := s.beside[to.Element]; is { // no flow should lead to one
+		points = append(points, Point{X: to.X, Y: to.middle().Y})
 	}
 	to.touch(&points[len(points)-1], points[len(points)-2])
 	g := s.newEdge(k, points)

@@ -168,7 +168,7 @@ func TestCompleteAddsADiagramAndNothingElse(t *testing.T) {
 }
 
 func TestWhenAFileIsComplete(t *testing.T) {
-	const process = `<process id="p"><task id="a"/><subProcess id="s"><task id="in"/></subProcess><sequenceFlow id="f" sourceRef="a" targetRef="s"/></process>`
+	const process = `<process id="p"><task id="a"/><subProcess id="s"><task id="in"/></subProcess><sequenceFlow id="f" sourceRef="a" targetRef="s"/><sequenceFlow id="nowhere" sourceRef="a" targetRef="in"/></process>`
 	shape := func(id, more string) string {
 		return `<b:BPMNShape bpmnElement="` + id + `" ` + more + `><c:Bounds x="0" y="0" width="9" height="9"/></b:BPMNShape>`
 	}

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/petri/bpmn/diagram"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -40,62 +42,84 @@ func modelOf(def *petri.Net) *model {
 	return m
 }
 
+// readModel returns the file, with a diagram of each process, and the parts of the net if it
+// is one that pnagent would make of the file.
 func readModel(def *petri.Net) ([]byte, []bpmn.Part, error) {
 	text, err := def.Model.Text()
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := bpmn.Read(bytes.NewReader(text), "model", modelLimits())
+	drawn, err := diagram.Complete(text, modelLimits())
 	if err != nil {
 		return nil, nil, err
 	}
+	file, err := bpmn.Read(bytes.NewReader(text), "", modelLimits())
+	if err != nil {
+		return drawn, nil, nil // another engine runs it
+	}
 	for i, n := range file.Nets {
 		if n.ID == def.ID {
-			return text, file.Parts[i], nil
+			return drawn, file.Parts[i], nil
 		}
 	}
-	return text, nil, nil // of another version: drawn without numbers
+	return drawn, nil, nil
 }
 
-// elementsOf returns the parts with the rows of a net. The reader of the engine had more
-// files, perhaps: what calls a process of one of them has the rows of that process.
+// elementsOf returns the parts with the rows of a net. Other rows are those of the element with
+// which their ids begin: of processes in files that the engine has and the sidecar has not,
+// and of nets that an adapter made of the file of another engine.
 func elementsOf(def *petri.Net, parts []bpmn.Part) []api.DrawnElement {
 	places, transitions := indices(def.Places, func(p *petri.Place) string { return p.ID }), indices(def.Transitions, func(t *petri.Transition) string { return t.ID })
 	elements := make([]api.DrawnElement, len(parts))
-	called, mapped := map[string]*api.DrawnElement{}, map[string]bool{}
+	known, mapped := map[string]int{}, map[string]bool{}
 	for i := range parts {
-		p, e := &parts[i], &elements[i]
-		*e = api.DrawnElement{ID: p.Element, Calls: p.Calls, Places: rowsOf(places, p.Places), Transitions: rowsOf(transitions, p.Transitions),
+		p := &parts[i]
+		elements[i] = api.DrawnElement{ID: p.Element, Calls: p.Calls, Places: rowsOf(places, p.Places), Transitions: rowsOf(transitions, p.Transitions),
 			Tokens: rowsOf(places, p.Tokens), Fires: rowsOf(transitions, p.Fires)}
 		if len(p.Calls) == 0 {
-			called[p.Element] = e
+			known[p.Element] = i
 		}
-		for _, id := range append(p.Places, p.Transitions...) {
+		for _, id := range slices.Concat(p.Places, p.Transitions) {
 			mapped[id] = true
 		}
 	}
+	of := func(id string) (e *api.DrawnElement, word string) {
+		name, word := owner(id)
+		i, there := known[name]
+		if !there {
+			i, known[name] = len(elements), len(elements)
+			elements = append(elements, api.DrawnElement{ID: name, Places: []int{}, Transitions: []int{}, Tokens: []int{}, Fires: []int{}})
+		}
+		return &elements[i], word
+	}
 	for i := range def.Places {
-		if e := called[owner(def.Places[i].ID)]; e != nil && !mapped[def.Places[i].ID] {
+		if id := def.Places[i].ID; !mapped[id] {
+			e, word := of(id)
 			e.Places = append(e.Places, i)
-			if def.Places[i].ID == e.ID+"/active" {
+			if word == "" || word == "/in" || word == "/active" {
 				e.Tokens = append(e.Tokens, i)
 			}
 		}
 	}
 	for i := range def.Transitions {
-		if e := called[owner(def.Transitions[i].ID)]; e != nil && !mapped[def.Transitions[i].ID] {
+		if id := def.Transitions[i].ID; !mapped[id] {
+			e, word := of(id)
 			e.Transitions = append(e.Transitions, i)
+			if word == "" {
+				e.Fires = append(e.Fires, i)
+			}
 		}
 	}
 	return elements
 }
 
-// owner returns the outermost element that a place or a transition is of, by its id.
-func owner(id string) string {
-	if i := strings.IndexAny(id, "/:"); i >= 0 {
-		return id[:i]
+// owner returns the outermost element that a place or a transition is of, by its id, and
+// the rest of the id.
+func owner(id string) (element, word string) {
+	if i := strings.IndexAny(id, "/:"); i > 0 {
+		return id[:i], id[i:]
 	}
-	return id
+	return id, ""
 }
 
 func indices[T any](rows []T, id func(*T) string) map[string]int {

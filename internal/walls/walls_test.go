@@ -74,7 +74,7 @@ var rooms = map[string]room{
 	"collector/uplink":                     {imports: []string{"collector", "internal/selfmetrics", "petri", "stats", "telemetry"}},
 	"petri/draw":                           {imports: []string{"petri"}, pure: true},
 	"collector/history":                    {imports: []string{"collector", "stats"}},
-	"web":                                  {imports: []string{"act", "collector", "collector/alarm", "collector/history", "internal/accept", "internal/httpserver", "internal/plaintext", "internal/selfmetrics", "petri", "petri/bpmn", "petri/draw", "stats", "telemetry", "telemetry/natslink", "web/api"}},
+	"web":                                  {imports: []string{"act", "collector", "collector/alarm", "collector/history", "internal/accept", "internal/httpserver", "internal/plaintext", "internal/selfmetrics", "petri", "petri/bpmn", "petri/bpmn/diagram", "petri/draw", "stats", "telemetry", "telemetry/natslink", "web/api"}},
 	"web/api":                              {imports: []string{"internal/plaintext"}},
 	"web/pagetest":                         {imports: []string{"internal/browsertest"}},
 	"top":                                  {imports: []string{"stats", "web/api"}, pure: true},

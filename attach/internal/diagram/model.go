@@ -95,7 +95,7 @@ func New(key, name string, model []byte) (*Process, error) {
 	if err != nil {
 		return l, err
 	}
-	l.Def.Name = cmp.Or(d.name, name)
+	l.Def.Name, l.Def.Model = cmp.Or(d.name, name), petri.NewModel(petri.ModelBPMN, model)
 	l.add(d)
 	return l, nil
 }
@@ -379,6 +379,7 @@ func (l *Process) puts(transition, place string) {
 // tasks before one, are those of the version that had the node first: see Add and Before.
 func (l *Process) Merge(o *Process) {
 	fresh := func(node string) bool { return !l.Knows(node) }
+	l.Def.Model = cmp.Or(l.Def.Model, o.Def.Model)
 	mergeNodes(l.scope, o.scope, fresh)
 	mergeNodes(l.choice, o.choice, fresh)
 	mergeNodes(l.chosen, o.chosen, func(node string) bool { return l.placeOf(node) < 0 })

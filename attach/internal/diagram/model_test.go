@@ -142,3 +142,20 @@ func TestAnotherVersionHasCoordinatesAndKeepsWhatIsBeforeATask(t *testing.T) {
 		t.Errorf("before b is %v; expected nothing, as in its own version", got)
 	}
 }
+
+// The file goes along with the net, so that the live page shows it as its author drew it.
+func TestANetHasItsFile(t *testing.T) {
+	l := netOf(t, `<task id="a"/>`)
+	text, err := l.Def.Model.Text()
+	if err != nil || !strings.Contains(string(text), `<task id="a"/>`) {
+		t.Errorf("text %q, %v; want the file", text, err)
+	}
+	before := l.Def.Model
+	if l.Merge(netOf(t, `<task id="b"/>`)); l.Def.Model != before {
+		t.Error("another version replaced the file")
+	}
+	rows := empty("p", "")
+	if rows.Merge(l); rows.Def.Model != before {
+		t.Error("a net of rows did not get the file of a version")
+	}
+}

@@ -20,6 +20,8 @@ import (
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 	"github.com/pnagent/pnagent/web/api"
@@ -160,11 +162,15 @@ func everything(t *testing.T) *stage {
 			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
+	called, broken := netsOf(t, caller(helper))[0], &petri.Net{ID: "broken", Model: petri.NewModel(petri.ModelBPMN, []byte("<"))}
+	for _, def := range []*petri.Net{called, broken} {
+		view.Nets = append(view.Nets, &collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: stats.NewRows(len(def.Places), len(def.Transitions))})
+	}
 	st.alarms.LastChange = t0
 	view.NATS = &natslink.ConnState{Server: "nats://x", Reason: "EOF"}
 	view.Up = &natslink.ConnState{}
 	st.now = time.UnixMicro(view.At)
-	st.show(view)
+	st.show(view.Sum())
 	return st
 }
 
@@ -184,7 +190,11 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 		}
 	}
 	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17", "stuck": "?net=order&place=p0&limit=1",
-		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order"}
+		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order", "model": "?net=caller"}
+	for _, net := range []string{"caller", "broken"} { // with a file that is there, and one that is missing
+		answer := d.Paths["/api/v1/drawing"]["get"].Responses["200"].Content["application/json"].Schema
+		hold("/api/v1/drawing", "200", any(object(t, st.get("/api/v1/drawing?net="+net).Body.Bytes())), &answer)
+	}
 	for path, methods := range d.Paths {
 		responses := methods["get"].Responses
 		if path == livePath {
@@ -199,7 +209,8 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 			continue
 		}
 		w := st.get(path + parameters[strings.TrimPrefix(path, "/api/v1/")])
-		content, ok := responses["200"].Content[w.Header().Get("Content-Type")]
+		kind, _, _ := strings.Cut(w.Header().Get("Content-Type"), ";")
+		content, ok := responses["200"].Content[kind]
 		if w.Code != http.StatusOK || !ok {
 			t.Errorf("%s answers %d with %s: %.200s", path, w.Code, w.Header().Get("Content-Type"), w.Body)
 		} else if w.Header().Get("Content-Type") == "application/json" {

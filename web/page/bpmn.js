@@ -301,8 +301,9 @@ export class BpmnStage {
         const corner = { left: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.x)), top: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.y)) };
         add(el('div', { class: 'on-flow' }, badge.held, badge.rate), { left: at.x - corner.left, top: at.y - corner.top });
       } else {
-        add(el('div', { class: 'on-shape' }, badge.held), { top: -11, right: shape.width > 60 ? 18 : 10 });
-        add(el('div', { class: 'below-shape' }, badge.rate), shape.width > 60 ? { bottom: 15, left: 5 } : { bottom: 6, right: 2 });
+        const large = shape.width > 60;
+        add(el('div', { class: 'on-shape' }, badge.held), { top: -11, right: large ? 18 : 10 });
+        add(el('div', { class: large ? 'on-task' : 'beside-small' }, badge.rate), large ? { bottom: 15, left: 5 } : { top: 2, left: 10 });
       }
       if (shape.type === 'bpmn:CallActivity') this.#door(shape, add);
     }

@@ -44,6 +44,9 @@ func TestParts(t *testing.T) {
 		{"a choice and a merge count each of their firings", begins + `<exclusiveGateway id="g" default="b"/><exclusiveGateway id="m"/>` + ends +
 			`<sequenceFlow id="a" sourceRef="g" targetRef="m"><conditionExpression>x</conditionExpression></sequenceFlow><sequenceFlow id="b" sourceRef="g" targetRef="m"/>` + flows("s>g", "m>e"), []string{
 			"s: s/start* | s*", "g: | g/a* g/b*", "m: | m/a* m/b*", "e: e/end* m-e* | e*", "a: a* |", "b: b* |", "s-g: s-g* |", "m-e: m-e |"}},
+		{"a gateway that merges and chooses counts the choices", begins + `<task id="r"/><exclusiveGateway id="g"/>` + ends + `<endEvent id="x"/>` + flows("s>r", "r>g", "s>g", "g>e", "g>x"), []string{
+			"s: s/start* | s*", "r: s-r* | r*", "g: g/in* | g/r-g g/s-g g/g-e* g/g-x*", "e: e/end* g-e* | e*", "x: x/end* g-x* | x*",
+			"s-r: s-r |", "r-g: r-g* |", "s-g: s-g* |", "g-e: g-e |", "g-x: g-x |"}},
 		{"tokens wait on the flows before a join", begins + `<task id="t"/><parallelGateway id="g"/><parallelGateway id="m"/>` + ends + flows("s>g", "g>t", "t>m", "g>m", "m>e"), []string{
 			"s: s/start* | s*", "t: g-t* | t*", "g: | g*", "m: | m*", "e: e/end* m-e* | e*", "s-g: s-g* |", "g-t: g-t |", "t-m: t-m* |", "g-m: g-m* |", "m-e: m-e |"}},
 		{"an event gateway has the token, its events the firings", begins + `<eventBasedGateway id="g"/><intermediateCatchEvent id="a"><messageEventDefinition/></intermediateCatchEvent><intermediateCatchEvent id="b"><timerEventDefinition><timeDuration>PT1H</timeDuration></timerEventDefinition></intermediateCatchEvent>` + ends + flows("s>g", "g>a", "g>b", "a>e", "b>e"), []string{

@@ -4,7 +4,6 @@ package draw
 
 import (
 	"cmp"
-	"math"
 	"slices"
 )
 
@@ -66,9 +65,6 @@ func Boxes(boxes []Box, lines []Line, banded bool) *Drawing {
 	return d
 }
 
-// swapSteps bounds the lines of a gap that are compared with each other.
-const swapSteps = 200
-
 // The width of a gap between columns with upright lines.
 const (
 	squareGap  = 22
@@ -115,13 +111,6 @@ func (l *layout) square(ways [][]Point) {
 			}
 			return 1
 		})
-		for k := 0; k < len(steps) && len(steps) <= swapSteps; k++ { // no line begins on the level part of another
-			for j := k + 1; j < len(steps); j++ {
-				if math.Abs(begin(steps[j])-end(steps[k])) < 1 {
-					steps[k], steps[j] = steps[j], steps[k]
-				}
-			}
-		}
 		for k, s := range steps {
 			left, right := l.x[c]+l.half[c], l.x[c+1]-l.half[c+1]
 			if upright[s.edge] == nil {

@@ -127,6 +127,66 @@ func TestLayoutsHavePoolsAndLanes(t *testing.T) {
 	}
 }
 
+func TestNamesOfLanesHaveRoom(t *testing.T) {
+	for _, s := range read(t, crossProcess).Layout()[0].Shapes {
+		if names := float64(padding + 3*bandWidth); isNode(s.Kind) && s.X < names && s.Element != "u" && s.Element != "v" {
+			t.Errorf("%s is at %g, on the names of its pool and lanes, which end at %g", s.Element, s.X, names)
+		}
+	}
+}
+
+func TestFlowsDoNotLieOnEachOther(t *testing.T) {
+	claim, err := os.ReadFile("../../../examples/claim.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const events = head + `<process id="p"><task id="t"/><boundaryEvent id="a" attachedToRef="t"/><boundaryEvent id="b" attachedToRef="t"/><task id="u"/><task id="v"/>
+<sequenceFlow id="au" sourceRef="a" targetRef="u"/><sequenceFlow id="bv" sourceRef="b" targetRef="v"/></process></definitions>`
+	for _, xml := range []string{string(claim), events} {
+		edges := read(t, xml).Layout()[0].Edges
+		for i := range edges {
+			for k := range edges[:i] {
+				if shared(edges[i].Points, edges[k].Points) {
+					t.Errorf("flows %s %v and %s %v have a line in common", edges[k].Element, edges[k].Points, edges[i].Element, edges[i].Points)
+				}
+			}
+		}
+	}
+}
+
+// shared reports whether two ways have a part of a level line in common.
+func shared(a, b []Point) bool {
+	for i := 1; i < len(a); i++ {
+		for k := 1; k < len(b); k++ {
+			p, q, r, s := a[i-1], a[i], b[k-1], b[k]
+			if p.Y == q.Y && r.Y == s.Y && p.Y == r.Y && max(p.X, q.X) > min(r.X, s.X)+1 && max(r.X, s.X) > min(p.X, q.X)+1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func TestMessageFlowsLeadAroundShapes(t *testing.T) {
+	d := read(t, head+`<collaboration id="c"><participant id="x" processRef="p"/><participant id="y" processRef="q"/>
+<messageFlow id="m1" sourceRef="a" targetRef="e"/><messageFlow id="m2" sourceRef="b" targetRef="e"/><messageFlow id="m3" sourceRef="c1" targetRef="e"/></collaboration>
+<process id="p"><task id="a"/><task id="b"/><task id="c1"/></process><process id="q"><task id="e"/></process></definitions>`).Layout()[0]
+	flows := 0
+	for _, g := range d.Edges {
+		for _, s := range d.Shapes {
+			for k := 1; k < len(g.Points); k++ {
+				if s.Kind == "task" && s.crossed(g.Points[k-1], g.Points[k]) {
+					t.Errorf("%s %v passes through %s %v", g.Element, g.Points, s.Element, s.Bounds)
+				}
+			}
+		}
+		flows++
+	}
+	if flows != 3 {
+		t.Errorf("%d message flows; expected 3", flows)
+	}
+}
+
 func TestCompleteAddsADiagramAndNothingElse(t *testing.T) {
 	for _, path := range append(paths(t), "") {
 		content := []byte(crossProcess)

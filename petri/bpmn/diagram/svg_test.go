@@ -169,6 +169,24 @@ func TestShowAddsUpThePartsOfAnElement(t *testing.T) {
 	}
 }
 
+func TestWhatEnclosesOthersIsBehindThem(t *testing.T) {
+	sub := func(id string, size float64) Shape {
+		return Shape{Element: id, Kind: "subProcess", Expanded: true, Bounds: Bounds{0, 0, size, size}}
+	}
+	got := svg(t, &Diagram{
+		Shapes: []Shape{{Element: "event", Kind: "boundaryEvent"}, {Element: "task", Kind: "task"}, sub("inner", 50), sub("outer", 90), {Element: "pool", Kind: "participant"}},
+		Edges:  []Edge{{Element: "flow", Kind: "sequenceFlow", Points: []Point{{X: 1, Y: 2}, {X: 3, Y: 4}}}},
+	}, nil)
+	last := 0
+	for _, id := range []string{"pool", "outer", "inner", "flow", "task", "event"} {
+		at := strings.Index(got, "<title>"+id+"</title>")
+		if at <= last {
+			t.Errorf("%s is behind the one before it", id)
+		}
+		last = at
+	}
+}
+
 // failing refuses to write.
 type failing struct{}
 
@@ -182,8 +200,8 @@ func TestSVGReturnsTheErrorOfItsWriter(t *testing.T) {
 
 func TestAPictureIsThatOfTheAuthorOrALayout(t *testing.T) {
 	const processes = `<process id="p"><task id="a"/></process><process id="q"><task id="b"/></process>`
-	const drawn = `<b:BPMNDiagram id="d"><b:BPMNPlane bpmnElement="p"><b:BPMNShape bpmnElement="a"><c:Bounds x="0" y="0" width="9" height="9"/></b:BPMNShape></b:BPMNPlane></b:BPMNDiagram>`
-	f := read(t, head+processes+drawn+`</definitions>`)
+	const drawn = `<b:BPMNDiagram id="none"/><b:BPMNDiagram id="d"><b:BPMNPlane bpmnElement="p"><b:BPMNShape bpmnElement="a"><c:Bounds x="0" y="0" width="9" height="9"/></b:BPMNShape></b:BPMNPlane></b:BPMNDiagram>`
+	f := read(t, head+processes+drawn+strings.Replace(drawn, `id="d"`, `id="again"`, 1)+`</definitions>`)
 	for process, want := range map[string]string{"p": "d", "q": "pnagent_diagram_q"} {
 		if d := f.Picture(process); d == nil || d.ID != want {
 			t.Errorf("%s: %+v; expected %s", process, d, want)

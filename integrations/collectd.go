@@ -71,7 +71,7 @@ const collectdPage = `# collectd reads pnagent
 3. ~collectd -t~ checks the file.
 
 Values are ~petrinet-NET/TYPE-place-oldest_age_seconds-ID~ and the like; the agent's are ~petrinet-agent/TYPE-view_age_seconds~.
-collectd has no alarms: read ~duration-view_age_seconds~ above 10 as "no other number can be trusted".
+The agent's values include the number of active alarms by severity. collectd receives no traps. Read ~duration-view_age_seconds~ above 10 as "no other number can be trusted".
 
 All OIDs are below ROOT.
 `

@@ -53,8 +53,8 @@ const trapdPage = `# snmptrapd prints notifications of pnagent
 | ~snmptrapd.conf~ | ~/etc/snmp/snmptrapd.conf~, mode 0600 |
 | ~snmptrapd.service.d/pnagent.conf~ | ~/etc/systemd/system/snmptrapd.service.d/~ |
 
-1. Copy them, and replace what says CHANGE. The engine id of the sender is 0x and the digits of
-   ~snmpget -v3 -u noc … -Oqvx HOST .1.3.6.1.6.3.10.2.1.1.0~.
+1. Copy them, and replace what says CHANGE. The engine id is the first word of ~snmp-engine~ in ~--state-dir~ of pnagent. If snmpd
+   sends the traps (~--agentx~): ~echo 0x$(snmpget -v3 -u noc … -Oqvx HOST .1.3.6.1.6.3.10.2.1.1.0 | tr -dc 0-9A-Fa-f)~.
 2. ~systemctl daemon-reload; systemctl restart snmptrapd~
 3. ~pnagent serve … --snmp.trap-sink THIS-HOST:162 --snmp.trap-user noc~
 

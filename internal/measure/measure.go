@@ -38,8 +38,8 @@ func Benchmarks(r io.Reader) map[string]float64 {
 			continue
 		}
 		name := strings.TrimPrefix(f[0], "Benchmark")
-		if i := strings.LastIndex(name, "-"); i > 0 {
-			name = name[:i]
+		if i := strings.LastIndex(name, "-"); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
+			name = name[:i] // without the number of processors, which is left out for one
 		}
 		for i := 2; i+1 < len(f); i += 2 {
 			v, err := strconv.ParseFloat(f[i], 64)

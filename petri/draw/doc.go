@@ -11,6 +11,9 @@
 // have few crossings, and the rows are those of Brandes and Köpf (2001), which keep
 // long arcs straight. Unconnected parts are laid out one by one and packed.
 //
+// [Boxes] lays out the boxes and lines of other diagrams in the same layers, with lines that
+// are level or upright.
+//
 // [Drawing.SVG] writes a self-contained picture, which is readable on light and dark
 // ground and has a title for every node. An [Overlay] adds the current state:
 // tokens, heat, rates.

@@ -96,21 +96,11 @@ func (l *layout) square(ways [][]Point) {
 			}
 		}
 	}
-	upright := make([]map[int]float64, len(ways)) // by edge and index: the height of the line
+	upright := make([]map[int]float64, len(ways)) // by edge and index: where the line is
 	for c, steps := range gaps {
 		begin := func(s step) float64 { return ways[s.edge][s.at].Y }
 		end := func(s step) float64 { return ways[s.edge][s.at+1].Y }
-		slices.SortStableFunc(steps, func(a, b step) int { // those that lead down, the lowest first, and then the others
-			switch down, below := end(a) > begin(a), end(b) > begin(b); {
-			case down && below:
-				return cmp.Compare(begin(b), begin(a))
-			case !down && !below:
-				return cmp.Compare(begin(a), begin(b))
-			case down:
-				return -1
-			}
-			return 1
-		})
+		slices.SortStableFunc(steps, func(a, b step) int { return compareUpright(begin(a), end(a), begin(b), end(b)) })
 		for k, s := range steps {
 			left, right := l.x[c]+l.half[c], l.x[c+1]-l.half[c+1]
 			if upright[s.edge] == nil {
@@ -129,6 +119,20 @@ func (l *layout) square(ways [][]Point) {
 		}
 		ways[e] = points
 	}
+}
+
+// compareUpright compares two upright lines of a gap by where they begin and end: those that
+// lead down are on the left, the lowest first, and then the others, the highest first.
+func compareUpright(begin, end, otherBegin, otherEnd float64) int {
+	switch down, below := end > begin, otherEnd > otherBegin; {
+	case down && below:
+		return cmp.Compare(otherBegin, begin)
+	case !down && !below:
+		return cmp.Compare(begin, otherBegin)
+	case down:
+		return -1
+	}
+	return 1
 }
 
 // band returns the band of a vertex: of a lane that of the edge's beginning.

@@ -12,7 +12,7 @@ import (
 // bands are below each other.
 func TestBoxesAreClearOfEachOtherAndOfLines(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 300 {
+	for range 100 {
 		boxes := make([]Box, 1+random.IntN(20))
 		for i := range boxes {
 			boxes[i] = Box{W: 30 + random.Float64()*200, H: 30 + random.Float64()*100, Below: float64(random.IntN(2)) * 40, Band: random.IntN(3), First: random.IntN(4) == 0}

@@ -29,7 +29,7 @@ const (
 // zabbix is a server of Zabbix with a frontend, whose API the test calls.
 type zabbix struct {
 	dir   string               // of the user that runs the servers
-	as    *syscall.SysProcAttr // that user: they refuse root
+	as    *syscall.SysProcAttr // that user, as the servers refuse root; nil for the user of the test
 	url   string               // of the API
 	token string
 }
@@ -62,7 +62,6 @@ func (z *zabbix) directory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(z.dir) })
-	z.as = &syscall.SysProcAttr{Setpgid: true}
 	if os.Getuid() != 0 {
 		return
 	}
@@ -75,7 +74,7 @@ func (z *zabbix) directory(t *testing.T) {
 	if err := os.Chown(z.dir, uid, gid); err != nil {
 		t.Skipf("the servers refuse root, and their directory cannot be given to another user: %v", err)
 	}
-	z.as.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	z.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
 }
 
 // file writes a file that the servers can read, and returns its path.
@@ -162,12 +161,11 @@ FpingLocation=/bin/true
 Fping6Location=/bin/true
 `))
 	running := startCommand(t, z.command(server, "-f", "-c", conf))
-	t.Cleanup(func() {
+	t.Cleanup(func() { // killed, it would leave its processes behind
 		_ = running.cmd.Process.Signal(syscall.SIGTERM) // fails only where it has ended
 		select {
 		case <-running.done:
 		case <-time.After(patience):
-			_ = syscall.Kill(-running.cmd.Process.Pid, syscall.SIGKILL) // its processes, of a group of their own
 		}
 	})
 	z.frontend(t, php, database, port)

@@ -85,7 +85,7 @@ soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./mib/...
 
 .PHONY: check-exporter
-check-exporter: ## run Prometheus' snmp_exporter on the example for it (cgo, libsnmp-dev)
+check-exporter: ## run snmp_exporter 0.29 with the file that pnagent integrations writes for it
 	@GO="$(GO)" scripts/exporter
 
 .PHONY: bench

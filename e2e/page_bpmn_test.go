@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -53,4 +54,22 @@ func TestASidecarHasTheFileThatItIsGiven(t *testing.T) {
 	if err := json.Unmarshal(side.page(t, "/api/v1/drawing?net=archiving"), &drawing); err != nil || drawing.Model.Kind != "bpmn" || drawing.Model.Digest == "" || len(drawing.Model.Elements) == 0 {
 		t.Errorf("the drawing of the called process has the model %+v, %v", drawing.Model, err)
 	}
+}
+
+// A file without a diagram is laid out, and its call activities open.
+func TestThePageDrawsAFileWithoutADiagram(t *testing.T) {
+	t.Parallel()
+	b := browsertest.Start(t).Tab(t)
+	text, err := os.ReadFile("../petri/bpmn/testdata/call.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	side := serve(t, startNATS(t), write(t, "call.bpmn", string(text)))
+	b.Open(side.url + "/#net=caller")
+	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelectorAll('#bpmn .djs-shape').length >= 5`)
+	b.Screenshot("laid-out")
+	b.Click("[data-container-id=c1] .door")
+	b.Until(`document.querySelector('[data-element-id=ht]') && document.querySelector('.way-out')`)
+	b.Screenshot("laid-out-called")
+	b.Clean(strings.TrimPrefix(side.url, "http://"), false)
 }

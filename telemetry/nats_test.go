@@ -21,6 +21,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -202,6 +204,25 @@ func TestDefinitionIsAnsweredByItsDigest(t *testing.T) {
 	_, err := RequestDefinition(t.Context(), nc, Subjects{}, "a b", Digest([]byte("another")))
 	if !errors.Is(err, nats.ErrNoResponders) {
 		t.Errorf("another digest: got %v, want %v", err, nats.ErrNoResponders)
+	}
+}
+
+// The largest model of a net leaves room for a large net.
+func TestADefinitionWithTheLargestModelFitsOneMessage(t *testing.T) {
+	n := &petri.Net{ID: "n", Model: &petri.Model{Kind: petri.ModelBPMN, Packed: make([]byte, petri.MaxModelPacked)}}
+	for i, r := 0, rand.New(rand.NewPCG(1, 1)); i < len(n.Model.Packed); i++ {
+		n.Model.Packed[i] = byte(r.Uint32())
+	}
+	for i := range 20_000 {
+		n.Places = append(n.Places, petri.Place{ID: fmt.Sprint("place-", i), Name: fmt.Sprint("Name of ", i*i)})
+	}
+	var text bytes.Buffer
+	if err := pnml.Write(&text, n); err != nil {
+		t.Fatal(err)
+	}
+	reply, encoding, err := pack(text.Bytes(), MaxMessage)
+	if err != nil || encoding != encodingGzip {
+		t.Errorf("%d bytes of PNML became %d %s: %v", text.Len(), len(reply), encoding, err)
 	}
 }
 

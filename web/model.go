@@ -53,13 +53,11 @@ func readModel(def *petri.Net) ([]byte, []bpmn.Part, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	file, err := bpmn.Read(bytes.NewReader(text), "", modelLimits())
-	if err != nil {
-		return drawn, nil, nil // another engine runs it
-	}
-	for i, n := range file.Nets {
-		if n.ID == def.ID {
-			return drawn, file.Parts[i], nil
+	if file, err := bpmn.Read(bytes.NewReader(text), "", modelLimits()); err == nil { // otherwise another engine runs it
+		for i, n := range file.Nets {
+			if n.ID == def.ID {
+				return drawn, file.Parts[i], nil
+			}
 		}
 	}
 	return drawn, nil, nil
@@ -162,6 +160,6 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Disposition", `attachment; filename="model.bpmn"`)
 	if !unchanged(w, r, `"`+m.drawn.Digest+`"`) {
-		answer(w, "application/xml; charset=utf-8", m.text)
+		answer(w, "application/xml", m.text)
 	}
 }

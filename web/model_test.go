@@ -121,7 +121,7 @@ func TestTheFileOfANetIsServedAsDataOnly(t *testing.T) {
 	if end := strings.TrimSuffix(text, "</definitions>"); w.Code != http.StatusOK || !strings.HasPrefix(w.Body.String(), end) || !strings.Contains(w.Body.String(), "BPMNDiagram") {
 		t.Errorf("%d %s; want the file with a diagram", w.Code, w.Body)
 	}
-	for name, want := range map[string]string{"Content-Type": "application/xml; charset=utf-8", "X-Content-Type-Options": "nosniff",
+	for name, want := range map[string]string{"Content-Type": "application/xml", "X-Content-Type-Options": "nosniff",
 		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'; sandbox", "Content-Disposition": `attachment; filename="model.bpmn"`} {
 		if got := w.Header().Get(name); got != want {
 			t.Errorf("%s: %q; want %q", name, got, want)

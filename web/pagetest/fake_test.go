@@ -122,7 +122,7 @@ func (f *fake) handler() http.Handler {
 		if s := f.net(r.URL.Query().Get("net")); s == nil || s.file == "" {
 			answer(w, nil)
 		} else {
-			w.Header().Set("Content-Type", "application/xml; charset=utf-8")
+			w.Header().Set("Content-Type", "application/xml")
 			_, _ = io.WriteString(w, s.file) // fails only if the client is gone
 		}
 	})

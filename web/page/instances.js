@@ -38,6 +38,7 @@ export class Instances {
     form.addEventListener('submit', (event) => event.preventDefault());
     form.addEventListener('input', () => this.#first());
     this.dialog.addEventListener('close', () => this.dialog.remove());
+    this.body.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('button') && this.dialog.close());
     /** @type {AbortController|null} */ this.asked = null;
   }
 
@@ -93,10 +94,7 @@ export class Instances {
 
   /** @param {{instance: string, place: string, source?: string, tokens: number, age_seconds: number, injected: string, waits: any[]}} t */
   #row(t) {
-    const open = () => {
-      this.dialog.close();
-      this.model.select('instance', t.instance);
-    };
+    const open = () => this.model.select('instance', t.instance);
     return el('tr', null,
       el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`),
       el('td', null, name(called(this.model, 'place', t.place), t.place)), el('td', null, badge(t.age_seconds, this.scale)),

@@ -10,7 +10,7 @@ const arrows = Object.freeze({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: 
 export function shortcuts(actions) {
   addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest('input:not([type=range]), select, dialog')) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest('input:not([type=range]), select, dialog[open]')) return;
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();

@@ -5,6 +5,10 @@ const size = 10.5;
 const line = 12;
 const perCharacter = 5.9;
 const cell = 80;
+/** How many of the first are named whatever they cover. */
+const certain = 12;
+/** Places smaller than this have no room for their number. */
+export const numbered = 7;
 
 /** @typedef {{node: number, lines: string[], x: number, y: number}} Written x: middle, y: of the first line */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Box */
@@ -70,7 +74,8 @@ export class Labels {
   /**
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
-   * @param {number[]} first places that are named whatever they cover
+   * @param {number[]} first places that are named before others, beside other nodes where there is room, and the
+   *   first of them whatever they cover; a line for their numbers is left free where these are not in the place
    * @returns {Written[]} as if the drawing began at 0, 0
    */
   lay(scale, radius, first) {
@@ -85,7 +90,7 @@ export class Labels {
       if (age) taken.add(ageBox(age));
     }
     const order = [...first, ...Array.from({ length: placeCount }, (_, i) => i).filter((i) => !first.includes(i))];
-    order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length));
+    order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length, rank < Math.min(first.length, certain)));
     return this.written;
   }
 
@@ -94,17 +99,19 @@ export class Labels {
    * @param {number} scale
    * @param {number} r
    * @param {Taken} taken
+   * @param {boolean} first
    * @param {boolean} always
    */
-  #write(i, scale, r, taken, always) {
+  #write(i, scale, r, taken, first, always) {
     const n = this.scene.nodes[i];
     const lines = twoLines(label(n), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
-    const high = (lines.length - 1) * line;
+    const count = lines.length + Number(first && r < numbered);
+    const high = (count - 1) * line;
     const below = { x: n.x * scale, y: n.y * scale + r + 7 + line / 2 };
     const beside = [{ x: below.x, y: n.y * scale - r - 9 - high - line / 2 }, { x: below.x + r + 6 + half, y: n.y * scale - high / 2 }, { x: below.x - r - 6 - half, y: n.y * scale - high / 2 }];
-    const box = (/** @type {{x: number, y: number}} */ { x, y }) => ({ left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (lines.length - 0.5) * line });
-    const free = (always ? [below, ...beside] : [below]).find((p) => taken.free(box(p)));
+    const box = (/** @type {{x: number, y: number}} */ { x, y }) => ({ left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (count - 0.5) * line });
+    const free = (first ? [below, ...beside] : [below]).find((p) => taken.free(box(p)));
     if (!always && !free) return;
     const at = free ?? below;
     taken.add(box(at));

@@ -17,11 +17,13 @@ export class Lists {
   constructor(model, root) {
     this.model = model;
     this.alarms = section('Alarms');
+    this.alarms.root.className = 'first';
     this.filter = new Filter(model);
     this.alarms.list.before(this.filter.root);
     this.silences = section('Silences');
     this.nets = section('Nets');
     this.sources = section('Sources');
+    this.sources.list.tabIndex = 0; // it scrolls, and nothing in it has the focus
     const trouble = el('p', { class: 'note', role: 'alert', hidden: true });
     this.rows = new AlarmRows(model, (why) => {
       trouble.hidden = !why;

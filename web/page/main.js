@@ -61,7 +61,7 @@ function back() {
   if (lists.classList.contains('open')) showLists(false);
   else if (model.where.kind) model.select('', '');
   else if (model.where.at) model.travel(0);
-  views.now.focus();
+  if (document.activeElement === document.body) views.now.focus();
 }
 
 function toggleTable() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { count, rate, shortAge, unknown } from './format.js';
 import { heat } from './heat.js';
-import { smallFont, smallLine } from './labels.js';
+import { numbered, smallFont, smallLine } from './labels.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
 /** From which scale on what is written is legible. */
@@ -55,7 +55,7 @@ export class Painter {
       else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
     });
     if (this.scale >= detail.labels) this.#labels(scene, view.alarmed);
-    else this.#names(scene, [...named]);
+    else this.#names(scene, [...named], frame, view.now);
     if (frame) this.#ages(scene, frame, view.now, named);
   }
 
@@ -190,7 +190,7 @@ export class Painter {
     ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
     ctx.stroke();
     if (h > 0 && r > 6) this.#gauge(sx, sy, r, h);
-    if (r >= 7 && tokens !== 0) {
+    if (r >= numbered && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
       ctx.font = `600 ${Math.min(Math.max(15, r * 0.6), r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
       ctx.fillStyle = !tokens ? palette.quiet : node.final ? palette.ink : palette.heat.ink(h);
@@ -208,7 +208,8 @@ export class Painter {
    */
   #ages(scene, frame, now, named) {
     for (const i of this.scale >= detail.ages ? Array(scene.placeCount).keys() : named) {
-      const age = scene.nodes[i].final || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
+      const written = this.scale < detail.labels && scene.radius(i, this.scale) < numbered;
+      const age = written || scene.nodes[i].final || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
       const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels);
       if (at) this.#pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
     }
@@ -301,15 +302,19 @@ export class Painter {
   /**
    * Names where labels at their own size could not be read.
    * @param {import('./scene.js').Scene} scene
-   * @param {number[]} first
+   * @param {number[]} first also with their numbers, where a place has no room for them
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {number} now
    */
-  #names(scene, first) {
+  #names(scene, first, frame, now) {
     const { ctx, scale, palette } = this;
     ctx.font = `${smallFont}px ${font}`;
     const written = scene.names.lay(scale, (i) => scene.radius(i, scale), first);
     for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
       if (!this.#seen(scene.nodes[node]) || (scale < detail.names && !first.includes(node))) continue;
-      lines.forEach((text, k) => {
+      const small = frame && first.includes(node) && scene.radius(node, scale) < numbered;
+      const numbers = small ? [[count(frame.places[node]?.tokens), !scene.nodes[node].final && shortAge(frame.oldestAge(node, now))].filter(Boolean).join(', ')] : [];
+      [...lines, ...numbers].forEach((text, k) => {
         ctx.lineWidth = 3;
         ctx.strokeStyle = palette.ground;
         ctx.strokeText(text, x + this.x, y + this.y + k * smallLine);

@@ -28,6 +28,10 @@ export class Panel {
     this.askedAt = 0;
     /** @type {AbortController|null} */ this.asked = null;
     this.held = false;
+    /** How the reader acted last; '' before. @type {''|'key'|'pointer'} */ this.input = '';
+    /** @type {Element|null} what had the focus before the panel opened */ this.opener = null;
+    addEventListener('keydown', () => (this.input = 'key'), true);
+    addEventListener('pointerdown', () => (this.input = 'pointer'), true);
     theme.addEventListener('change', () => {
       this.heat = new HeatScale(theme.now);
       this.show();
@@ -56,10 +60,31 @@ export class Panel {
       this.root.scrollTop = 0;
     }
     this.askedAt = 0;
+    const opens = this.root.hidden && Boolean(subject);
+    const active = document.activeElement;
+    const inside = this.root.contains(active);
     this.root.hidden = !subject;
     this.root.parentElement?.classList.toggle('with-panel', Boolean(subject));
     if (subject) this.#refresh();
     this.show();
+    this.#focus(opens, inside, active);
+  }
+
+  /**
+   * Moves the focus into the panel if it opens, and back when it closes. A reader who opens
+   * it with the mouse on the drawing goes on there.
+   * @param {boolean} opens
+   * @param {boolean} inside whether the focus was in the panel
+   * @param {Element|null} active what had the focus
+   */
+  #focus(opens, inside, active) {
+    const drawing = active?.id === 'net' && this.input === 'pointer' && innerWidth > 760;
+    if (opens) this.opener = active;
+    if (!this.subject) {
+      if (document.activeElement === document.body && this.opener?.isConnected) /** @type {HTMLElement} */ (this.opener).focus();
+    } else if (this.input && !drawing && (opens || inside)) {
+      this.root.focus({ preventScroll: true });
+    }
   }
 
   async #refresh() {

@@ -44,6 +44,8 @@ func TestThePage(t *testing.T) {
 		{"it goes on after a restart", itGoesOnAfterARestart},
 		{"what is not there is said", whatIsNotThereIsSaid},
 		{"on a phone", onAPhone},
+		{"the focus follows the drawer", theFocusFollowsTheDrawer},
+		{"axe finds nothing", axeFindsNothing},
 		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
 		{"no frames while nothing changes", noFramesWhileNothingChanges},
 		{"the hand moves and scales the drawing", theHandMovesAndScalesTheDrawing},

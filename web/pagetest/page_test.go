@@ -464,20 +464,3 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		b.Clean(f.addr, false)
 	})
 }
-
-func onAPhone(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := opened(t, chromium)
-	b.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulateScale(2)))
-	b.Until(`innerWidth === 390`)
-	b.Screenshot("phone")
-	b.Click("#menu")
-	b.Until(`getComputedStyle(document.querySelector('#lists')).visibility === 'visible'`)
-	b.Screenshot("phone-lists")
-	b.Click(".alarm")
-	b.Until(`document.querySelector('#panel .tokens button')`)
-	b.Screenshot("phone-place")
-	if wide := browsertest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`); wide {
-		t.Error("the page is wider than a phone")
-	}
-	b.Clean(f.addr, false)
-}

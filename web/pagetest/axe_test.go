@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"os"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+// violations runs axe once no colour changes any more, and returns what it finds.
+const violations = `Promise.all(document.getAnimations().map((a) => a.finished)).then(() => axe.run(document, {resultTypes: ['violations']})).then((r) => r.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.target.join(' ') + ' ' + (n.any[0]?.message ?? ''))))`
+
+// axeFindsNothing looks at each state of the page, in both themes, on a screen and a phone.
+func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
+	path := os.Getenv("PNAGENT_AXE")
+	if path == "" {
+		t.Skip("PNAGENT_AXE does not name axe.min.js of axe-core")
+	}
+	axe, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, theme := range []string{"light", "dark"} {
+		for _, small := range []bool{false, true} {
+			b, f, s := opened(t, chromium)
+			b.Media("prefers-color-scheme", theme)
+			b.Until(`document.documentElement.dataset.theme === '` + theme + `'`)
+			if small {
+				phone(b)
+			}
+			b.Do(chromedp.Evaluate[chromedp.Void](string(axe)))
+			clean := func(state string) {
+				t.Helper()
+				for _, v := range browsertest.Eval[[]string](b, violations) {
+					t.Errorf("%s, phone %v, %s: %s", theme, small, state, v)
+				}
+			}
+			clean("first")
+			f.change(func() {
+				deadlocked(f, s)
+				f.actions, f.acts = true, true
+				f.alarms[1]["acknowledged"] = map[string]any{"by": "ada", "at": moment(nowMS()), "comment": "seen"}
+				f.alarms[2]["silenced_until"] = moment(nowMS() + 60*minute)
+				f.silences = []map[string]any{{"id": "a", "until": moment(nowMS() + 60*minute), "by": "eve", "comment": "upgrade", "net": "order*"}}
+			})
+			b.Click(".group > .alarm")
+			b.Click(".inner .group > .alarm")
+			b.Click(".acts .ack")
+			b.Click(".filter summary")
+			clean("alarms")
+			if small {
+				b.Click("#menu")
+				clean("lists")
+				b.Click("#menu")
+			}
+			b.Click(".inner .inner .alarm")
+			b.Until(`!document.querySelector('#panel').hidden`)
+			b.Keys("h")
+			b.Until(`document.querySelector('#panel .do')`)
+			clean("place")
+			b.Click("#panel .do")
+			b.Until(`document.querySelector('.confirm .waits')`)
+			clean("confirmation")
+			b.Click(".confirm [type=button]")
+			b.Click("#panel .all")
+			b.Until(`document.querySelectorAll('.instances tbody tr').length === 50`)
+			clean("instances")
+			b.Click(".instances tbody th button")
+			b.Until(`document.querySelector('#panel .seen, #panel .note')`)
+			clean("instance")
+			b.Keys("?")
+			b.Until(`document.querySelector('#help').open`)
+			clean("help")
+			b.Click("#help button")
+			b.Until(`!document.querySelector('#help').open && !document.querySelector('.instances')`)
+			b.Keys("t")
+			b.Until(`document.querySelector('.tables tbody tr')`)
+			clean("table")
+			b.Keys("[")
+			b.Until(`document.querySelector('.banner.past')`)
+			clean("past")
+		}
+	}
+}

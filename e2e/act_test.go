@@ -255,7 +255,7 @@ func TestAButtonOfThePageFiresForAClientThatAuthenticates(t *testing.T) {
 		status, body, err := unproven.get("/api/v1/place?net=claim&place=approve/active")
 		var d struct{ Acts []map[string]any }
 		if err == nil {
-			err = json.Unmarshal([]byte(body), &d)
+			err = json.Unmarshal(body, &d)
 		}
 		if err != nil || len(d.Acts) != 1 {
 			return fmt.Errorf("%d %.300s, %w", status, body, err)
@@ -301,7 +301,7 @@ func TestAButtonOfThePageFiresForAClientThatAuthenticates(t *testing.T) {
 	expect(side, "eve", nil, 401, "Unauthorized")
 	expect(unproven, "", nil, 403, "clients that authenticate")
 	expect(unproven, "anna", nil, 403, "clients that authenticate")
-	until(t, "the sidecar knows the engine", func() error {
+	until(t, "the sidecar lists the engine", func() error {
 		if got, text := post(side, "anna", map[string]any{"dry_run": true}); got != 200 || !strings.Contains(text, `"held":[{"place":"approve/active","tokens":1,`) {
 			return fmt.Errorf("%d %s", got, text)
 		}

@@ -208,7 +208,7 @@ func TestInstalledModulesAreFoundByNetSNMP(t *testing.T) {
 	}
 	hint := regexp.MustCompile(`read with (-m \S+), or with the line "(mibs .*)" in snmp.conf`).FindStringSubmatch(r.out)
 	if hint == nil {
-		t.Fatalf("pnagent mib --install says nothing about how to read them: %s", r.out)
+		t.Fatalf("pnagent mib --install does not print how to read them: %s", r.out)
 	}
 	const name = "CLAIMS-PN-MIB::claInboxTokens"
 	oid := "." + oidRoot + ".2.1.1.2.1." + fmt.Sprint(placeTokens)

@@ -36,5 +36,6 @@ scrape_configs:
       - {target_label: __address__, replacement: 'localhost:9116'}
 ~~~
 
-Labels are ~pnNetName~, ~pnPlaceId~, ~pnTransitionId~ and ~pnSourceName~; the numbers of rows never change. All OIDs are below ROOT.
+Labels are ~pnNetName~, ~pnPlaceId~, ~pnTransitionId~ and ~pnSourceName~; the numbers of rows never change.
+Tried with 0.21.0 and 0.29.0, over encrypted walks. All OIDs are below ROOT.
 `

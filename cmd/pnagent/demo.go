@@ -113,7 +113,7 @@ func startNATS(address string) (*server.Server, error) {
 }
 
 // demoAlarms have thresholds so short that something is raised while one looks, and only
-// where work does not go on.
+// where work has stopped.
 const demoAlarms = `
 defaults:
   stuck:      {after: 1m, clear_after: 5s}

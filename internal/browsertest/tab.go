@@ -156,7 +156,7 @@ func (b *Tab) Open(address string) {
 	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').textContent === 'live'`)
 }
 
-// holds tells whether an expression is true. A promise always would be.
+// holds evaluates an expression to true or false. It refuses a promise, which always is true.
 const holds = `((v) => { if (v instanceof Promise) throw new Error('a promise is not awaited'); return Boolean(v); })(%s)`
 
 // Until waits until an expression holds, in whatever page is there.

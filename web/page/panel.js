@@ -72,7 +72,7 @@ export class Panel {
 
   /**
    * Moves the focus into the panel if it opens, and back when it closes. A reader who opens
-   * it with the mouse on the drawing goes on there.
+   * it with the mouse on the drawing stays there.
    * @param {boolean} opens
    * @param {boolean} inside whether the focus was in the panel
    * @param {Element|null} active what had the focus

@@ -6,7 +6,7 @@ import { age, count, label, plural, rate } from './format.js';
 /** The mouse rests so long before the reason is asked for, ms. */
 const pause = 150;
 const fresh = 5000;
-/** So many other nodes of an element are shown. */
+/** How many other nodes of an element are shown. */
 const most = 3;
 
 /** What is under the mouse, in a few words; of a transition also why it waits. */

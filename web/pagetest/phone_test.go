@@ -59,7 +59,7 @@ func onAPhone(t *testing.T, chromium *browsertest.Browser) {
 }
 
 // A reader with a keyboard is where the drawer is once it is open, and back when it closes;
-// one with a mouse on the drawing goes on there.
+// one with a mouse on the drawing stays there.
 func theFocusFollowsTheDrawer(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
 	b.Do(chromedp.Focus(chromedp.CSS(".alarm")))

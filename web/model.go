@@ -24,7 +24,7 @@ type model struct {
 // modelLimits bound what a file from another process costs the sidecar, and the browser
 // that draws it.
 func modelLimits() bpmn.Limits {
-	return bpmn.Limits{Bytes: petri.MaxModelText, Depth: 100, Elements: 50_000, Nodes: 200_000}
+	return bpmn.Limits{Bytes: petri.MaxModelText, Depth: 100, Elements: 20_000, Nodes: 200_000}
 }
 
 // modelOf returns the model of a net, or nil. A file that is invalid counts as missing.

@@ -157,7 +157,7 @@ func TestAModelThatIsInvalidIsMissing(t *testing.T) {
 	for _, c := range []struct{ rule, text, missing string }{
 		{"entities", laughs, "entities are not expanded"},
 		{"too deep", deep, "elements inside each other"},
-		{"too many elements", wide, "more than 50000"},
+		{"too many elements", wide, "more than 20000"},
 		{"a page", page, "root element <html>"},
 		{"cut", caller(helper)[:300], "not valid"},
 		{"empty", "", "no root element"},

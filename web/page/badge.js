@@ -15,23 +15,31 @@ export class Badge {
     this.stop = el('span', { class: 'stop' }, '⊖');
     this.held = el('div', { class: 'state' }, this.tokens, this.age, this.stop);
     this.rate = el('div', { class: 'rate num' });
+    /** What was written last. */ this.written = '';
   }
 
   /**
-   * Writes what differs.
+   * Writes what differs, and returns whether anything does.
    * @param {import('./elements.js').ElementState} state
    * @param {import('./heat.js').HeatScale} scale
    */
   show(state, scale) {
     const { tokens, age } = state;
-    say(this.tokens, tokens ? count(tokens) : tokens === null && !this.flow ? unknown : '');
-    say(this.age, tokens && age && age >= young ? shortAge(age) : '');
+    const held = tokens ? count(tokens) : tokens === null && !this.flow ? unknown : '';
+    const since = tokens && age && age >= young ? shortAge(age) : '';
+    const often = state.rate ? rate(state.rate) : '';
+    const written = [held, since, often, state.blocked, scale.fill(state.heat)].join();
+    if (written === this.written) return false;
+    this.written = written;
+    say(this.tokens, held);
+    say(this.age, since);
     this.stop.hidden = !state.blocked;
     this.held.hidden = !tokens && !state.blocked && (tokens !== null || this.flow);
     this.held.classList.toggle('old', state.heat > 0.5);
     this.held.style.setProperty('--fill', scale.fill(state.heat));
     this.held.style.setProperty('--on-fill', scale.ink(state.heat));
-    say(this.rate, state.rate ? rate(state.rate) : '');
-    this.rate.hidden = !state.rate;
+    say(this.rate, often);
+    this.rate.hidden = !often;
+    return true;
   }
 }

@@ -353,10 +353,11 @@ export class BpmnStage {
       const gfx = registry.getGraphics(id);
       if (!e || !gfx) continue;
       const state = scene.elements.state(e, shown, now);
-      badge.show(state, this.scale);
-      const hot = state.tokens && !badge.flow ? state : null;
-      this.#paint(gfx, hot ? this.scale.fill(hot.heat) : '', hot ? this.scale.ink(hot.heat) : '');
-      gfx.classList.toggle('hot', hot !== null);
+      if (badge.show(state, this.scale)) {
+        const hot = state.tokens && !badge.flow ? state : null;
+        this.#paint(gfx, hot ? this.scale.fill(hot.heat) : '', hot ? this.scale.ink(hot.heat) : '');
+        gfx.classList.toggle('hot', hot !== null);
+      }
       for (const mark of marks) gfx.classList.toggle(mark, marked[mark].has(id));
     }
   }
@@ -367,7 +368,6 @@ export class BpmnStage {
    * @param {string} ink
    */
   #paint(gfx, fill, ink) {
-    if (gfx.style.getPropertyValue('--bpmn-fill') === fill) return;
     for (const [token, value] of [['fill', fill], ['line', ink], ['ink', ink]]) {
       if (value) gfx.style.setProperty('--bpmn-' + token, value);
       else gfx.style.removeProperty('--bpmn-' + token);

@@ -9,6 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 	"github.com/pnagent/pnagent/petri"
@@ -260,5 +261,27 @@ func otherNetsLoadNothingForBPMN(t *testing.T, chromium *browsertest.Browser) {
 	}
 	if !browsertest.Eval[bool](b, `document.querySelector('#view').hidden`) {
 		t.Error("there is a choice of views")
+	}
+}
+
+// The tokens of an element are those at it, its age that of the oldest that is not finished.
+func elementsHaveTheNumbersOfTheirRows(t *testing.T, chromium *browsertest.Browser) {
+	f := newFake(t, shop(t, nowMS()))
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	got := browsertest.Eval[[]string](b, `(async () => {
+		const [{ Elements }, { Frame }] = await Promise.all([import('/elements.js'), import('/frame.js')]);
+		const nodes = [{ kind: 'place' }, { kind: 'place' }, { kind: 'place', final: true }, { kind: 'transition' }, { kind: 'transition' }];
+		const e = (id, tokens, places, transitions, fires, calls) => ({ id, tokens, places, transitions, fires, calls });
+		const elements = new Elements({ kind: 'bpmn', elements: [e('task', [0, 1], [1], [0, 1], [1]), e('flow', [], [0], [], []), e('end', [2], [2], [], []), e('task', [], [], [], [], ['call'])] }, nodes, 3);
+		const since = (s) => new Date(1e12 - s * 1000).toISOString();
+		const frame = new Frame({ net: 'n', drawing: 'd', generation: 1, at: since(0), places: [{ tokens: 2, oldest_since: since(60), arrival_rate: 0.5 }, { tokens: 1, oldest_since: since(600) }, { tokens: 9, oldest_since: since(9000) }],
+			transitions: [{ rate: 7, blocked: 1, running: 0 }, { rate: 0.25 }] });
+		const words = (id, calls, at) => { const x = elements.at(calls, id), s = elements.state(x, at, 1e12); return [id, s.tokens, s.age, s.final, s.rate, s.blocked, elements.nodesOf(x, at).join(' ')].join(', '); };
+		return [words('task', [], frame), words('flow', [], frame), words('end', [], frame), words('task', ['call'], frame), words('task', [], null), elements.of(0).id, elements.of(3).id];
+	})()`)
+	want := []string{"task, 3, 600, false, 0.25, true, 1 0 4 3", "flow, 0, , false, 0.5, false, 0", "end, 9, , true, , false, 2", "task, 0, , false, , false, ", "task, , , false, , false, 0 1 4 3", "task", "task"}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("numbers of elements (-want +got):\n%s", d)
 	}
 }

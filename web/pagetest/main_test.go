@@ -60,6 +60,7 @@ func TestThePage(t *testing.T) {
 		{"BPMN in the dark and on a phone", bpmnInTheDarkAndOnAPhone},
 		{"a file that cannot be drawn leaves the net", aFileThatCannotBeDrawnLeavesTheNet},
 		{"names in BPMN are only text", namesInBPMNAreOnlyText},
+		{"elements have the numbers of their rows", elementsHaveTheNumbersOfTheirRows},
 		{"other nets load nothing for BPMN", otherNetsLoadNothingForBPMN},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })

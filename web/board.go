@@ -7,6 +7,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/web/api"
 )
 
 // board is what is shown of one View. It is immutable, except for parts that are
@@ -17,6 +18,7 @@ type board struct {
 	nets     map[string]*netBoard
 	actions  bool // see api.Overview
 	acts     bool
+	links    *api.Links
 	serial   uint64 // one more than that of the previous board
 	history  extent
 	text     func() []byte // the overview
@@ -56,6 +58,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 			delete(s.drawings, name)
 		}
 	}
+	b.links = s.links
 	b.acts = b.actions && s.cfg.Actions.Act != nil
 	if b.history = before.history; view != before.view {
 		b.history = s.record(view)

@@ -131,6 +131,7 @@ func everything(t *testing.T) *stage {
 			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
+		c.Links = Links{Runbooks: "http://r", Grafana: "http://g"}
 		c.Oldest = func(_ context.Context, _, source, _, _ string, limit int) ([]act.Waiting, error) {
 			if source != "host-1" {
 				return nil, errors.New("silent")

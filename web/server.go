@@ -39,6 +39,7 @@ type Config struct {
 	Actions *Actions                // nil if nothing can be changed
 	Oldest  Oldest                  // nil if engines cannot be asked for tokens
 	Audit   Audit                   // nil if it is not known what people did
+	Links   Links                   // addresses that the page shows
 	Version string                  // of pnagent: versions may draw differently
 
 	Viewers           int           // at once, 0 is DefaultViewers
@@ -58,9 +59,10 @@ type Server struct {
 	files  map[string]*file // by path
 	board  atomic.Pointer[board]
 	alarms atomic.Pointer[alarm.ActiveSet] // the newest
-	alive  *event                          // a comment that keeps a stream open
-	slots  chan struct{}                   // of requests
-	done   chan struct{}                   // closed when Run ends
+	links  *api.Links
+	alive  *event        // a comment that keeps a stream open
+	slots  chan struct{} // of requests
+	done   chan struct{} // closed when Run ends
 
 	drawings map[string]*drawing // by net; of Run
 
@@ -80,8 +82,11 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Views == nil || cfg.History == nil {
 		return nil, errors.New("web: expected Views and a history")
 	}
+	if err := cfg.Links.Check(); err != nil {
+		return nil, fmt.Errorf("web: %w", err)
+	}
 	cfg.setDefaults()
-	s := &Server{cfg: cfg, slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
+	s := &Server{cfg: cfg, links: cfg.Links.document(), slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
 		drawings: map[string]*drawing{}, looking: map[string]int{}, peers: map[netip.Prefix]int{}, history: cfg.History,
 		alive: newText([]byte(": alive\n\n"))}
 	page, err := fs.Sub(pageFiles, "page")

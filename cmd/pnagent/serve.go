@@ -64,6 +64,8 @@ type sidecarFlags struct {
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
 	Actions           bool          `name:"web.actions" help:"Take changes over HTTP: acknowledge and silence alarms, and, from clients that authenticate by --web.config.file, fire, inject and retry. At an address that is not of the loopback it needs authentication."`
+	Runbooks          string        `name:"web.runbooks" default:"${runbooks}" placeholder:"URL" help:"Address of the folder with the runbooks, to which the live page links each alarm; empty for no links."`
+	Grafana           string        `name:"web.grafana-url" placeholder:"URL" help:"Address of a dashboard, to which the live page links places, transitions and instances. In it, {net}, {place} and {transition} are ids, and {from} and {to} the last hour in milliseconds since the Unix epoch: http://grafana:3000/d/pnagent-place?var-net={net}&var-place={place}&from={from}&to={to}"`
 	Viewers           int           `name:"web.viewers" default:"1000" help:"Maximum number of viewers of the live page at once."`
 	ViewersPerAddress int           `name:"web.viewers-per-address" default:"100" help:"Maximum number of viewers at one address at once; behind a proxy all have its address."`
 }

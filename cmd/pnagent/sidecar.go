@@ -212,11 +212,16 @@ func (s *sidecar) openLive() (err error) {
 			actions.Act = s.actOn
 		}
 	}
+	links := web.Links{Runbooks: s.cfg.flags.Runbooks, Grafana: s.cfg.flags.Grafana}
+	if err := links.Check(); err != nil {
+		return usageError{fmt.Errorf("--web.runbooks and --web.grafana-url: %w", err)}
+	}
 	trail, err := act.NewTrail(s.cfg.link.Conn, s.cfg.subjects)
 	if err != nil {
 		return err
 	}
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
+		Links:   links,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
 		Audit: trail.Last, Oldest: act.NewTokens(s.cfg.link.Conn, s.cfg.subjects).Oldest,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {

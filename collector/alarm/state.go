@@ -35,6 +35,17 @@ func (k Kind) String() string {
 	return names[0]
 }
 
+// Runbook returns the name of the kind's page in docs/runbooks.
+func (k Kind) Runbook() string {
+	switch k {
+	case FailureRatio:
+		return "transitionFailing.md"
+	case TransitionLoop:
+		return "transitionLooping.md"
+	}
+	return k.String() + ".md"
+}
+
 // KindNamed returns the kind with a name, and whether there is one.
 func KindNamed(name string) (Kind, bool) {
 	i := slices.IndexFunc(Kinds(), func(k Kind) bool { return k.String() == name })

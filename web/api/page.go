@@ -18,8 +18,15 @@ type Overview struct {
 	SourcesLeftOut  int           `json:"sources_left_out,omitempty"`
 	AlarmsLeftOut   int           `json:"alarms_left_out,omitempty"`
 	SilencesLeftOut int           `json:"silences_left_out,omitempty"`
-	Actions         bool          `json:"actions"`        // whether the sidecar takes POST requests
+	Actions         bool          `json:"actions"` // whether the sidecar takes POST requests
+	Links           *Links        `json:"links,omitempty"`
 	Acts            bool          `json:"acts,omitempty"` // whether it takes those that act on instances
+}
+
+// Links are addresses outside of the sidecar.
+type Links struct {
+	Runbooks map[string]string `json:"runbooks"`          // page about each kind of alarm
+	Grafana  string            `json:"grafana,omitempty"` // template of a dashboard, in which {net}, {place}, {transition}, {from} and {to} are replaced
 }
 
 // Kept is the period of the past that the sidecar keeps.

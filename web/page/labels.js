@@ -5,8 +5,8 @@ const size = 10.5;
 const line = 12;
 const perCharacter = 5.9;
 const cell = 80;
-/** How many of the first are named whatever they cover. */
-const certain = 12;
+/** So few of the first are named whatever they cover; of more only the very first. */
+const certain = 18;
 /** Places smaller than this have no room for their number. */
 export const numbered = 7;
 
@@ -74,8 +74,7 @@ export class Labels {
   /**
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
-   * @param {number[]} first places that are named before others, beside other nodes where there is room, and the
-   *   first of them whatever they cover; a line for their numbers is left free where these are not in the place
+   * @param {number[]} first places that are named before others, beside other nodes where there is room; a line for their numbers is left free where these are not in the place
    * @returns {Written[]} as if the drawing began at 0, 0
    */
   lay(scale, radius, first) {
@@ -90,7 +89,7 @@ export class Labels {
       if (age) taken.add(ageBox(age));
     }
     const order = [...first, ...Array.from({ length: placeCount }, (_, i) => i).filter((i) => !first.includes(i))];
-    order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length, rank < Math.min(first.length, certain)));
+    order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length, rank < (first.length <= certain ? first.length : 1)));
     return this.written;
   }
 

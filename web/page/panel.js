@@ -4,6 +4,7 @@ import { el, name, replaceKeepingFocus } from './dom.js';
 import { clock, count, label } from './format.js';
 import { HeatScale } from './heat.js';
 import { instance } from './instance.js';
+import { links } from './links.js';
 import { place } from './place.js';
 import { transition } from './transition.js';
 
@@ -120,6 +121,8 @@ export class Panel {
     const body = el('div', { class: 'panel-body' });
     if (at) body.append(el('p', { class: 'note' }, `The drawing shows ${clock(at)}; the details below are of now.`));
     body.append(...element(model, node));
+    const outside = links(model);
+    if (outside) body.append(outside);
     if (doc) body.append(el('p', { class: 'doc' }, doc));
     if (this.trouble) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
     if (this.answer && kind) body.append(...parts[kind](this.answer, { model, heat: this.heat }));

@@ -3,6 +3,7 @@
 package pagetest
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -83,5 +84,18 @@ func allStuckInstancesAreInPages(t *testing.T, chromium *browsertest.Browser) {
 	b.Until(`document.querySelector('.instances select').value === ''`)
 	browsertest.Eval[bool](b, `(() => { const s = document.querySelectorAll('.instances select')[1]; s.value = '3600'; s.dispatchEvent(new Event('input', {bubbles: true})); return true; })()`)
 	said("none")
+	b.Clean(f.addr, false)
+}
+
+func theDrawerLinksToTheRunbookAndTheDashboard(t *testing.T, chromium *browsertest.Browser) {
+	b, f, _ := opened(t, chromium)
+	b.Click(".alarm")
+	b.Until(`document.querySelectorAll('#panel .links a').length === 2`)
+	got := browsertest.Eval[[]string](b, `[...document.querySelectorAll('#panel .links a')].map((a) => a.innerText + ' ' + a.href)`)
+	if got[0] != "Runbook: stuck place https://r.example/tokenStuck.md" || !regexp.MustCompile(`^Grafana https://g\.example/d\?net=order-fulfilment&p=paymentUnclear&t=&from=(\d+)&to=(\d+)$`).MatchString(got[1]) {
+		t.Errorf("the links are %q", got)
+	}
+	b.Click("#panel .tokens button")
+	b.Until(`document.querySelectorAll('#panel .links a').length === 1`)
 	b.Clean(f.addr, false)
 }

@@ -212,7 +212,7 @@ func (f *fake) overview(generation int) any {
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions, "acts": f.acts,
+	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"},
 		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
 }
 

@@ -32,6 +32,7 @@ func TestThePage(t *testing.T) {
 		{"alarms are acknowledged and silenced by buttons", alarmsAreAcknowledgedAndSilencedByButtons},
 		{"a button fires after a confirmation", aButtonFiresAfterAConfirmation},
 		{"all stuck instances are in pages", allStuckInstancesAreInPages},
+		{"the drawer links to the runbook and the dashboard", theDrawerLinksToTheRunbookAndTheDashboard},
 		{"a deadlocked net is one line", aDeadlockedNetIsOneLine},
 		{"filters are in the address", filtersAreInTheAddress},
 		{"places with alarms are named", placesWithAlarmsAreNamed},

@@ -33,8 +33,8 @@ export class Tip {
     const all = [node, ...stage.others.slice(0, most)];
     if (node !== this.node) {
       clearTimeout(this.waiting);
-      const why = all.find((i) => model.scene?.nodes[i]?.kind === 'transition');
-      if (node >= 0 && why !== undefined) this.waiting = window.setTimeout(() => this.#ask(why), pause);
+      const why = all.filter((i) => model.scene?.nodes[i]?.kind === 'transition');
+      if (why.length) this.waiting = window.setTimeout(() => why.forEach((i) => this.#ask(i)), pause);
     }
     this.node = node;
     root.hidden = node < 0 || !model.scene?.nodes[node];

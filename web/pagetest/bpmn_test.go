@@ -108,13 +108,14 @@ func aNetFromBPMNIsShownAsBPMN(t *testing.T, chromium *browsertest.Browser) {
 func anElementLeadsToItsPlace(t *testing.T, chromium *browsertest.Browser) {
 	b, f := openedClaims(t, chromium, "")
 	b.Until(drawnBPMN)
-	click := func(id string) {
+	hover := func(id string) (x, y float64) {
 		at := browsertest.Eval[[]float64](b, `(() => { const box = `+shape(id)+`.getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2]; })()`)
 		b.MoveMouse(at[0], at[1])
 		b.Until(`!document.querySelector('#tip').hidden`)
-		b.Do(chromedp.MouseClickXY(at[0], at[1]))
+		return at[0], at[1]
 	}
-	click("decide")
+	b.Do(chromedp.MouseClickXY(hover("decide")))
+	b.Until(`document.querySelector('#tip').innerText.includes('3 tokens, oldest 42 m')`)
 	b.Until(`location.hash.includes('place=') && ` + shape("decide") + `.classList.contains('chosen')`)
 	b.Until(`document.querySelector('#panel .tokens') && document.querySelector('#panel .also button')`)
 	b.Screenshot("bpmn-chosen")
@@ -125,6 +126,17 @@ func anElementLeadsToItsPlace(t *testing.T, chromium *browsertest.Browser) {
 	b.Screenshot("bpmn-as-net")
 	b.Keys("b")
 	b.Until(`!location.hash.includes('view=net') && !document.querySelector('#bpmn').hidden`)
+	b.Keys(kb.Escape)
+	b.Until(`document.querySelector('#panel').hidden`)
+	b.Keys("0")
+	for i, tr := range f.nets[0].def.Transitions {
+		if i%4 == 3 && strings.HasPrefix(tr.ID, "task") { // one that the fake blocks
+			hover(tr.ID)
+			break
+		}
+	}
+	b.Until(`document.querySelector('#tip .reason')?.textContent.includes('12 instances')`)
+	b.Screenshot("bpmn-tip")
 	b.Clean(f.addr, false)
 }
 

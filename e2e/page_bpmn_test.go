@@ -4,6 +4,8 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -42,6 +44,13 @@ func TestThePageDrawsTheBPMNOfAnEngine(t *testing.T) {
 func TestASidecarHasTheFileThatItIsGiven(t *testing.T) {
 	t.Parallel()
 	side := serve(t, startNATS(t), write(t, "claims.bpmn", petritest.Claims()))
+	until(t, "the net is shown", func() error {
+		status, _, err := side.get("/api/v1/model?net=claims")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d", status)
+		}
+		return err
+	})
 	if got := string(side.page(t, "/api/v1/model?net=claims")); got != petritest.Claims() {
 		t.Errorf("got %d bytes; want the file, which has a diagram of each process", len(got))
 	}

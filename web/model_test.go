@@ -4,6 +4,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,4 +187,25 @@ func TestADrawingHasAnotherHashWithAnotherModel(t *testing.T) {
 	if a, b, c := hashOf(&def, ""), hashOf(&other, ""), hashOf(&without, ""); a == b || a == c || b == c {
 		t.Errorf("hashes %s %s %s; want three", a, b, c)
 	}
+}
+
+func FuzzModel(f *testing.F) {
+	for _, text := range []string{caller(helper), caller(""), "<html/>", ""} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		def := &petri.Net{ID: "caller", Model: petri.NewModel(petri.ModelBPMN, text), Places: []petri.Place{{ID: "f1"}, {ID: "c/active"}, {ID: "/x"}}, Transitions: []petri.Transition{{ID: "c"}, {ID: ":"}}}
+		m := modelOf(def)
+		if (m.drawn.Missing == "") != (m.text != nil) || (m.drawn.Digest == "") != (m.text == nil) {
+			t.Fatalf("model %+v with %d bytes of text", m.drawn, len(m.text))
+		}
+		for _, e := range m.drawn.Elements {
+			for _, i := range slices.Concat(e.Places, e.Tokens) {
+				_ = def.Places[i]
+			}
+			for _, i := range slices.Concat(e.Transitions, e.Fires) {
+				_ = def.Transitions[i]
+			}
+		}
+	})
 }

@@ -66,6 +66,7 @@ var parsers = []reader{
 
 	// HTTP.
 	{"requests of the API and the live page", "web", "Handler", "FuzzRequest"},
+	{"BPMN files of nets from engines", "web", "modelOf", "FuzzModel"},
 	{"documents of a sidecar, for top", "top", "Update", "FuzzDecode"},
 	{"documents of a sidecar, for report", "dashboards/report", "readJSON", "FuzzSidecars"},
 	{"answers of Prometheus", "dashboards/report", "UnmarshalJSON", "FuzzAnswers"},

@@ -9,7 +9,7 @@ import { beside, diagramOf, middle, reached } from './shapes.js';
 /** Badges keep this size on the screen, whatever the zoom. */
 const legible = { min: 0.72, max: 1.3 };
 /** From which scale on numbers are written of all elements. */
-const detail = { rates: 0.5, tokens: 0.36 };
+const detail = { rates: 0.44, tokens: 0.36 };
 /** The scale at which an element that is gone to can be read. */
 const near = 0.8;
 /** Room for what stands around the diagram, pixels. */

@@ -38,6 +38,9 @@ func (m *Model) Frame() string {
 	return b.String()
 }
 
+// unchanged is the age from which a View is not current, in seconds.
+const unchanged = 5
+
 // header returns the first line, which shows how current the figures are.
 func (m *Model) header() line {
 	l := line{{"pnagent top", bold}}
@@ -67,7 +70,7 @@ func (m *Model) header() line {
 	}
 	age := m.now.Sub(m.advance).Seconds()
 	fresh := faint
-	if age >= 5 {
+	if age >= unchanged {
 		fresh = red | bold // it answers, but its View does not change
 	}
 	return append(l, span{"  " + show(kindRate, figure(m.shown.view.Traffic.MessageRate)) + " msg/s", faint},
@@ -84,6 +87,9 @@ func (m *Model) Doubts() (why []string) {
 	v := m.shown.view
 	if cutOff(v) {
 		why = append(why, fmt.Sprintf("no connection to NATS for %s: %s", formatAge(v.At.Time().Sub(v.NATS.Since.Time()).Seconds()), clean(v.NATS.Reason)))
+	}
+	if v.Age >= unchanged {
+		why = append(why, fmt.Sprintf("the sidecar made its last View %s ago", formatAge(v.Age)))
 	}
 	if n := v.States.Stale; n > 0 {
 		why = append(why, fmt.Sprintf("%d stale and %d up among the sources; the rows of stale ones are those of their last snapshot", n, v.States.Up))

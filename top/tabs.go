@@ -110,7 +110,7 @@ func (s *sample) places() *table {
 				minutes, hours = count(&p.OlderThan.M1), count(&p.OlderThan.H1)
 			}
 			t.add(subject{Places, n.ID, p.ID}, text(p.ID), text(n.ID), count(p.Tokens), oldestAge(p),
-				age(p.MeanAge, p.Tokens), figure(p.ArrivalRate), figure(p.DepartureRate), minutes, hours, p95(p.Dwell), oldest(p), text(p.Name))
+				meanAge(p), figure(p.ArrivalRate), figure(p.DepartureRate), minutes, hours, p95(p.Dwell), oldest(p), text(p.Name))
 		}
 	}
 	return t
@@ -123,6 +123,16 @@ func oldestAge(p *api.Place) cell {
 		return cell{num: math.Inf(-1), text: "end"}
 	}
 	return age(p.OldestAge, p.Tokens)
+}
+
+// meanAge returns a cell for the mean age of the tokens. That of a final place is no
+// problem, so it has no colour and comes last.
+func meanAge(p *api.Place) cell {
+	c := age(p.MeanAge, p.Tokens)
+	if p.Final && c.num > 0 {
+		return cell{num: math.Inf(-1), text: formatAge(c.num)}
+	}
+	return c
 }
 
 func oldest(p *api.Place) cell {

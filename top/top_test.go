@@ -74,3 +74,12 @@ func TestColourIsByAgeAndOnlyWhereWanted(t *testing.T) {
 		}
 	}
 }
+
+func TestTheMeanAgeOfFinishedWorkHasNoColour(t *testing.T) {
+	tokens := uint64(3)
+	v := &api.View{Nets: []api.Net{{NetTotals: api.NetTotals{ID: "n"}, Places: []api.Place{{ID: "end", Final: true, MeanAge: age64(86400), PlaceNow: api.PlaceNow{Tokens: &tokens}}}}}}
+	mean := (&sample{view: v}).places().rows[0].cells[4]
+	if got, want := (column{kind: kindAge}).show(mean, clock{}), formatAge(86400); got != want || heat(mean.num) != normal {
+		t.Errorf("got %q with style %v; want %q without one", got, heat(mean.num), want)
+	}
+}

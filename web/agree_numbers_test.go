@@ -99,7 +99,7 @@ func numbers() map[string][]number {
 }
 
 // jsonOnly are numbers that no other face of a View shows, and that cannot disagree.
-var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source seq", "queue priority", "alarm index", "agent traffic.message_rate",
+var jsonOnly = []string{"place dwell.mean", "transition duration.mean", "source seq", "queue priority", "alarm index", "agent traffic.message_rate", "agent age_seconds",
 	"place slowest.seconds", "place slowest.at", "transition slowest.seconds", "transition slowest.at", // metrics have them as exemplars, of scrapes
 	"agent nats.disconnects", // the metric is of the connection, not of the View: package natsmetrics
 	"source since",           // of the region

@@ -16,7 +16,7 @@ import (
 // ViewDocument returns a View for JSON, with ages as of now (microseconds since
 // the Unix epoch).
 func ViewDocument(v *collector.View, now int64) *api.View {
-	d := &api.View{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.Net, len(v.Nets)), Sources: make([]api.Source, len(v.Sources)),
+	d := &api.View{At: api.Time(v.At), Age: ageAt(v.At, now), Generation: v.Generation, Nets: make([]api.Net, len(v.Nets)), Sources: make([]api.Source, len(v.Sources)),
 		States: api.States{Up: v.States[collector.Up], Stale: v.States[collector.Stale], Gone: v.States[collector.Gone],
 			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
 		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,

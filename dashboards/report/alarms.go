@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/dashboards/report/plot"
+	"github.com/pnagent/pnagent/metrics"
 )
 
 // alarm is one that was active in the span, or several of the same kind at the
@@ -19,7 +20,8 @@ import (
 type alarm struct {
 	labels map[string]string // net, place, transition, source, region, alarm, severity
 	when   []stretch
-	active bool // now
+	active bool   // now
+	note   string // of operators, if it is active
 }
 
 // stretch is a time in which an alarm was active.
@@ -45,8 +47,11 @@ func (a *alarm) name() string {
 	return name
 }
 
-func (a *alarm) key() string {
-	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["severity"]}, "\x00")
+func (a *alarm) key() string { return a.spot() + "\x00" + a.labels["severity"] }
+
+// spot is the key without the severity.
+func (a *alarm) spot() string {
+	return strings.Join([]string{a.labels["net"], a.labels["alarm"], a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"]}, "\x00")
 }
 
 // activeAlarms asks when alarms were active. What is shorter than a step of the
@@ -69,6 +74,10 @@ func (d *drawing) activeAlarms(ctx context.Context) ([]alarm, error) {
 	if err != nil {
 		return nil, fmt.Errorf("which alarms are active: %w", err)
 	}
+	notes, err := d.alarmNotes(ctx)
+	if err != nil {
+		return nil, err
+	}
 	now := map[string]bool{}
 	for _, s := range is.series {
 		now[(&alarm{labels: s.labels}).key()] = true
@@ -76,11 +85,29 @@ func (d *drawing) activeAlarms(ctx context.Context) ([]alarm, error) {
 	var all []alarm
 	for _, s := range was.series {
 		a := alarm{labels: s.labels, when: stretches(s.points, d.from, step)}
-		a.active = now[a.key()]
+		if a.active = now[a.key()]; a.active {
+			a.note = strings.Join(notes[a.spot()], ", ")
+		}
 		all = append(all, a)
 	}
 	sortAlarms(all)
 	return all, nil
+}
+
+// alarmNotes asks which active alarms are acknowledged or silenced, by their spot.
+func (d *drawing) alarmNotes(ctx context.Context) (map[string][]string, error) {
+	notes := map[string][]string{}
+	for _, n := range []struct{ metric, words string }{{metrics.AlarmAcknowledged, "acknowledged"}, {metrics.AlarmSilenced, "silenced"}} {
+		is, err := d.at(ctx, n.metric, d.o.Now)
+		if err != nil {
+			return nil, fmt.Errorf("which alarms are %s: %w", n.words, err)
+		}
+		for _, s := range is.series {
+			spot := (&alarm{labels: s.labels}).spot()
+			notes[spot] = append(notes[spot], n.words)
+		}
+	}
+	return notes, nil
 }
 
 // stretches joins points that are a step apart.
@@ -215,7 +242,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 			continue
 		}
 		if f.Table == nil {
-			f.Table = &Table{Head: []Cell{{Text: "Alarm"}, {Text: "Severity"}, {Text: "Where"}, {Text: "Net"}, {Text: "Since"}, {Text: "For", Class: "num"}}}
+			f.Table = &Table{Head: []Cell{{Text: "Alarm"}, {Text: "Severity"}, {Text: "Where"}, {Text: "Net"}, {Text: "Since"}, {Text: "For", Class: "num"}, {Text: "Note"}}}
 		}
 		if len(f.Table.Rows) == maxRows {
 			_, _, active := tally(all)
@@ -224,7 +251,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 		}
 		begun, _, long := a.says(len(a.when)-1, from, to)
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.labels["severity"]}, {Text: a.subject()},
-			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}})
+			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}, {Text: a.note}})
 	}
 	if f.Table == nil {
 		f.Empty = "Nothing: no alarm is active."

@@ -56,11 +56,23 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 func (d *overview) active(from, now time.Time) []alarm {
 	var all []alarm
 	for _, a := range d.Alarms {
-		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "severity": a.Severity, "net": a.Net, "subject": a.About()}, active: true,
+		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "severity": a.Severity, "net": a.Net, "subject": a.About()}, active: true, note: noteOf(&a, now.Location()),
 			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
 	}
 	sortAlarms(all)
 	return all
+}
+
+// noteOf is what operators noted about an alarm.
+func noteOf(a *api.Alarm, at *time.Location) string {
+	var notes []string
+	if ack := a.Acknowledged; ack != nil {
+		notes = append(notes, strings.TrimSuffix("acknowledged by "+ack.By+": "+ack.Comment, ": "))
+	}
+	if a.SilencedUntil != 0 {
+		notes = append(notes, "silenced until "+a.SilencedUntil.Time().In(at).Format("2006-01-02 15:04:05"))
+	}
+	return strings.Join(notes, ", ")
 }
 
 func (d *overview) table(nets []netState) *Figure {

@@ -129,6 +129,9 @@ func TestAnAlarmOfHoursAgoIsActiveNow(t *testing.T) {
 		}
 		return ""
 	}).Report(t.Context(), Options{Now: now, Since: time.Hour})
+	if page := checkPage(t, r); !strings.Contains(page, "<td>acknowledged, silenced</td>") {
+		t.Error("the notes of the alarm are missing")
+	}
 	if err != nil || !slices.Contains(r.Headline, "1 net: 1 has something wrong now.") || !strings.Contains(strings.Join(r.Headline, "\n"), "1 active now") {
 		t.Errorf("%v, %q", err, r.Headline)
 	}
@@ -218,7 +221,7 @@ func side(t *testing.T, pages map[string]string) Sidecar {
 func pages() map[string]string {
 	return map[string]string{
 		"overview": `{"at":"2026-03-02T09:00:00Z","history":{"from":"2026-03-02T08:50:00Z"},"nets":[{"id":"well","sources_up":1},{"id":"ill","alarms":1,"tokens":3,"oldest_age_seconds":600,"oldest_place":"q","rate":0,"sources_up":1,"sources_stale":1}],
-			"sources":[{"name":"berlin","net":"ill","state":"up","region":"north","fence":7,"standbys":0},{"name":"rome","net":"ill","state":"up","region":"south","fence":8,"standbys":2,"lag":5},{"name":"osaka","net":"ill","state":"stale","last_heard_age_seconds":30}],"alarms":[{"alarm":"tokenStuck","severity":"minor","net":"ill","place":"q","since":"2026-03-02T07:00:00Z","text":"x"}]}`,
+			"sources":[{"name":"berlin","net":"ill","state":"up","region":"north","fence":7,"standbys":0},{"name":"rome","net":"ill","state":"up","region":"south","fence":8,"standbys":2,"lag":5},{"name":"osaka","net":"ill","state":"stale","last_heard_age_seconds":30}],"alarms":[{"alarm":"tokenStuck","severity":"minor","net":"ill","place":"q","since":"2026-03-02T07:00:00Z","text":"x","acknowledged":{"by":"ada","at":"2026-03-02T08:00:00Z","comment":"<seen>"},"silenced_until":"2026-03-02T10:00:00Z"}]}`,
 		"drawing": `{"nodes":[{"id":"p","kind":"place"},{"id":"t","kind":"transition"},{"id":"q","kind":"place"}]}`,
 		"history": `{"places":[{"tokens":0},{"tokens":3,"oldest_since":"2026-03-02T08:50:00Z","instances":1}],"transitions":[{"rate":0.5,"blocked":1}]}`,
 		"place": `{"id":"$place","tokens":3,"oldest_age_seconds":600,"stuck":[{"instance":"berlin/1","waits":[{"transition":"t","text":"waits for a token in R"}]}],
@@ -234,7 +237,7 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 	}
 	page := checkPage(t, r)
 	for _, want := range []string{"the sidecar at http://sidecar", "its data starts at 08:50:00", "Without --prometheus the report omits", "2 nets: 1 has something wrong now.",
-		"1 alarm active now.", "<td>minor</td>", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
+		"1 alarm active now.", "<td>minor</td>", "<td>acknowledged by ada: &lt;seen&gt;, silenced until 2026-03-02 10:00:00</td>", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
 		"<td class=\"num\">7</td><td class=\"num burnt\">0</td>", "<td class=\"num\">8</td><td class=\"num\">2</td><td class=\"num\">5</td>", "07:00:00", "2 h</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)

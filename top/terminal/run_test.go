@@ -330,6 +330,7 @@ func TestOnceReportsFiguresThatAreNotCurrent(t *testing.T) {
 		"all up":       {func(v *api.View) { v.States = api.States{Up: 2} }, ""},
 		"one stale":    {func(v *api.View) { v.States = api.States{Up: 1, Stale: 1} }, "pnagent top: 1 stale and 1 up among the sources; the rows of stale ones are those of their last snapshot\n"},
 		"all are gone": {func(v *api.View) { v.States = api.States{Gone: 2} }, "pnagent top: no source is up\n"},
+		"an old View":  {func(v *api.View) { v.States, v.Age = api.States{Up: 2}, 61.5 }, "pnagent top: the sidecar made its last View 1m01s ago\n"},
 		"no connection": {func(v *api.View) {
 			v.States = api.States{Up: 1}
 			v.NATS = &api.Connection{Since: v.At, Reason: "connection refused"}

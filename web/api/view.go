@@ -7,6 +7,7 @@ import "time"
 // View is everything that a sidecar shows: GET /api/v1/view.
 type View struct {
 	At          Time        `json:"at"`                // when the View was made
+	Age         float64     `json:"age_seconds"`       // since then; a sidecar makes a View every second
 	Generation  uint64      `json:"generation"`        // rises with each View
 	Nets        []Net       `json:"nets"`              // by id
 	Sources     []Source    `json:"sources"`           // by net and name

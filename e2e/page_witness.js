@@ -39,7 +39,7 @@
   addEventListener('DOMContentLoaded', () => {
     const panel = document.querySelector('#panel');
     new MutationObserver(() => {
-      const tokens = [...panel.querySelectorAll('.tokens li:has(> button)')];
+      const tokens = [...panel.querySelectorAll('.tokens > li:has(> button)')];
       if (panel.querySelector('.panel-head p')?.textContent !== 'place' || !tokens.length) return;
       witness.panels.push({ ...answer, title: text(panel.querySelector('h2')), tokens: tokens.map(text) });
     }).observe(panel, { childList: true });

@@ -57,6 +57,35 @@ func (d *document) taskTrigger(n *node) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerWork, Name: workName(n.el)}
 }
 
+// assignment returns for whom a user task is, as the extensions of Camunda and Zeebe
+// have it, such as "Assignee: anna. Candidate groups: accounting."; "" if they do not.
+func assignment(n *node) string {
+	if n.kind != "userTask" {
+		return ""
+	}
+	attr := n.el.extension
+	for _, x := range n.el.extensions() {
+		if x.name == "assignmentDefinition" {
+			attr = x.attr
+		}
+	}
+	var parts []string
+	for _, p := range []struct{ name, words string }{{"assignee", "Assignee"}, {"candidateUsers", "Candidate users"}, {"candidateGroups", "Candidate groups"}} {
+		if who := xmlscan.Clip(oneLine(attr(p.name)), 200); who != "" {
+			parts = append(parts, p.words+": "+who+".")
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// joinLines joins two texts, of which one may be "", as lines.
+func joinLines(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
 // callTrigger returns what a call activity waits for if its process is not in this
 // file.
 func (d *document) callTrigger(n *node) petri.Trigger {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -374,5 +375,22 @@ func TestTheTextOfALongFileIsLeftOut(t *testing.T) {
 	}
 	if m := f.Nets[0].Model; m == nil || m.Packed != nil || m.Missing == "" {
 		t.Errorf("model %+v; want one that is missing", m)
+	}
+}
+
+// For whom a user task is, is in the documentation of its transition.
+func TestADocumentationHasTheAssigneesOfAUserTask(t *testing.T) {
+	const camunda = `xmlns:c="http://camunda.org/schema/1.0/bpmn" xmlns:z="http://camunda.org/schema/zeebe/1.0"`
+	for task, want := range map[string]string{
+		`<userTask id="u"/>`: "",
+		`<userTask id="u" ` + camunda + ` c:assignee="anna" c:candidateGroups="accounting,  sales"><documentation>check it</documentation></userTask>`:        "check it\nAssignee: anna. Candidate groups: accounting, sales.",
+		`<userTask id="u" ` + camunda + `><extensionElements><z:assignmentDefinition assignee="=owner" candidateUsers="kim"/></extensionElements></userTask>`: "Assignee: =owner. Candidate users: kim.",
+		`<serviceTask id="u" ` + camunda + ` c:assignee="anna"/>`: "",
+	} {
+		net := read(t, process(`<startEvent id="s"/>`+task+`<sequenceFlow id="f" sourceRef="s" targetRef="u"/>`)).Nets[0]
+		i := slices.IndexFunc(net.Transitions, func(t petri.Transition) bool { return t.ID == "u" })
+		if i < 0 || net.Transitions[i].Doc != want {
+			t.Errorf("%s: transition %d of %+v; want the documentation %q", task, i, net.Transitions, want)
+		}
 	}
 }

@@ -2,7 +2,7 @@
 import { commands } from './act.js';
 import { facts, histogram, ladder, sparkline } from './chart.js';
 import { el, name } from './dom.js';
-import { age, count, label, unknown } from './format.js';
+import { age, count, label, short, unknown } from './format.js';
 import { heat } from './heat.js';
 import { Instances } from './instances.js';
 import { moment } from './notes.js';
@@ -67,7 +67,8 @@ export function waits(list, model) {
   if (!list?.length) return null;
   return el('ul', { class: 'waits' }, ...list.map((w) => el('li', { title: w.reason },
     w.transition && el('button', { type: 'button', class: 'link-like', onclick: () => model.select('transition', w.transition ?? '') }, name(called(model, 'transition', w.transition), w.transition)),
-    w.transition && ': ', w.text || [w.reason, w.place && called(model, 'place', w.place)].filter(Boolean).join(' '), w.until && el('span', { class: 'num' }, ` ${due(w.until, model)}`))));
+    w.transition && ': ', w.text || [w.reason, w.place && called(model, 'place', w.place)].filter(Boolean).join(' '), w.until && el('span', { class: 'num' }, ` ${due(w.until, model)}`),
+    w.reason === 'manual' && about(model, w.transition))));
 }
 
 /**
@@ -79,6 +80,16 @@ export function waits(list, model) {
 export function called(model, kind, id) {
   const node = model.scene?.nodes[model.scene.find(kind, id)];
   return node ? label(node) : id;
+}
+
+/**
+ * What the definition has on a transition that waits for a person, such as for whom it is.
+ * @param {import('./model.js').Model} model
+ * @param {string} [transition] id
+ */
+function about(model, transition = '') {
+  const doc = model.scene?.nodes[model.scene.find('transition', transition)]?.doc;
+  return doc && el('span', { class: 'quiet' }, ` – ${short(doc, 200)}`);
 }
 
 /**

@@ -25,7 +25,7 @@ func history(s *scripted, r *http.Request) any {
 }
 
 func waits(s *scripted) []map[string]any {
-	return []map[string]any{{"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard is false: accounting must clear it"}}
+	return []map[string]any{{"transition": "clarify", "reason": "manual", "text": "waits to be fired from outside"}, {"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard is false: accounting must clear it"}}
 }
 
 // spread is a histogram of durations.

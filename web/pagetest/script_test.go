@@ -43,6 +43,11 @@ func shop(t *testing.T, now int64) *scripted {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i := range file.Nets[0].Transitions {
+		if tr := &file.Nets[0].Transitions[i]; tr.ID == "clarify" {
+			tr.Doc = "Assignee: anna."
+		}
+	}
 	return newScripted(file.Nets[0], "paymentUnclear", now-42*minute, "berlin/customer 17", "osaka/customer 3", "osaka/customer 41")
 }
 

@@ -34,7 +34,7 @@ func (s *Server) drawingOf(n *collector.NetView) *drawing {
 		return d
 	}
 	d := &drawing{def: def, final: n.IsFinal, hash: hashOf(def, s.cfg.Version)}
-	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def) })
+	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def, draw.Wide) })
 	d.model = sync.OnceValue(func() *model { return modelOf(def) })
 	d.text = sync.OnceValue(func() []byte { return drawingText(d) })
 	s.drawings[n.Name] = d

@@ -21,12 +21,16 @@ type drawCmd struct {
 	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write the picture to; - is standard output."`
 	Net    string     `placeholder:"ID" help:"Net to draw, if there are several."`
 	As     string     `default:"net" enum:"net,bpmn" help:"What to draw: net, places and transitions; or bpmn, the process of a BPMN file as its author drew it, or laid out if the file has no diagram of it."`
+	Aspect float64    `default:"1.6" placeholder:"RATIO" help:"Ratio of width to height that a large net is drawn for, from 0.1 to 10; a net with positions keeps them."`
 	Files  []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
 	Limit  limitFlags `embed:""`
 }
 
 // Run writes one net or process with its initial marking as SVG.
 func (c *drawCmd) Run(s streams, log *slog.Logger) error {
+	if !(c.Aspect >= 0.1 && c.Aspect <= 10) {
+		return fmt.Errorf("--aspect %v: expected a ratio from 0.1 to 10", c.Aspect)
+	}
 	sources, closeAll := openNets(c.Files, s)
 	defer closeAll()
 	texts := make([]bytes.Buffer, len(sources))
@@ -54,7 +58,7 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 	if c.As == "bpmn" {
 		err = drawProcess(&picture, t, files, texts, c.Limit)
 	} else {
-		err = draw.Net(n).SVG(&picture, n, draw.Initial(t))
+		err = draw.Net(n, c.Aspect).SVG(&picture, n, draw.Initial(t))
 	}
 	if err != nil {
 		return err

@@ -61,3 +61,13 @@ func TestManyWarningsOfNetFilesAreCounted(t *testing.T) {
 		t.Errorf("%d warnings; want %d, and the number of others:\n%s", n, maxWarnings, log.String())
 	}
 }
+
+func TestANetIsDrawnForAnAspectWithinBounds(t *testing.T) {
+	for _, aspect := range []string{"0", "-1", "NaN", "11"} {
+		var out, log bytes.Buffer
+		if status := run(t.Context(), []string{"draw", "--aspect", aspect, idle(t, 1)}, streams{strings.NewReader(""), &out, &log}); status == 0 ||
+			!strings.Contains(log.String(), "expected a ratio from 0.1 to 10") {
+			t.Errorf("draw --aspect %s ends with status %d: %s", aspect, status, log.String())
+		}
+	}
+}

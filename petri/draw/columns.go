@@ -107,30 +107,50 @@ func (l *layout) divide() {
 	}
 	span := func(e int) int { return l.column[l.edges[e].to] - l.column[l.edges[e].from] }
 	slices.SortStableFunc(order, func(a, b int) int { return span(a) - span(b) })
-	lanes := 0
+	l.in, l.out = make([][]link, len(l.nodes)), make([][]link, len(l.nodes))
+	trunks := map[hub][]int{}
+	room := lanesMost
 	for _, e := range order {
-		if lanes += span(e) - 1; lanes > lanesMost {
+		if room -= span(e) - 1; room < 0 {
 			break
 		}
-		l.edges[e].chain = make([]int, 0, span(e)+1)
-	}
-	l.in, l.out = make([][]link, len(l.nodes)), make([][]link, len(l.nodes))
-	for e := range l.edges {
-		g := &l.edges[e]
-		if g.chain == nil {
+		if !l.shared || span(e) == 1 {
+			l.chain(e)
 			continue
 		}
-		g.chain = append(g.chain, g.from)
-		for c := l.column[g.from] + 1; c < l.column[g.to]; c++ {
-			g.chain = append(g.chain, len(l.column))
-			l.column = append(l.column, c)
-			l.in, l.out = append(l.in, nil), append(l.out, nil)
-		}
-		g.chain = append(g.chain, g.to)
-		for k, v := range g.chain[1:] {
-			l.out[g.chain[k]] = append(l.out[g.chain[k]], link{v, l.links})
-			l.in[v] = append(l.in[v], link{g.chain[k], l.links})
-			l.links++
-		}
+		room += span(e) - 1 - l.join(e, trunks)
 	}
+}
+
+// chain gives an edge lanes of its own.
+func (l *layout) chain(e int) {
+	g := &l.edges[e]
+	g.chain = append(make([]int, 0, l.column[g.to]-l.column[g.from]+1), g.from)
+	for c := l.column[g.from] + 1; c < l.column[g.to]; c++ {
+		g.chain = append(g.chain, l.newLane(c))
+	}
+	g.chain = append(g.chain, g.to)
+	for k, v := range g.chain[1:] {
+		l.link(g.chain[k], v)
+	}
+}
+
+// newLane returns a new vertex of a column.
+func (l *layout) newLane(c int) int {
+	l.column = append(l.column, c)
+	l.in, l.out = append(l.in, nil), append(l.out, nil)
+	return len(l.column) - 1
+}
+
+// link links two vertices. Of the links of a lane, that with its next lane is the
+// first one.
+func (l *layout) link(from, to int) {
+	l.out[from] = append(l.out[from], link{to, l.links})
+	l.in[to] = append(l.in[to], link{from, l.links})
+	if l.lane(from) && l.lane(to) {
+		out, in := l.out[from], l.in[to]
+		out[0], out[len(out)-1] = out[len(out)-1], out[0]
+		in[0], in[len(in)-1] = in[len(in)-1], in[0]
+	}
+	l.links++
 }

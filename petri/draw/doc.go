@@ -11,8 +11,13 @@
 // have few crossings, and the rows are those of Brandes and Köpf (2001), which keep
 // long arcs straight. Unconnected parts are laid out one by one and packed.
 //
+// A part of many nodes gets about the ratio of width to height that the caller asks
+// for: its columns are limited in height, long arcs with a common end share their
+// lanes, and the columns are folded into strips that lead to the right and to the left
+// in turn. docs/design/drawing.md compares the results.
+//
 // [Boxes] lays out the boxes and lines of other diagrams in the same layers, with lines that
-// are level or upright.
+// are level or upright, and without strips.
 //
 // [Drawing.SVG] writes a self-contained picture, which is readable on light and dark
 // ground and has a title for every node. An [Overlay] adds the current state:
@@ -23,7 +28,7 @@
 // geometry.
 //
 // Invariants: the package is pure, and the same net gives the same bytes. Its cost
-// is bounded: large parts get fewer sweeps over their columns, the longest of too
-// many long arcs are straight lines behind the nodes, and the lines of a large net
-// do not bend around nodes.
+// is bounded: large parts get fewer sweeps over their columns and fewer trials of
+// shapes, the longest of too many long arcs are straight lines behind the nodes, and
+// the lines of a large net do not bend around nodes.
 package draw

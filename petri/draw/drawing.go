@@ -54,16 +54,20 @@ type Arc struct {
 // Point is a place on the drawing.
 type Point = petri.Point
 
+// Wide is the ratio of width to height of most screens.
+const Wide = 1.6
+
 // Net lays out a net that passes [petri.Net.Validate]. In another net it leaves out
-// arcs that do not connect a place and a transition.
-func Net(n *petri.Net) *Drawing {
+// arcs that do not connect a place and a transition. A large drawing gets about the
+// ratio of width to height that aspect asks for, unless its positions are given.
+func Net(n *petri.Net, aspect float64) *Drawing {
 	d := newDrawing(n)
 	if at := givenPositions(n, d); at != nil {
 		d.Given = true
 		d.place(at)
 		d.straight(func(int) bool { return true })
 	} else {
-		d.layered(plan{first: func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 }})
+		d.layered(plan{first: func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 }, aspect: aspect})
 	}
 	d.fit()
 	return d

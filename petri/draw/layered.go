@@ -20,7 +20,6 @@ const (
 	portMargin = 10  // the part of a box's side without arcs
 	tallest    = 120 // the greatest height of a box that grows with its arcs
 	packingGap = 36  // between unconnected parts
-	packWide   = 1.6 // the approximate ratio of width to height of a packed drawing
 )
 
 // layered lays out each connected part of the net, and packs the parts.
@@ -37,16 +36,10 @@ func (d *Drawing) layered(how plan) {
 	for i, part := range parts {
 		l := newLayout(d, part, how)
 		l.breakCycles()
-		l.divide()
-		l.order()
-		l.sortBands()
-		l.assignRows()
-		l.stackBands()
-		l.assignGaps()
-		boxes[i] = l.draw()
-		layouts[i] = l
+		layouts[i] = l.shaped(how.aspect)
+		boxes[i] = layouts[i].draw()
 	}
-	for i, at := range pack(boxes) {
+	for i, at := range pack(boxes, how.aspect) {
 		layouts[i].move(at.X-boxes[i].left, at.Y-boxes[i].top)
 	}
 	d.straight(func(arc int) bool { return d.Arcs[arc].Points == nil })
@@ -113,7 +106,7 @@ func (d *Drawing) parts() []part {
 }
 
 // pack puts boxes into rows, the highest first, and returns their corners.
-func pack(boxes []box) []Point {
+func pack(boxes []box, aspect float64) []Point {
 	wide, area := 0.0, 0.0
 	order := make([]int, len(boxes))
 	for i, b := range boxes {
@@ -121,7 +114,7 @@ func pack(boxes []box) []Point {
 		wide = max(wide, b.right-b.left)
 		area += (b.right - b.left + packingGap) * (b.bottom - b.top + packingGap)
 	}
-	wide = max(wide, math.Sqrt(area*packWide))
+	wide = max(wide, math.Sqrt(area*aspect))
 	slices.SortStableFunc(order, func(i, j int) int {
 		return cmp.Compare(boxes[j].bottom-boxes[j].top, boxes[i].bottom-boxes[i].top)
 	})
@@ -146,6 +139,8 @@ type layout struct {
 	plan   plan
 	nodes  []int // vertex to index in d.Nodes
 	tokens []bool
+	degree []int // by vertex: its edges
+	prints []box // by vertex that is no lane: its footprint around its centre
 	edges  []edge
 
 	column  []int     // by vertex
@@ -155,29 +150,39 @@ type layout struct {
 	links   int       // the number of links
 	rows    [2][]int  // buffers of crossing
 	y       []float64 // by vertex: its centre
-	x       []float64 // by column: its centre
+	x       []float64 // by column: its centre, from the beginning of its strip
 	half    []float64 // by column: half its width
+	shared  bool      // long edges of the same vertex share their lanes
+	strips  []strip
+	strip   []int // by column: its strip
 }
 
 // edge is an arc, from left to right.
 type edge struct {
 	from, to int
-	arc      int   // in d.Arcs
-	turned   bool  // the arc has the opposite direction
-	chain    []int // the vertices on its way; nil for a straight line
+	arc      int       // in d.Arcs
+	turned   bool      // the arc has the opposite direction
+	chain    []int     // the vertices on its way; nil for a straight line
+	tracks   []float64 // where it leads from one strip to the next
 }
 
 // link connects two vertices in neighbouring columns.
 type link struct{ to, id int }
 
 func newLayout(d *Drawing, p part, how plan) *layout {
-	l := &layout{d: d, plan: how, nodes: p.nodes, tokens: make([]bool, len(p.nodes)), column: make([]int, len(p.nodes))}
+	l := &layout{d: d, plan: how, prints: make([]box, len(p.nodes)), nodes: p.nodes, tokens: make([]bool, len(p.nodes)), column: make([]int, len(p.nodes))}
 	vertex := make(map[int]int, len(p.nodes))
 	for v, node := range p.nodes {
 		vertex[node] = v
 		l.tokens[v] = how.first(node)
+		n := d.Nodes[node]
+		n.X, n.Y = 0, 0
+		l.prints[v] = n.footprint()
 	}
+	l.degree = make([]int, len(p.nodes))
 	for _, a := range p.arcs {
+		l.degree[vertex[d.Arcs[a].From]]++
+		l.degree[vertex[d.Arcs[a].To]]++
 		l.edges = append(l.edges, edge{from: vertex[d.Arcs[a].From], to: vertex[d.Arcs[a].To], arc: a})
 	}
 	return l
@@ -195,8 +200,9 @@ func (l *layout) extent(v int) (above, below float64) {
 	if l.lane(v) {
 		return laneGap / 2, laneGap / 2
 	}
-	n := *l.node(v)
-	n.Y = 0
-	b := n.footprint()
-	return rowGap/2 - b.top, b.bottom + rowGap/2
+	above, below = rowGap/2-l.prints[v].top, l.prints[v].bottom+rowGap/2
+	if l.back(l.column[v]) {
+		above, below = below, above
+	}
+	return above, below
 }

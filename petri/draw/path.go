@@ -17,14 +17,18 @@ func (l *layout) assignGaps() {
 	for v := range l.column {
 		c := l.column[v]
 		if !l.lane(v) {
-			b := l.node(v).footprint()
+			b := l.prints[v]
 			l.half[c] = max(l.half[c], (b.right-b.left)/2+stub)
 		}
 		for _, n := range l.out[v] {
 			climb[c] = max(climb[c], math.Abs(l.y[n.to]-l.y[v]))
 		}
 	}
-	for c := 1; c < len(l.x); c++ {
+	for c := range l.x {
+		if c == 0 || l.strip[c] != l.strip[c-1] {
+			l.x[c] = l.half[c]
+			continue
+		}
 		gap := min(columnGap+max(0, climb[c-1]-columnGap)/steepness, widestGap)
 		if l.plan.square {
 			gap = min(squareGap+squareStep*float64(l.inclined(c-1)), widestGap)
@@ -39,10 +43,12 @@ func (l *layout) draw() box {
 	b := nothing()
 	for v := range l.nodes {
 		n := l.node(v)
-		n.X, n.Y = l.x[l.column[v]], l.y[v]
+		at := l.at(v, l.x[l.column[v]], 0)
+		n.X, n.Y = at.X, at.Y
 		b.add(n.footprint())
 	}
 	leave, arrive := l.ports()
+	l.assignTracks(leave, arrive)
 	ways := make([][]Point, len(l.edges))
 	for e := range l.edges {
 		if g := &l.edges[e]; g.chain != nil {
@@ -104,12 +110,6 @@ func (l *layout) ports() (leave, arrive []float64) {
 
 // spreadPorts places the edges on one side of a vertex.
 func (l *layout) spreadPorts(v int, edges []int, port []float64, towards func(*edge) int) {
-	if len(edges) == 0 {
-		return
-	}
-	slices.SortStableFunc(edges, func(a, b int) int {
-		return cmp.Compare(l.row[towards(&l.edges[a])], l.row[towards(&l.edges[b])])
-	})
 	if l.plan.leave != nil {
 		edges = slices.DeleteFunc(edges, func(e int) bool { // those that have a port
 			at := l.plan.leave[l.edges[e].arc]
@@ -120,27 +120,56 @@ func (l *layout) spreadPorts(v int, edges []int, port []float64, towards func(*e
 			return false
 		})
 	}
-	n := l.node(v)
+	if len(edges) == 0 {
+		return
+	}
+	slices.SortStableFunc(edges, func(a, b int) int {
+		return cmp.Compare(l.row[towards(&l.edges[a])], l.row[towards(&l.edges[b])])
+	})
+	number := make([]int, len(edges)) // edges that share a lane have the same port
+	for k := 1; k < len(edges); k++ {
+		number[k] = number[k-1]
+		if to := towards(&l.edges[edges[k]]); !l.lane(to) || to != towards(&l.edges[edges[k-1]]) {
+			number[k]++
+		}
+	}
+	n, last := l.node(v), number[len(edges)-1]
 	side := n.H - portMargin
 	if n.Place {
 		side = n.H * 0.7
 	}
-	step := min(portGap, side/float64(len(edges)))
+	step := min(portGap, side/float64(last+1))
 	for k, e := range edges {
-		port[e] = step * (float64(k) - float64(len(edges)-1)/2)
+		port[e] = step * (float64(number[k]) - float64(last)/2)
 	}
 }
 
-// way returns the points of an edge from left to right: level at both nodes and
-// through the columns between, inclined in the gaps.
+// way returns the points of an edge from its beginning to its end: level at both
+// nodes and through the columns between, inclined in the gaps, upright between strips.
 func (l *layout) way(g *edge, leave, arrive float64) []Point {
-	from, to := l.node(g.from), l.node(g.to)
-	points := []Point{from.side(leave, true), {X: l.x[l.column[g.from]] + l.half[l.column[g.from]], Y: from.Y + leave}}
-	for _, v := range g.chain[1 : len(g.chain)-1] {
-		c := l.column[v]
-		points = append(points, Point{X: l.x[c] - l.half[c], Y: l.y[v]}, Point{X: l.x[c] + l.half[c], Y: l.y[v]})
+	points := []Point{l.side(g.from, leave, true)}
+	tracks := g.tracks
+	for k, v := range g.chain {
+		c, dy := l.column[v], 0.0
+		switch k {
+		case 0:
+			dy = leave
+		case len(g.chain) - 1:
+			dy = arrive
+		}
+		if k > 0 {
+			enter := l.at(v, l.x[c]-l.half[c], dy)
+			if l.strip[c] != l.strip[l.column[g.chain[k-1]]] {
+				points = append(points, Point{X: tracks[0], Y: points[len(points)-1].Y}, Point{X: tracks[0], Y: enter.Y})
+				tracks = tracks[1:]
+			}
+			points = append(points, enter)
+		}
+		if k < len(g.chain)-1 {
+			points = append(points, l.at(v, l.x[c]+l.half[c], dy))
+		}
 	}
-	return append(points, Point{X: l.x[l.column[g.to]] - l.half[l.column[g.to]], Y: to.Y + arrive}, to.side(arrive, false))
+	return append(points, l.side(g.to, arrive, false))
 }
 
 // level removes the points in the middle of a level line.

@@ -84,7 +84,7 @@ func documented(t *testing.T) map[string][]byte {
 	all := map[string][]byte{}
 	add := func(name string, n *petri.Net, o *Overlay) {
 		var b bytes.Buffer
-		if err := Net(n).SVG(&b, n, o); err != nil {
+		if err := Net(n, Wide).SVG(&b, n, o); err != nil {
 			t.Fatal(err)
 		}
 		all[name+".svg"] = b.Bytes()
@@ -146,7 +146,7 @@ func TestNetsOfOtherToolsAreDrawn(t *testing.T) {
 	}
 	for _, path := range files {
 		for _, n := range read(t, path) {
-			d := Net(n)
+			d := Net(n, Wide)
 			if got := wellFormed(t, svg(t, d, n)); got != 1+len(d.Nodes) {
 				t.Errorf("%s: %d titles for %d nodes and the net", path, got, len(d.Nodes))
 			}

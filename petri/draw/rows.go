@@ -21,42 +21,57 @@ func (l *layout) assignRows() {
 		a.align()
 		ways[k] = a.compact()
 	}
-	lineUp(&ways)
+	for _, vertices := range l.verticesOfStrips() {
+		lineUp(&ways, vertices)
+	}
 	l.y = make([]float64, len(l.column))
 	for v := range l.y {
 		four := [4]float64{ways[0][v], ways[1][v], ways[2][v], ways[3][v]}
 		slices.Sort(four[:])
 		l.y[v] = (four[1] + four[2]) / 2
 	}
+	l.fitStrips()
 }
 
-// lineUp moves the four alignments to the narrowest of them: those that pack
+// lineUp moves the four alignments of a strip to the narrowest of them: those that pack
 // downwards to its upper end, the others to its lower end.
-func lineUp(ways *[4][]float64) {
+func lineUp(ways *[4][]float64, vertices []int) {
+	var low, high [4]float64
 	narrow := 0
-	for k := range ways {
-		if slices.Max(ways[k])-slices.Min(ways[k]) < slices.Max(ways[narrow])-slices.Min(ways[narrow]) {
+	for k, y := range ways {
+		low[k], high[k] = y[vertices[0]], y[vertices[0]]
+		for _, v := range vertices {
+			low[k], high[k] = min(low[k], y[v]), max(high[k], y[v])
+		}
+		if high[k]-low[k] < high[narrow]-low[narrow] {
 			narrow = k
 		}
 	}
-	low, high := slices.Min(ways[narrow]), slices.Max(ways[narrow])
 	for k := range ways {
-		by := low - slices.Min(ways[k])
+		by := low[narrow] - low[k]
 		if k%2 == 1 {
-			by = high - slices.Max(ways[k])
+			by = high[narrow] - high[k]
 		}
-		for v := range ways[k] {
+		for _, v := range vertices {
 			ways[k][v] += by
 		}
 	}
 }
 
-// crossedByLanes marks the links that cross a lane and are not part of one. They
-// have lower precedence.
+// crossedByLanes marks the links that cross a lane and are not part of one, and those
+// between strips. They have lower precedence.
 func (l *layout) crossedByLanes() []bool {
 	crossed := make([]bool, l.links)
 	for c := 1; c < len(l.columns); c++ {
 		column, before := l.columns[c], l.columns[c-1]
+		if l.strip[c] != l.strip[c-1] {
+			for _, v := range column {
+				for _, n := range l.in[v] {
+					crossed[n.id] = true
+				}
+			}
+			continue
+		}
 		first, done := 0, 0
 		for r, v := range column {
 			last, piece := len(before)-1, l.lane(v) && l.lane(l.in[v][0].to)
@@ -128,6 +143,9 @@ func (a *alignment) align() {
 		last := -1
 		a.each(a.l.columns[k], func(v int) {
 			sorted = append(sorted[:0], links[v]...)
+			if len(sorted) > 1 && a.l.lane(v) && a.l.lane(sorted[0].to) {
+				sorted = sorted[:1] // shared lanes are straight
+			}
 			slices.SortStableFunc(sorted, func(p, q link) int { return a.row(p.to) - a.row(q.to) })
 			for m := (len(sorted) - 1) / 2; m <= len(sorted)/2 && m < len(sorted); m++ {
 				w := sorted[m].to

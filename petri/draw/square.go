@@ -13,6 +13,7 @@ type plan struct {
 	square bool                // arcs have level and upright lines only
 	bands  []int               // by node: the band that it is in, from the top; nil for none
 	leave  []float64           // by arc: see Line.Leave; nil for none
+	aspect float64             // the ratio of width to height of what is large
 }
 
 // Box is a node of a diagram other than a net.
@@ -38,7 +39,7 @@ type Line struct {
 // lower bands. Node i of the drawing is box i, and Arc i is line i.
 func Boxes(boxes []Box, lines []Line, banded bool) *Drawing {
 	d := &Drawing{}
-	how := plan{square: true, first: func(node int) bool { return boxes[node].First }}
+	how := plan{square: true, aspect: Wide, first: func(node int) bool { return boxes[node].First }}
 	for _, b := range boxes {
 		d.Nodes = append(d.Nodes, Node{Place: b.Round, W: b.W, H: b.H, Label: b.Label, below: b.Below})
 		if banded {

@@ -15,7 +15,7 @@ import (
 func drawn(t *testing.T, n *petri.Net, o *Overlay) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Net(n).SVG(&b, n, o); err != nil {
+	if err := Net(n, Wide).SVG(&b, n, o); err != nil {
 		t.Fatal(err)
 	}
 	wellFormed(t, b.Bytes())
@@ -107,7 +107,7 @@ func TestArcsWithoutNodesAreLeftOut(t *testing.T) {
 	add(n, "p0", "nowhere")
 	add(n, "p0", "p0")
 	add(n, "p0", "t0")
-	if d := Net(n); len(d.Arcs) != 1 {
+	if d := Net(n, Wide); len(d.Arcs) != 1 {
 		t.Errorf("%d arcs are drawn; expected one", len(d.Arcs))
 	}
 }
@@ -120,7 +120,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestTheWritersErrorIsReturned(t *testing.T) {
 	n := line(4)
-	if err := Net(n).SVG(fullDisk{}, n, nil); !errors.Is(err, errFull) {
+	if err := Net(n, Wide).SVG(fullDisk{}, n, nil); !errors.Is(err, errFull) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -135,7 +135,7 @@ func FuzzDraw(f *testing.F) {
 		if n.Places[0].At != nil {
 			n.Places[0].At = &Point{X: x, Y: y}
 		}
-		d := Net(n)
+		d := Net(n, Wide)
 		if !(d.Width < 1e6 && d.Height < 1e6) {
 			t.Errorf("the drawing is %v by %v", d.Width, d.Height)
 		}

@@ -111,7 +111,7 @@ func newScripted(def *petri.Net, stuck string, since int64, instances ...string)
 
 // draw makes the drawing as the API says it.
 func (s *scripted) draw() {
-	d := draw.Net(s.def)
+	d := draw.Net(s.def, draw.Wide)
 	var nodes, arcs []map[string]any
 	for i, n := range d.Nodes {
 		node := map[string]any{"label": n.Label, "x": n.X, "y": n.Y, "w": n.W, "h": n.H}

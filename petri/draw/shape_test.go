@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/petritest"
+)
+
+// eachLarge runs a test on large nets.
+func eachLarge(t *testing.T, most int, test func(t *testing.T, n *petri.Net, d *Drawing)) {
+	t.Helper()
+	for _, size := range sizes {
+		if size > most {
+			continue
+		}
+		for _, n := range largeNets(size) {
+			t.Run(n.ID, func(t *testing.T) { test(t, n, Net(n, Wide)) })
+		}
+	}
+}
+
+func TestLargeNetsHaveNodesApartFromEachOther(t *testing.T) {
+	eachLarge(t, 5000, func(t *testing.T, _ *petri.Net, d *Drawing) {
+		boxes := make([]box, len(d.Nodes))
+		for i := range d.Nodes {
+			boxes[i] = d.Nodes[i].footprint()
+		}
+		slices.SortFunc(boxes, func(a, b box) int { return cmp.Compare(a.left, b.left) })
+		for i, a := range boxes {
+			for _, b := range boxes[i+1:] {
+				if b.left > a.right-0.2 {
+					break
+				}
+				if min(a.bottom, b.bottom)-max(a.top, b.top) > 0.2 {
+					t.Fatalf("nodes with their labels overlap: %v, %v", a, b)
+				}
+			}
+		}
+	})
+}
+
+func TestLargeNetsHaveAboutTheAspectThatIsAskedFor(t *testing.T) {
+	eachLarge(t, 5000, func(t *testing.T, n *petri.Net, d *Drawing) {
+		if got := d.Width / d.Height; got < Wide/2 || got > Wide*2 {
+			t.Errorf("the drawing is %v by %v; expected an aspect of %v within a factor of 2", d.Width, d.Height, Wide)
+		}
+		if len(d.Nodes) > 1100 {
+			return
+		}
+		if d := Net(n, 0.6); d.Width/d.Height < 0.3 || d.Width/d.Height > 1.2 {
+			t.Errorf("the drawing is %v by %v; expected an aspect of 0.6 within a factor of 2", d.Width, d.Height)
+		}
+	})
+}
+
+func TestArcsOfLargeNetsLeadFromBorderToBorderPastOtherNodes(t *testing.T) {
+	eachLarge(t, 400, func(t *testing.T, _ *petri.Net, d *Drawing) {
+		for i := range d.Arcs {
+			a := &d.Arcs[i]
+			if off(&d.Nodes[a.From], a.Points[0]) > 0.2 || off(&d.Nodes[a.To], a.Points[len(a.Points)-1]) > 0.2 {
+				t.Fatalf("arc %d does not lead from border to border: %+v", i, a)
+			}
+			if hit := d.nodesTouched(a); hit > 0 {
+				t.Fatalf("arc %d passes through %d nodes", i, hit)
+			}
+		}
+	})
+}
+
+func TestLargeNetsAreDrawnTheSameAgain(t *testing.T) {
+	eachLarge(t, 1000, func(t *testing.T, n *petri.Net, d *Drawing) {
+		if !bytes.Equal(svg(t, d, n), svg(t, Net(n, Wide), n)) {
+			t.Error("two drawings differ")
+		}
+	})
+}
+
+func TestSmallNetsAreInOneStripWhateverTheAspect(t *testing.T) {
+	for _, n := range []*petri.Net{line(shapedFrom - 2), petritest.Ring(20), branches(40)} {
+		a, b := Net(n, Wide), Net(n, 0.5)
+		if a.Width != b.Width || a.Height != b.Height {
+			t.Errorf("%s is drawn %v by %v, and %v by %v for another aspect", n.ID, a.Width, a.Height, b.Width, b.Height)
+		}
+	}
+}
+
+// The table of docs/design/drawing.md: go test ./petri/draw -run TestMeasures -v
+func TestMeasures(t *testing.T) {
+	nets := corpusNets(t)
+	for _, size := range sizes {
+		if size <= 1000 || testing.Verbose() {
+			nets = append(nets, largeNets(size)...)
+		}
+	}
+	var table strings.Builder
+	for _, n := range nets {
+		d := Net(n, Wide)
+		if scale := scaleOf(d); scale <= 0 {
+			t.Errorf("%s is seen at a scale of %v", n.ID, scale)
+		}
+		fmt.Fprintln(&table, measured(n, d))
+	}
+	t.Log("net, nodes, arcs, crossings, size, aspect, scale\n" + table.String())
+}

@@ -10,8 +10,13 @@
  * @property {boolean} table the table instead of the drawing
  * @property {Record<string, string>} filter of the alarms; what is absent selects everything
  * @property {''|'net'} view the net instead of the BPMN file that it was made from
+ * @property {boolean} quiet what is quiet is collapsed
+ * @property {string} around kind and id of the node whose surroundings are shown, '' for the whole net
+ * @property {number} steps how far they reach
  */
 
+/** The most steps of a neighbourhood. */
+export const mostSteps = 5;
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
 const filters = ['severity', 'of', 'alarm', 'acknowledged', 'silenced'];
 
@@ -23,8 +28,11 @@ export function parse(hash) {
   const q = new URLSearchParams(hash.replace(/^#/, ''));
   const kind = kinds.find((k) => q.has(k)) ?? '';
   const at = Date.parse(q.get('at') ?? '');
-  return { net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '',
-    filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])) };
+  return {
+    net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '', quiet: q.has('quiet'),
+    around: q.get('around') ?? '', steps: Math.max(1, Math.min(mostSteps, Math.round(Number(q.get('steps'))) || 1)),
+    filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])),
+  };
 }
 
 /**
@@ -39,6 +47,11 @@ export function hash(where) {
   if (where.table) q.set('table', '');
   for (const f of filters) if (where.filter[f]) q.set(f, where.filter[f]);
   if (where.view) q.set('view', where.view);
+  if (where.quiet) q.set('quiet', '');
+  if (where.around) {
+    q.set('around', where.around);
+    q.set('steps', String(where.steps));
+  }
   return '#' + q.toString();
 }
 

@@ -76,14 +76,15 @@ export class Camera {
   }
 
   /**
-   * Brings a point into the middle, close enough to read.
+   * Brings a point into the middle, close enough to read if nothing else is said.
    * @param {number} wx
    * @param {number} wy
    * @param {number} width
    * @param {number} height
+   * @param {number} [scale] at least
    */
-  center(wx, wy, width, height) {
-    this.scale = Math.max(this.scale, near);
+  center(wx, wy, width, height, scale = near) {
+    this.scale = Math.max(this.scale, scale);
     this.x = width / 2 - wx * this.scale;
     this.y = height / 2 - wy * this.scale;
     this.touched = true;

@@ -72,15 +72,17 @@ export class Flow {
    * Calls with the place of each dot in the drawing.
    * @param {number} time
    * @param {(node: number) => number} grown how much larger than laid out a node is drawn
+   * @param {(arc: import('./scene.js').SceneArc) => boolean} seen
    * @param {(x: number, y: number, worth: number) => void} dot
    */
-  dots(time, grown, dot) {
+  dots(time, grown, seen, dot) {
     let left = most;
     for (const f of this.firings) {
       const share = (time - f.begun) / travel;
       const t = this.transitions[f.transition];
       const [arcs, part] = share < 0.5 ? [t.ins, share * 2] : [t.outs, share * 2 - 1];
       for (const arc of arcs) {
+        if (!seen(arc)) continue;
         if (left-- <= 0) return;
         const begin = grown(arc.from);
         const [x, y] = along(arc, begin + Math.max(0, arc.length - begin - grown(arc.to)) * part * part * (3 - 2 * part));

@@ -3,7 +3,8 @@ import { byId, el } from './dom.js';
 
 const keys = [
   ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'zoom in, zoom out, whole net'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
-  ['Enter', 'open the node'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'], ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'],
+  ['Enter', 'open the node'], ['n  <  >', 'only what is near the node, fewer and more steps'], ['q', 'collapse what is quiet'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'],
+  ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'],
   ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this help'],
 ];
 const signs = [
@@ -11,6 +12,7 @@ const signs = [
   ['box', 'a transition and how often it fires; a ring with a bar marks that instances wait for it'],
   ['dot', 'one firing, or as many as the legend says'],
   ['–', 'not known: no source of the net reports it. This is not 0'],
+  ['thin dashes', 'what is quiet and collapsed: places without tokens, transitions in which nothing happens'],
   ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor arc, a read arc; ×3 is its weight'],
 ];
 
@@ -19,7 +21,7 @@ export class Help {
   constructor() {
     this.dialog = /** @type {HTMLDialogElement} */ (byId('help'));
     this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), listed(keys, 'kbd'), el('h2', null, 'What is drawn'), listed(signs, 'span'),
-      el('p', { class: 'quiet' }, 'The address of this page holds net, selection and time: send it as a link.'),
+      el('p', { class: 'quiet' }, 'The address of this page holds net, selection, time and what part is shown: send it as a link.'),
       el('p', null, el('a', { href: 'endpoints' }, 'Everything this server offers')),
       el('button', { type: 'button', onclick: () => this.dialog.close() }, 'close'));
   }

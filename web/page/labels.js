@@ -12,6 +12,10 @@ export const numbered = 7;
 
 /** @typedef {{node: number, lines: string[], x: number, y: number}} Written x: middle, y: of the first line */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Box */
+/**
+ * @typedef {{marks: Uint8Array, version: number, only: boolean}} Sight which nodes are shown, see sight
+ *   version: changes with marks; only: nodes are dots, which names may cover, and only the first places are named
+ */
 
 /** How large these labels are written, in pixels. */
 export const smallFont = size;
@@ -36,11 +40,12 @@ export class Labels {
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
    * @param {boolean} labelled whether places have their labels below them
+   * @param {Sight} sight
    * @returns {{x: number, y: number}|null} as if the drawing began at 0, 0; null where there is no room
    */
-  age(place, scale, radius, labelled) {
-    const key = scale.toFixed(4) + labelled;
-    if (this.ages.key !== key) this.ages = { key, taken: this.#nodes(scale, radius, labelled), at: new Map() };
+  age(place, scale, radius, labelled, sight) {
+    const key = [scale.toFixed(4), labelled, sight.only, sight.version].join();
+    if (this.ages.key !== key) this.ages = { key, taken: sight.only ? new Taken() : this.#nodes(scale, radius, labelled, sight.marks), at: new Map() };
     const found = this.ages.at.get(place);
     if (found !== undefined) return found;
     const n = this.scene.nodes[place];
@@ -56,11 +61,13 @@ export class Labels {
    * @param {number} scale
    * @param {(place: number) => number} radius
    * @param {boolean} labelled
+   * @param {Uint8Array} marks
    */
-  #nodes(scale, radius, labelled) {
+  #nodes(scale, radius, labelled, marks) {
     const taken = new Taken();
     const { nodes, placeCount, labels } = this.scene;
     nodes.forEach((n, i) => {
+      if (marks[i]) return;
       const w = Math.max(n.w * scale / 2, i < placeCount ? radius(i) : 0);
       const h = Math.max(n.h * scale / 2, i < placeCount ? radius(i) : 0);
       taken.add({ left: n.x * scale - w, right: n.x * scale + w, top: n.y * scale - h, bottom: n.y * scale + h });
@@ -75,20 +82,22 @@ export class Labels {
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
    * @param {number[]} first places that are named before others, beside other nodes where there is room; a line for their numbers is left free where these are not in the place
+   * @param {Sight} sight
    * @returns {Written[]} as if the drawing began at 0, 0
    */
-  lay(scale, radius, first) {
-    const key = scale.toFixed(4) + ' ' + first.join();
+  lay(scale, radius, first, sight) {
+    const key = [scale.toFixed(4), sight.only, sight.version, ...first].join();
     if (key === this.key) return this.written;
     this.key = key;
     this.written = [];
-    const taken = this.#nodes(scale, radius, false);
+    const taken = sight.only ? new Taken() : this.#nodes(scale, radius, false, sight.marks);
     const { placeCount } = this.scene;
     for (const i of first) {
-      const age = this.age(i, scale, radius, false);
+      const age = this.age(i, scale, radius, false, sight);
       if (age) taken.add(ageBox(age));
     }
-    const order = [...first, ...Array.from({ length: placeCount }, (_, i) => i).filter((i) => !first.includes(i))];
+    const others = sight.only ? [] : Array.from({ length: placeCount }, (_, i) => i).filter((i) => !sight.marks[i] && !first.includes(i));
+    const order = [...first, ...others];
     order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length, rank < (first.length <= certain ? first.length : 1)));
     return this.written;
   }

@@ -11,9 +11,11 @@ import { Help } from './help.js';
 import { Instances } from './instances.js';
 import { shortcuts, walk } from './keys.js';
 import { Lists } from './lists.js';
+import { Minimap } from './minimap.js';
 import { Model } from './model.js';
 import { Panel } from './panel.js';
 import { Search } from './search.js';
+import { SightBar } from './sightbar.js';
 import { Stage } from './stage.js';
 import { Tables } from './tables.js';
 import { Theme } from './theme.js';
@@ -36,10 +38,14 @@ new Tables(model, byId('tables'), theme);
 new Tip(model, views);
 new Banners(model);
 new Headline(model);
+new Minimap(model, stage, theme);
+const sightBar = new SightBar(model, stage);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);
-  if (match.kind !== 'instance' && model.scene) views.now.point(model.scene.find(match.kind, match.id));
+  const node = match.kind === 'instance' ? -1 : model.scene?.find(match.kind, match.id) ?? -1;
+  if (node >= 0 && model.bpmn) bpmn.point(node);
+  else if (node >= 0) stage.jump(node);
   model.select(match.kind, match.id);
 }, () => views.now.focus());
 
@@ -60,6 +66,7 @@ function hottest() {
 function back() {
   if (lists.classList.contains('open')) showLists(false);
   else if (model.where.kind) model.select('', '');
+  else if (model.where.around) sightBar.leave();
   else if (model.where.at) model.travel(0);
   if (document.activeElement === document.body) views.now.focus();
 }
@@ -75,6 +82,7 @@ shortcuts({
   '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
   t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
   i: () => new Instances(model, new HeatScale(theme.now), '').open(),
+  q: () => sightBar.collapse(), n: () => sightBar.toggle(), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
   '[': () => timeline.step(-1), ']': () => timeline.step(1),
 });
 byId('zoom-in').addEventListener('click', () => views.now.zoom(1.3));

@@ -32,7 +32,8 @@ const again = 2000;
  *   frame     the numbers shown changed
  *   link      the server was lost or found
  *   acted     a request to an engine was done
- *   hover     cursor or hover of the drawing moved
+ *   hover     cursor, hover or camera of the drawing moved
+ *   sight     another part of the drawing is shown
  */
 export class Model extends EventTarget {
   constructor() {
@@ -101,7 +102,17 @@ export class Model extends EventTarget {
 
   /** @param {string} net */
   openNet(net) {
-    this.address.go({ net, kind: '', id: '' });
+    this.address.go({ net, kind: '', id: '', around: '' });
+  }
+
+  /**
+   * Shows the surroundings of a node, in the net.
+   * @param {number} node -1 for none
+   * @param {number} steps
+   */
+  lookAround(node, steps) {
+    const n = this.scene?.nodes[node];
+    if (n) this.address.go({ around: `${n.kind} ${n.id}`, steps, ...(this.bpmn ? { view: 'net' } : {}) });
   }
 
   /**

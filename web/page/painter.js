@@ -2,10 +2,11 @@
 import { count, rate, shortAge, unknown } from './format.js';
 import { heat } from './heat.js';
 import { numbered, smallFont, smallLine } from './labels.js';
+import { away, quiet } from './sight.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
-/** From which scale on what is written is legible. */
-const detail = { marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 };
+/** From which scale on what is written is legible, and nodes are more than dots. */
+const detail = { shapes: 0.12, marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 };
 /** Labels are written as the layout expects them. */
 const fontSize = 12;
 const lineHeight = 14;
@@ -35,7 +36,8 @@ export class Painter {
   /**
    * @param {import('./scene.js').Scene} scene
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>}} view
+   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>, marks: Uint8Array, version: number}} view
+   *   marks: how each node is shown, see sight; version: changes with them
    */
   paint(scene, frame, view) {
     Object.assign(this, { scale: view.scale, x: view.x, y: view.y, width: view.width, height: view.height });
@@ -46,17 +48,101 @@ export class Painter {
     ctx.lineJoin = 'round';
     ctx.textAlign = 'center';
     ctx.textBaseline = 'middle';
-    this.arcs(scene, scene.arcs, this.palette.arc, 1.25);
-    const old = frame?.byAge(scene.nodes).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
-    const named = new Set([...[...view.alarmed].filter((i) => i < scene.placeCount).slice(0, alarmsNamed), ...old]);
+    const { marks } = view;
+    const drawn = scene.arcs.filter((a) => marks[a.from] !== away && marks[a.to] !== away);
+    const links = drawn.filter((a) => marks[a.from] === quiet || marks[a.to] === quiet);
+    this.arcs(scene, links.length ? drawn.filter((a) => !marks[a.from] && !marks[a.to]) : drawn, this.palette.arc, 1.25);
+    this.#links(scene, marks, links);
+    const old = frame?.byAge(scene.nodes).filter((i) => !marks[i]).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
+    const named = new Set([...[...view.alarmed].filter((i) => i < scene.placeCount && !marks[i]).slice(0, alarmsNamed), ...old]);
+    if (this.scale < detail.shapes) this.#dots(scene, frame, view);
     scene.nodes.forEach((node, i) => {
-      if (!this.#seen(node)) return;
+      if (marks[i] || !this.#seen(node) || (this.scale < detail.shapes && !named.has(i) && !view.alarmed.has(i))) return;
       if (i < scene.placeCount) this.#place(node, scene.radius(i, this.scale), i, frame, view);
       else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
     });
-    if (this.scale >= detail.labels) this.#labels(scene, view.alarmed);
-    else this.#names(scene, [...named], frame, view.now);
-    if (frame) this.#ages(scene, frame, view.now, named);
+    const sight = { marks, version: view.version, only: this.scale < detail.names };
+    if (this.scale >= detail.labels) this.#labels(scene, view.alarmed, marks);
+    else this.#names(scene, [...named], frame, view.now, sight);
+    if (frame) this.#ages(scene, frame, view.now, named, sight);
+  }
+
+  /**
+   * Nodes where their shapes could not be told apart: places as dots, larger the
+   * hotter they are, transitions as bars; all of one colour at once.
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {{now: number, marks: Uint8Array}} view
+   */
+  #dots(scene, frame, { now, marks }) {
+    const { ctx, palette, scale, x, y } = this;
+    /** @type {Map<string, [number, number, number][]>} */
+    const dots = new Map();
+    const bars = new Map([[palette.line, new Path2D()], [palette.dot, new Path2D()]]);
+    scene.nodes.forEach((node, i) => {
+      if (marks[i] || !this.#seen(node)) return;
+      const sx = node.x * scale + x;
+      const sy = node.y * scale + y;
+      if (i >= scene.placeCount) {
+        const w = Math.max(1.5, node.w * scale);
+        const h = Math.max(1.5, node.h * scale);
+        bars.get(frame?.transitions[i - scene.placeCount]?.rate ? palette.dot : palette.line)?.rect(sx - w / 2, sy - h / 2, w, h);
+        return;
+      }
+      const tokens = frame?.places[i]?.tokens;
+      const h = node.final || !frame || !tokens ? 0 : heat(frame.oldestAge(i, now));
+      const fill = tokens ? palette.heat.fill(h) : palette.line;
+      const dot = /** @type {[number, number, number]} */ ([sx, sy, Math.max(tokens ? 1.6 + 2 * h : 0.8, scene.radius(i, scale))]);
+      const same = dots.get(fill);
+      if (same) same.push(dot);
+      else dots.set(fill, [dot]);
+    });
+    for (const [fill, path] of bars) {
+      ctx.fillStyle = fill;
+      ctx.fill(path);
+    }
+    for (const [fill, all] of dots) {
+      ctx.fillStyle = fill;
+      ctx.beginPath();
+      for (const [sx, sy, r] of all) {
+        ctx.moveTo(sx + r, sy);
+        ctx.arc(sx, sy, r, 0, 2 * Math.PI);
+      }
+      ctx.fill();
+    }
+  }
+
+  /**
+   * What leads through nodes that are collapsed.
+   * @param {import('./scene.js').Scene} scene
+   * @param {Uint8Array} marks
+   * @param {import('./scene.js').SceneArc[]} links
+   */
+  #links({ nodes }, marks, links) {
+    const { ctx, scale, x, y } = this;
+    ctx.strokeStyle = this.palette.arc;
+    ctx.lineWidth = 0.8;
+    ctx.setLineDash([2, 4]);
+    ctx.beginPath();
+    for (const arc of links) {
+      if (!this.#passes(arc.box)) continue;
+      const from = nodes[arc.from];
+      const to = nodes[arc.to];
+      /** @type {import('./scene.js').Point[]} */
+      const way = [...(marks[arc.from] === quiet ? [[from.x, from.y]] : []), ...arc.points, ...(marks[arc.to] === quiet ? [[to.x, to.y]] : [])];
+      way.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
+    }
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /**
+   * Whether a part of a box may be seen.
+   * @param {import('./scene.js').Box} box
+   */
+  #passes(box) {
+    const { scale, x, y } = this;
+    return box.right * scale + x > -20 && box.left * scale + x < this.width + 20 && box.bottom * scale + y > -20 && box.top * scale + y < this.height + 20;
   }
 
   /** @param {import('./scene.js').DrawnNode} node */
@@ -75,6 +161,7 @@ export class Painter {
    */
   arcs(scene, arcs, colour, thick) {
     const { ctx, scale } = this;
+    arcs = arcs.filter((a) => this.#passes(a.box));
     ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.lineWidth = Math.max(0.6, Math.min(thick, thick * scale * 1.4));
     for (const read of [false, true]) {
@@ -99,8 +186,9 @@ export class Painter {
   #path(scene, arc) {
     const { ctx, scale, x, y } = this;
     const last = arc.points.length - 1;
+    const fine = scale >= detail.shapes;
     arc.points.forEach((point, i) => {
-      const [px, py] = i === 0 ? along(arc, scene.grown(arc.from, scale)) : i === last ? along(arc, arc.length - scene.grown(arc.to, scale)) : point;
+      const [px, py] = !fine ? point : i === 0 ? along(arc, scene.grown(arc.from, scale)) : i === last ? along(arc, arc.length - scene.grown(arc.to, scale)) : point;
       if (i) ctx.lineTo(px * scale + x, py * scale + y);
       else ctx.moveTo(px * scale + x, py * scale + y);
     });
@@ -205,12 +293,13 @@ export class Painter {
    * @param {import('./frame.js').Frame} frame
    * @param {number} now
    * @param {Set<number>} named
+   * @param {import('./labels.js').Sight} sight
    */
-  #ages(scene, frame, now, named) {
+  #ages(scene, frame, now, named, sight) {
     for (const i of this.scale >= detail.ages ? Array(scene.placeCount).keys() : named) {
       const written = this.scale < detail.labels && scene.radius(i, this.scale) < numbered;
-      const age = written || scene.nodes[i].final || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
-      const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels);
+      const age = written || scene.nodes[i].final || sight.marks[i] || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
+      const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels, sight);
       if (at) this.#pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
     }
   }
@@ -305,13 +394,14 @@ export class Painter {
    * @param {number[]} first also with their numbers, where a place has no room for them
    * @param {import('./frame.js').Frame|null} frame
    * @param {number} now
+   * @param {import('./labels.js').Sight} sight
    */
-  #names(scene, first, frame, now) {
+  #names(scene, first, frame, now, sight) {
     const { ctx, scale, palette } = this;
     ctx.font = `${smallFont}px ${font}`;
-    const written = scene.names.lay(scale, (i) => scene.radius(i, scale), first);
+    const written = scene.names.lay(scale, (i) => scene.radius(i, scale), first, sight);
     for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
-      if (!this.#seen(scene.nodes[node]) || (scale < detail.names && !first.includes(node))) continue;
+      if (!this.#seen(scene.nodes[node])) continue;
       const small = frame && first.includes(node) && scene.radius(node, scale) < numbered;
       const numbers = small ? [[count(frame.places[node]?.tokens), !scene.nodes[node].final && shortAge(frame.oldestAge(node, now))].filter(Boolean).join(', ')] : [];
       [...lines, ...numbers].forEach((text, k) => {
@@ -329,8 +419,9 @@ export class Painter {
    * place's circle. Those of nodes with an alarm are in front.
    * @param {import('./scene.js').Scene} scene
    * @param {Set<number>} alarmed
+   * @param {Uint8Array} marks
    */
-  #labels(scene, alarmed) {
+  #labels(scene, alarmed, marks) {
     const { ctx, palette, scale } = this;
     const line = lineHeight * scale;
     ctx.font = `${(fontSize * scale).toFixed(2)}px ${font}`;
@@ -339,7 +430,7 @@ export class Painter {
     ctx.lineWidth = 4;
     for (const i of [...scene.nodes.keys()].filter((n) => !alarmed.has(n)).concat(...alarmed)) {
       const node = scene.nodes[i];
-      if (!this.#seen(node)) continue;
+      if (marks[i] || !this.#seen(node)) continue;
       const lines = scene.labels[i];
       const sx = node.x * scale + this.x;
       const sy = node.y * scale + this.y;

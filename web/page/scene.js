@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Elements } from './elements.js';
 import { label, twoLines } from './format.js';
+import { Grid } from './grid.js';
 import { Labels } from './labels.js';
 
 /** How large a place is on the screen at least, if it has the room. */
 const legible = 12;
+/** A place that is farther from its neighbours has room enough. */
+const enough = 400;
 
 /**
  * @typedef {[number, number]} Point
@@ -13,7 +16,8 @@ const legible = 12;
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
  * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[],
  *   model?: import('./elements.js').DrawnModel}} Drawing
- * @typedef {DrawnArc & {lengths: number[], length: number}} SceneArc lengths: from the start to each point
+ * @typedef {DrawnArc & {lengths: number[], length: number, box: Box}} SceneArc lengths: from the start to each point
+ * @typedef {{left: number, top: number, right: number, bottom: number}} Box
  */
 
 /** A drawing with what is looked up in it: neighbours, rows, lengths of arcs. */
@@ -41,6 +45,7 @@ export class Scene {
     /** @type {string[][]} what is written at each node, in lines */
     this.labels = this.nodes.map((n) => n.label?.split('\n') ?? twoLines(label(n), 16));
     this.names = new Labels(this);
+    this.grid = new Grid(this.nodes);
     /** How far each place is from the border of its nearest neighbour. */
     this.room = this.nodes.slice(0, this.placeCount).map((_, i) => this.#room(i));
     /** What most places have, so that they are drawn equally large. */
@@ -70,11 +75,14 @@ export class Scene {
    * @param {number} x
    * @param {number} y
    * @param {number} slack how far beside it still counts
+   * @param {(node: number) => boolean} seen
    */
-  at(x, y, slack) {
+  at(x, y, slack, seen) {
     let best = -1;
     let bestDistance = Infinity;
-    this.nodes.forEach((n, i) => {
+    this.grid.around(x, y, slack, (i) => {
+      if (!seen(i)) return;
+      const n = this.nodes[i];
       const dx = Math.max(0, Math.abs(x - n.x) - n.w / 2);
       const dy = Math.max(0, Math.abs(y - n.y) - n.h / 2);
       const distance = Math.hypot(dx, dy) + Math.hypot(x - n.x, y - n.y) * 1e-3;
@@ -89,12 +97,13 @@ export class Scene {
    * @param {number} node
    * @param {number} dx
    * @param {number} dy
+   * @param {(node: number) => boolean} seen
    * @returns {number} -1 where there is none
    */
-  towards(node, dx, dy) {
+  towards(node, dx, dy, seen) {
     const connected = this.arcsOf[node].map((a) => (this.arcs[a].from === node ? this.arcs[a].to : this.arcs[a].from));
-    const found = this.#best(node, dx, dy, connected, 0.25);
-    return found >= 0 ? found : this.#best(node, dx, dy, this.nodes.keys(), 0.6);
+    const found = this.#best(node, dx, dy, connected.filter(seen), 0.25);
+    return found >= 0 ? found : this.#best(node, dx, dy, [...this.nodes.keys()].filter(seen), 0.6);
   }
 
   /**
@@ -128,7 +137,7 @@ export class Scene {
   radius(place, scale) {
     const n = this.nodes[place];
     const own = (Math.min(n.w, n.h) / 2) * scale;
-    return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.62));
+    return own >= legible ? own : Math.max(2, own, Math.min(legible, Math.min(this.room[place], this.usualRoom) * scale * 0.52));
   }
 
   /**
@@ -143,8 +152,9 @@ export class Scene {
   /** @param {number} place */
   #room(place) {
     const p = this.nodes[place];
-    let room = Infinity;
-    this.nodes.forEach((n, i) => {
+    let room = enough;
+    this.grid.around(p.x, p.y, enough, (i) => {
+      const n = this.nodes[i];
       if (i !== place) room = Math.min(room, Math.hypot(Math.max(0, Math.abs(n.x - p.x) - n.w / 2), Math.max(0, Math.abs(n.y - p.y) - n.h / 2)));
     });
     return room;
@@ -180,7 +190,9 @@ function measured(arc, nodes) {
   for (let i = 1; i <= last; i++) {
     lengths.push(lengths[i - 1] + Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]));
   }
-  return { ...arc, points, lengths, length: lengths[last] };
+  const xs = points.map((p) => p[0]);
+  const ys = points.map((p) => p[1]);
+  return { ...arc, points, lengths, length: lengths[last], box: { left: Math.min(...xs), right: Math.max(...xs), top: Math.min(...ys), bottom: Math.max(...ys) } };
 }
 
 /**

@@ -6,14 +6,20 @@ import { gestures } from './gestures.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
 import { urgency } from './problem.js';
+import { boxOf, sight } from './sight.js';
 
 /** Share of the screen painted ahead on each side, for panning. */
 const ahead = 0.25;
 /** Dots are painted this often, ms; panning and zooming as often as the screen. */
 const dotPause = 30;
-/** A painting slower than this, ms, is put off until the zoom rests. */
-const dear = 24;
+/** A painting slower than this, ms, is put off until the hand rests. */
+const dear = 16;
 const rest = 120;
+/** It is put off for so long at most, ms, and while the layer is shown at these factors. */
+const patience = 2000;
+const stretch = [0.55, 2.5];
+/** A node that was looked for is marked for so long, ms. */
+const flashing = 1400;
 /** Below this scale a node that is gone to is brought nearer. */
 const legible = 0.28;
 
@@ -44,7 +50,14 @@ export class Stage {
     this.width = this.height = this.ratio = 0;
     /** The node under the mouse and the one the arrow keys are at, -1 for none. */
     this.hovered = this.cursor = -1;
+    /** How each node is shown, see sight, and a number that changes with it. */
+    this.marks = new Uint8Array(0);
+    this.version = 0;
+    /** The surroundings that the camera was put on. */
+    this.around = '';
+    this.flash = { node: -1, until: 0 };
     this.stale = true;
+    this.movedAt = -Infinity;
     this.asked = 0;
     this.lastDots = 0;
     this.#listen();
@@ -54,7 +67,10 @@ export class Stage {
     const { model } = this;
     model.on('drawing', () => this.#drawing());
     model.on('frame', () => this.#frame());
-    model.on('overview link', () => this.repaint());
+    model.on('overview link', () => {
+      this.#sight();
+      this.repaint();
+    });
     model.on('address', () => this.#moved());
     this.theme.addEventListener('change', () => {
       this.painter.palette = new Palette(this.theme.now);
@@ -77,8 +93,11 @@ export class Stage {
    * @param {number} y
    */
   nodeAt(x, y) {
-    return this.model.scene?.at(...this.camera.toWorld(x, y), 8 / this.camera.scale) ?? -1;
+    return this.model.scene?.at(...this.camera.toWorld(x, y), 8 / this.camera.scale, this.seen) ?? -1;
   }
+
+  /** @param {number} node */
+  seen = (node) => this.marks[node] === 0;
 
   /**
    * Where a node is on the canvas.
@@ -96,7 +115,33 @@ export class Stage {
   }
 
   fit() {
-    if (this.model.scene) this.#look(() => this.camera.fit(/** @type {any} */ (this.model.scene).box, this.width, this.height));
+    const { scene, where } = this.model;
+    if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height));
+  }
+
+  /**
+   * Brings a point of the drawing into the middle.
+   * @param {number} x
+   * @param {number} y
+   */
+  lookAt(x, y) {
+    this.#look(() => this.camera.center(x, y, this.width, this.height, this.camera.scale));
+  }
+
+  /**
+   * Goes to a node that was looked for: into the middle, near enough to read, marked
+   * for a moment.
+   * @param {number} node
+   */
+  jump(node) {
+    const n = this.model.scene?.nodes[node];
+    if (!n) return;
+    if (this.model.where.around && !this.seen(node)) this.model.address.go({ around: '' });
+    this.cursor = node;
+    this.flash = { node, until: performance.now() + flashing };
+    this.canvas.dataset.flash = n.id;
+    setTimeout(() => this.repaint(), flashing + 50);
+    this.#look(() => this.camera.center(n.x, n.y, this.width, this.height));
   }
 
   /**
@@ -126,7 +171,7 @@ export class Stage {
   step(dx, dy) {
     const { model } = this;
     if (!model.scene) return '';
-    const next = this.cursor < 0 ? Math.max(0, model.selected(), model.hottest()) : model.scene.towards(this.cursor, dx, dy);
+    const next = this.cursor < 0 ? Math.max(0, model.selected(), model.hottest()) : model.scene.towards(this.cursor, dx, dy, this.seen);
     if (next < 0) return '';
     this.point(next);
     return describe(model, next);
@@ -147,6 +192,7 @@ export class Stage {
   /** @param {() => void} move */
   #look(move) {
     move();
+    this.movedAt = performance.now();
     const { x, y, scale } = this.camera;
     // Where the drawing is, for those who find a node on the canvas from outside.
     this.canvas.dataset.camera = `${x.toFixed(1)} ${y.toFixed(1)} ${scale.toFixed(4)}`;
@@ -157,6 +203,8 @@ export class Stage {
   #drawing() {
     this.hovered = this.cursor = -1;
     this.flow.draw(this.model.scene);
+    this.#sight();
+    this.around = this.#surroundings();
     this.fit();
     this.repaint();
   }
@@ -164,10 +212,32 @@ export class Stage {
   #frame() {
     const { model } = this;
     this.flow.measure(model.where.at || !model.live.up ? null : model.current);
+    this.#sight();
     this.repaint();
   }
 
+  /** Finds out which nodes are shown. */
+  #sight() {
+    const marks = sight(this.model, this.#alarmed());
+    if (marks.length === this.marks.length && marks.every((m, i) => m === this.marks[i])) return;
+    this.marks = marks;
+    this.version++;
+    this.model.dispatchEvent(new Event('sight'));
+    this.repaint();
+  }
+
+  /** @returns {string} what surroundings the address asks for */
+  #surroundings() {
+    const { around, steps } = this.model.where;
+    return around && `${steps} ${around}`;
+  }
+
   #moved() {
+    this.#sight();
+    if (this.#surroundings() !== this.around) {
+      this.around = this.#surroundings();
+      this.fit();
+    }
     const node = this.model.selected();
     if (node >= 0 && node !== this.cursor) this.point(node);
     this.repaint();
@@ -232,7 +302,7 @@ export class Stage {
   /** @param {number} time */
   #next(time) {
     this.asked = 0;
-    const still = !this.stale && this.painted.x === this.camera.x && this.painted.y === this.camera.y && this.painted.scale === this.camera.scale;
+    const still = !this.stale && this.flash.node < 0 && this.painted.x === this.camera.x && this.painted.y === this.camera.y && this.painted.scale === this.camera.scale;
     if (!this.moving || !still || time - this.lastDots >= dotPause) this.paint(time);
     if (this.moving) this.#ask();
   }
@@ -244,10 +314,12 @@ export class Stage {
     const { camera, painted } = this;
     const shiftX = camera.x - painted.x;
     const shiftY = camera.y - painted.y;
-    const scaled = camera.scale !== painted.scale;
+    const factor = camera.scale / painted.scale;
+    const scaled = factor !== 1;
+    const later = painted.cost > dear && time - this.movedAt < rest && time - painted.at < patience && factor > stretch[0] && factor < stretch[1];
     const outside = Math.abs(shiftX) > this.width * ahead || Math.abs(shiftY) > this.height * ahead;
-    if (scaled && !this.stale && painted.cost > dear && time - painted.at < 4 * rest) {
-      setTimeout(() => this.#ask(), rest);
+    if (later && (scaled || !outside)) {
+      if (this.stale || scaled) setTimeout(() => this.#ask(), rest);
     } else if (this.stale || outside || scaled) {
       this.#paintLayer(time);
     }
@@ -264,6 +336,7 @@ export class Stage {
     const view = {
       scale: camera.scale, x: camera.x + width * ahead, y: camera.y + height * ahead,
       width: width * (1 + 2 * ahead), height: height * (1 + 2 * ahead), now: model.now(), alarmed: this.#alarmed(),
+      marks: this.marks, version: this.version,
     };
     if (model.scene) {
       painter.paint(model.scene, model.shown, view);
@@ -309,8 +382,9 @@ export class Stage {
       if (node < 0 || !model.scene) continue;
       const over = new Painter(ctx, palette);
       Object.assign(over, { scale: camera.scale, x: camera.x, y: camera.y, width: this.width, height: this.height });
-      over.arcs(model.scene, model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]), palette.accent, 2);
+      over.arcs(model.scene, model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]).filter((a) => this.seen(a.from) && this.seen(a.to)), palette.accent, 2);
     }
+    this.#flash();
     for (const id of model.traced) {
       const node = model.scene?.find('place', id) ?? -1;
       if (node >= 0) this.#ring(node, palette.accent, 3, [2, 4]);
@@ -319,13 +393,28 @@ export class Stage {
     if (this.cursor >= 0 && this.cursor !== selected && document.activeElement === this.canvas) this.#ring(this.cursor, palette.ink, 2, [4, 3]);
   }
 
+  /** A ring that closes in on what was looked for. */
+  #flash() {
+    const { node, until } = this.flash;
+    const left = until - performance.now();
+    if (node < 0) return;
+    if (left <= 0 || !this.model.scene?.nodes[node]) {
+      this.flash.node = -1;
+      delete this.canvas.dataset.flash;
+      return;
+    }
+    this.#ring(node, this.painter.palette.accent, 4, [], this.calm.matches ? 10 : 6 + (40 * left) / flashing);
+    if (!this.calm.matches) this.#ask();
+  }
+
   /**
    * @param {number} node
    * @param {string} colour
    * @param {number} thick
    * @param {number[]} dash
+   * @param {number} [room] between the node and the ring
    */
-  #ring(node, colour, thick, dash) {
+  #ring(node, colour, thick, dash, room = 6) {
     const { ctx } = this;
     const { x, y, w, h } = this.where(node);
     const place = /** @type {any} */ (this.model.scene).nodes[node].kind === 'place';
@@ -333,8 +422,8 @@ export class Stage {
     ctx.lineWidth = thick;
     ctx.strokeStyle = colour;
     ctx.beginPath();
-    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + 6, 0, 2 * Math.PI);
-    else ctx.roundRect(x - w / 2 - 6, y - h / 2 - 6, w + 12, h + 12, 7);
+    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + room, 0, 2 * Math.PI);
+    else ctx.roundRect(x - w / 2 - room, y - h / 2 - room, w + 2 * room, h + 2 * room, 7);
     ctx.stroke();
     ctx.setLineDash([]);
   }
@@ -346,7 +435,7 @@ export class Stage {
     const scene = /** @type {import('./scene.js').Scene} */ (this.model.scene);
     const r = Math.max(1.1, Math.min(4, 6.5 * camera.scale));
     ctx.fillStyle = this.painter.palette.dot;
-    flow.dots(time, (node) => scene.grown(node, camera.scale), (wx, wy, worth) => {
+    flow.dots(time, (node) => scene.grown(node, camera.scale), (arc) => this.seen(arc.from) && this.seen(arc.to), (wx, wy, worth) => {
       const x = wx * camera.scale + camera.x;
       const y = wy * camera.scale + camera.y;
       if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;

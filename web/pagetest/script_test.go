@@ -24,6 +24,7 @@ type scripted struct {
 	unknown   bool   // no source knows anything
 	down      bool   // no source is up
 	final     []bool // by place: nothing takes its tokens
+	asleep    int    // from this row on, places are empty and nothing happens; 0 for none
 	drawing   map[string]any
 	file      string // of BPMN; "" for none
 }
@@ -98,6 +99,50 @@ func large(n int, now int64) *scripted {
 	return newScripted(def, "p333", now-25*minute, "truck 9")
 }
 
+// plant is a process of about n nodes without positions: blocks of branches one
+// after the other, with a way back now and then.
+func plant(n int, now int64) *scripted {
+	def := &petri.Net{ID: "plant", Name: fmt.Sprintf("A plant of %d nodes", n)}
+	arc := func(from, to string) {
+		def.Arcs = append(def.Arcs, petri.Arc{ID: fmt.Sprint(len(def.Arcs)), Source: from, Target: to, Weight: 1})
+	}
+	place := func(from string) string {
+		id := fmt.Sprintf("p%d", len(def.Places))
+		def.Places = append(def.Places, petri.Place{ID: id, Name: fmt.Sprintf("Buffer of line %d", len(def.Places))})
+		if from != "" {
+			arc(from, id)
+		}
+		return id
+	}
+	transition := func(from string) string {
+		id := fmt.Sprintf("t%d", len(def.Transitions))
+		def.Transitions = append(def.Transitions, petri.Transition{ID: id, Name: fmt.Sprintf("Work step %d", len(def.Transitions))})
+		arc(from, id)
+		return id
+	}
+	from := place("")
+	for block := 0; len(def.Places)+len(def.Transitions) < n; block++ {
+		split, first := transition(from), from
+		var ends []string
+		for k := range 2 + block%4 {
+			end := place(split)
+			for range 1 + (block+k)%4 {
+				end = place(transition(end))
+			}
+			ends = append(ends, end)
+		}
+		join := transition(ends[0])
+		for _, end := range ends[1:] {
+			arc(end, join)
+		}
+		from = place(join)
+		if block%5 == 4 {
+			arc(transition(from), first)
+		}
+	}
+	return newScripted(def, fmt.Sprintf("p%d", len(def.Places)/2), now-25*minute, "truck 9")
+}
+
 func newScripted(def *petri.Net, stuck string, since int64, instances ...string) *scripted {
 	s := &scripted{def: def, since: since, instances: instances, final: def.FinalPlaces()}
 	for i := range def.Places {
@@ -154,6 +199,8 @@ func (s *scripted) place(i int, at int64) row {
 	switch {
 	case s.unknown:
 		return row{nil, nil, nil, nil}
+	case s.asleep > 0 && i >= s.asleep && i != s.stuck:
+		return row{0, 0, 0, 0}
 	case s.final[i]:
 		return row{4711, s.since - 30*24*60*minute, 4711, 2.5}
 	case i == s.stuck && at >= s.since:
@@ -170,6 +217,8 @@ func (s *scripted) transition(i int, _ int64) row {
 	switch {
 	case s.unknown:
 		return row{nil, nil, nil, nil, nil, nil}
+	case s.asleep > 0 && i >= s.asleep:
+		return row{0, 0, 0, 0, 0, 0}
 	case i%4 == 3:
 		return row{0, 0, 0, 0, i % 3, 0}
 	}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+// views are sizes of windows.
+var views = [][2]int64{{1440, 900}, {1024, 768}, {390, 844}}
+
+// zoomed zooms in and out for two seconds and returns the frames a second and the
+// pause that nine of ten frames are within, in ms.
+const zoomed = `new Promise((done) => {
+	const c = document.querySelector('#net'), box = c.getBoundingClientRect();
+	const begun = performance.now(), pauses = [];
+	let last = begun, k = 0;
+	const step = (now) => {
+		pauses.push(now - last);
+		last = now;
+		const s = (now - begun) / 1000;
+		if (s >= 2) {
+			pauses.sort((a, b) => a - b);
+			done([pauses.length / s, pauses[Math.floor(pauses.length * 0.9)], 0]);
+			return;
+		}
+		c.dispatchEvent(new WheelEvent('wheel', {deltaY: k++ % 40 < 20 ? -60 : 60, clientX: box.left + 300, clientY: box.top + 200, bubbles: true, cancelable: true}));
+		requestAnimationFrame(step);
+	};
+	requestAnimationFrame(step);
+})`
+
+// largeNetsFillTheView opens nets of several sizes in windows of several sizes. The
+// frames a second are for people, as in aThousandNodesFollowTheHand.
+func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
+	for _, n := range []int{192, 400, 1000, 5000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			s := plant(n, nowMS())
+			f := newFake(t, s)
+			b := chromium.Tab(t)
+			b.Open(f.url())
+			b.MoveMouse(5, 5)
+			for _, view := range views {
+				b.Do(chromedp.EmulateViewport(view[0], view[1]))
+				b.Until(fmt.Sprintf(`innerWidth === %d`, view[0]))
+				b.Keys("0")
+				b.Screenshot(fmt.Sprintf("plant-%d-%d", n, view[0]))
+				if view[0] > view[1] {
+					fillsTheView(t, b, s)
+				}
+			}
+			b.Do(chromedp.EmulateViewport(1440, 900))
+			b.Until(`innerWidth === 1440`)
+			b.Keys("0", "d")
+			b.Screenshot(fmt.Sprintf("plant-%d-other", n))
+			for name, script := range map[string]string{"panning": pan, "zooming": zoomed} {
+				got := browsertest.Eval[[]float64](b, script)
+				t.Logf("%d nodes: %.0f frames/s while %s, nine of ten within %.0f ms", n, got[0], name, got[1])
+				if got[2] > 6 {
+					t.Errorf("%d nodes, %s: the drawing was %.1f pixels behind the hand", n, name, got[2])
+				}
+			}
+			b.Clean(f.addr, false)
+		})
+	}
+}
+
+// fillsTheView fails the test if less than half of the canvas is within the bounds of
+// the drawing.
+func fillsTheView(t *testing.T, b *browsertest.Tab, s *scripted) {
+	t.Helper()
+	size := browsertest.Eval[[]float64](b, `(() => { const box = document.querySelector('#stage').getBoundingClientRect();
+		return [box.width, box.height, Number(document.querySelector('#net').dataset.camera.split(' ')[2])]; })()`)
+	share := s.drawing["width"].(float64) * size[2] * s.drawing["height"].(float64) * size[2] / (size[0] * size[1])
+	if share < 0.5 {
+		t.Errorf("the drawing covers %.0f %% of a view of %v by %v", 100*share, size[0], size[1])
+	}
+}
+
+// camera returns where the drawing is: x, y and the scale.
+func camera(b *browsertest.Tab) []float64 {
+	return browsertest.Eval[[]float64](b, `document.querySelector('#net').dataset.camera.split(' ').map(Number)`)
+}
+
+func aSmallMapShowsWhereTheReaderIs(t *testing.T, chromium *browsertest.Browser) {
+	s := plant(1000, nowMS())
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Keys("0")
+	b.Until(`document.querySelector('#minimap').hidden`)
+	b.Keys("+", "+", "+", "+", "+", "+")
+	b.Until(`!document.querySelector('#minimap').hidden`)
+	b.Screenshot("minimap")
+	before := camera(b)
+	at := browsertest.Eval[[]float64](b, `(() => { const box = document.querySelector('#minimap').getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()`)
+	b.Do(chromedp.MouseClickXY(at[0]+at[2]-12, at[1]+at[3]-12))
+	b.Until(fmt.Sprintf(`document.querySelector('#net').dataset.camera.split(' ')[0] < %f`, before[0]-200))
+	after := camera(b)
+	if after[2] != before[2] {
+		t.Errorf("a press on the small map changes the scale from %v to %v", before[2], after[2])
+	}
+	b.Do(chromedp.DragAndDropXY(at[0]+at[2]-12, at[1]+at[3]-12, at[0]+12, at[1]+12, 5))
+	b.Until(fmt.Sprintf(`document.querySelector('#net').dataset.camera.split(' ')[0] > %f`, after[0]+200))
+	if browsertest.Eval[string](b, `document.querySelector('#minimap').getAttribute('aria-hidden')`) != "true" {
+		t.Error("the small map is read to those who cannot use it")
+	}
+	b.Clean(f.addr, false)
+}
+
+// bright reports whether a place is filled, above its middle through which the link
+// of a collapsed one leads.
+func bright(b *browsertest.Tab, s *scripted, node int) bool {
+	x, y := b.Point(s.at(node))
+	ground := b.Colour(x, y-60)
+	c := b.Colour(x, y-6)
+	return math.Abs(float64(c[0]-ground[0]))+math.Abs(float64(c[1]-ground[1]))+math.Abs(float64(c[2]-ground[2])) > 12
+}
+
+func whatIsQuietIsCollapsed(t *testing.T, chromium *browsertest.Browser) {
+	s := plant(192, nowMS())
+	s.asleep = 12
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Until(`document.querySelector('#sight').hidden`)
+	b.Keys("q")
+	b.Until(`/\d+ quiet nodes collapsed/.test(document.querySelector('#sight').innerText) && location.hash.includes('quiet=')`)
+	b.Screenshot("quiet")
+	hidden := browsertest.Eval[int](b, `Number(/(\d+) quiet/.exec(document.querySelector('#sight').innerText)[1])`)
+	if total := len(s.def.Places) + len(s.def.Transitions); hidden < total/2 || hidden >= total-10 {
+		t.Errorf("%d of %d nodes are collapsed; 12 places, their transitions and the stuck place are busy", hidden, total)
+	}
+	if bright(b, s, s.stuck+1) {
+		t.Errorf("place %d without tokens is drawn", s.stuck+1)
+	}
+	if !bright(b, s, s.stuck) {
+		t.Errorf("the stuck place %d is not drawn", s.stuck)
+	}
+	link := browsertest.Eval[string](b, `location.href`)
+	other := chromium.Tab(t)
+	other.Open(link)
+	other.Until(`document.querySelector('#sight').innerText.includes('collapsed')`)
+	quietPlace := s.def.Places[s.stuck+2].ID
+	other.Keys("q")
+	other.Until(`document.querySelector('#sight').hidden`)
+	// An alarm is always shown.
+	f.change(func() {
+		f.alarms = []map[string]any{{"index": 3, "alarm": "tokenStuck", "severity": "major", "net": s.def.ID, "place": quietPlace, "since": moment(nowMS() - minute), "text": "old"}}
+	})
+	b.Until(fmt.Sprintf(`/(\d+) quiet/.exec(document.querySelector('#sight').innerText)[1] === '%d'`, hidden-1))
+	b.Clean(f.addr, false)
+}
+
+func theNeighbourhoodOfANodeIsALink(t *testing.T, chromium *browsertest.Browser) {
+	s := plant(400, nowMS())
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Keys("h", "n")
+	b.Until(`document.querySelector('#sight').innerText.includes('2 steps') && location.hash.includes('around=place')`)
+	b.Screenshot("near")
+	count := func(b *browsertest.Tab) int {
+		t.Helper()
+		return browsertest.Eval[int](b, `Number(/(\d+) of/.exec(document.querySelector('#sight').innerText)[1])`)
+	}
+	two, scale := count(b), camera(b)[2]
+	b.Keys(">", ">")
+	b.Until(`document.querySelector('#sight').innerText.includes('4 steps')`)
+	four := count(b)
+	if four <= two || camera(b)[2] > scale {
+		t.Errorf("%d nodes within 2 steps, %d within 4, at scales %v and %v", two, four, scale, camera(b)[2])
+	}
+	b.Keys(">", ">", ">")
+	b.Until(`document.querySelector('#sight').innerText.includes('5 steps') && document.querySelector('#sight [data-key=more]').disabled`)
+	link := browsertest.Eval[string](b, `location.href`)
+	other := chromium.Tab(t)
+	other.Open(link)
+	other.Until(`document.querySelector('#sight').innerText.includes('5 steps')`)
+	if got, want := count(other), count(b); got != want {
+		t.Errorf("the link shows %d nodes; expected %d", got, want)
+	}
+	b.Keys("n")
+	b.Until(`document.querySelector('#sight').hidden && !location.hash.includes('around')`)
+	b.Click(`#panel [data-key=near]`)
+	b.Until(`document.querySelector('#sight').innerText.includes('2 steps')`)
+	b.Keys("\x1b", "\x1b") // the details, then the neighbourhood
+	b.Until(`document.querySelector('#sight').hidden`)
+	b.Clean(f.addr, false)
+}
+
+func searchGoesToANodeInALargeNet(t *testing.T, chromium *browsertest.Browser) {
+	s := plant(5000, nowMS())
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Do(chromedp.SendKeys(chromedp.CSS("#query"), "Work step 1234"))
+	b.Until(`document.querySelector('#matches li')?.innerText.includes('Work step 1234')`)
+	b.Keys("\r")
+	b.Until(`document.querySelector('#panel h2')?.innerText === 'Work step 1234'`)
+	b.Until(`Number(document.querySelector('#net').dataset.camera.split(' ')[2]) > 0.8`)
+	if !browsertest.Eval[bool](b, `document.querySelector('#net').dataset.flash === 't1234'`) {
+		t.Error("what was found is not marked")
+	}
+	b.Screenshot("found")
+	x, y := b.Point(s.at(len(s.def.Places) + 1234))
+	box := browsertest.Eval[[]float64](b, `(() => { const r = document.querySelector('#stage').getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
+	if math.Abs(x-box[0]) > 200 || math.Abs(y-box[1]) > 100 {
+		t.Errorf("what was found is at %v, %v; the middle is at %v", x, y, box)
+	}
+	b.Until(`!document.querySelector('#net').dataset.flash`)
+	b.Clean(f.addr, false)
+}

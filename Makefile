@@ -77,11 +77,12 @@ mutate: ## change one thing after the other in the packages at and below PKG (./
 		--exclude-files '\.pb\.go$$' --output-statuses lct $(PKG)
 
 .PHONY: soak
-soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, alarms of RabbitMQ's queues after the default ten minutes, 10 minutes of fuzzing for each codec
+soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, alarms of RabbitMQ's queues after the default ten minutes, the live page used for 10 minutes, 10 minutes of fuzzing for each codec
 	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|Standby|Hung' ./agentx ./e2e
 	PNAGENT_GATE=all $(GO) test -count=1 -timeout 30m -run Gate ./mib
 	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e
 	PNAGENT_TEST_DEFAULT_ALARMS=1 $(GO) test -count=1 -timeout 30m -run AQueueWithoutAConsumer ./e2e
+	PNAGENT_TEST_PAGE_MINUTES=10 $(GO) test -count=1 -timeout 30m -run 'TestThePage/memory' ./web/pagetest
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./mib/...
 
 .PHONY: check-exporter

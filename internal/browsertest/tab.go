@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -27,7 +29,7 @@ import (
 // How long a tab may live, and how long a condition may take to become true.
 // Both are far beyond what it takes.
 const (
-	lifetime  = 5 * time.Minute
+	lifetime  = 20 * time.Minute
 	patience  = time.Minute
 	pollEvery = 25 * time.Millisecond
 )
@@ -158,6 +160,19 @@ func (b *Tab) Open(address string) {
 
 // holds evaluates an expression to true or false. It refuses a promise, which always is true.
 const holds = `((v) => { if (v instanceof Promise) throw new Error('a promise is not awaited'); return Boolean(v); })(%s)`
+
+// Heap returns the size of what scripts hold after a collection of garbage, in bytes.
+func (b *Tab) Heap() float64 {
+	b.t.Helper()
+	if _, err := chromedp.Call(b.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
+		b.t.Fatal(err)
+	}
+	usage, err := chromedp.Call(b.ctx, runtime.GetHeapUsage, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return usage.UsedSize
+}
 
 // Until waits until an expression holds, in whatever page is there.
 func (b *Tab) Until(expression string) {

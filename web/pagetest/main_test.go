@@ -49,6 +49,7 @@ func TestThePage(t *testing.T) {
 		{"axe finds nothing", axeFindsNothing},
 		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
 		{"large nets fill the view and are moved at speed", largeNetsFillTheView},
+		{"memory of a large net does not grow", memoryOfALargeNetDoesNotGrow},
 		{"a small map shows where the reader is", aSmallMapShowsWhereTheReaderIs},
 		{"what is quiet is collapsed", whatIsQuietIsCollapsed},
 		{"the neighbourhood of a node is a link", theNeighbourhoodOfANodeIsALink},

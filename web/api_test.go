@@ -307,6 +307,8 @@ func TestWrongRequestsGetTheReason(t *testing.T) {
 	for path, want := range map[string]int{
 		"/api/v1/place?place=due": 400, "/api/v1/place?net=no&place=due": 404, "/api/v1/place?net=orders&place=no": 404,
 		"/api/v1/transition?net=orders&transition=": 404, "/api/v1/drawing?net=no": 404, "/api/v1/drawing.svg": 400,
+		"/api/v1/drawing?net=orders&place=due": 400, "/api/v1/drawing?net=orders&place=due&steps=6": 400, "/api/v1/drawing?net=orders&place=due&steps=0": 400,
+		"/api/v1/drawing?net=orders&place=no&steps=2": 404, "/api/v1/drawing?net=orders&transition=due&steps=2": 404, "/api/v1/drawing?net=orders&place=&steps=2": 404,
 		"/api/v1/history?net=orders": 400, "/api/v1/history?net=orders&at=yesterday": 400,
 		"/api/v1/instance?net=orders": 400, "/api/v1/instance?net=orders&instance=" + long: 400,
 		"/api/v1/nothing": 404, "/nothing": 404, "/../web/doc.go": 404, "/page/index.html": 404,

@@ -120,6 +120,10 @@ func (s *Server) netOf(w http.ResponseWriter, r *http.Request) *netBoard {
 
 func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
 	n := s.netOf(w, r)
+	if q := r.URL.Query(); n != nil && (q.Has("place") || q.Has("transition")) {
+		s.serveNear(w, r, n)
+		return
+	}
 	if n == nil || unchanged(w, r, `"`+n.drawing.hash+`"`) {
 		return
 	}

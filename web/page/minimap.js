@@ -2,7 +2,7 @@
 import { byId } from './dom.js';
 import { heat } from './heat.js';
 import { Palette } from './palette.js';
-import { away } from './sight.js';
+import { away, boxOf } from './sight.js';
 
 const width = 180;
 const height = 112;
@@ -34,7 +34,7 @@ export class Minimap {
     this.scale = this.x = this.y = 0;
     this.asked = 0;
     this.stale = true;
-    model.on('drawing frame address link', () => this.#ask(true));
+    model.on('drawing frame address sight link', () => this.#ask(true));
     model.on('hover', () => this.#ask(false)); // the camera moved
     theme.addEventListener('change', () => {
       this.palette = new Palette(theme.now);
@@ -63,9 +63,9 @@ export class Minimap {
     this.asked = 0;
     const { model, stage, canvas, ctx, ratio } = this;
     const scene = model.scene;
-    canvas.hidden = !scene || stage.away || !this.#partly(scene.box);
-    if (canvas.hidden || !scene) return;
-    const { box } = scene;
+    const box = scene && (model.where.around ? boxOf(scene, stage.marks) : scene.box);
+    canvas.hidden = !box || stage.away || !this.#partly(box);
+    if (canvas.hidden || !scene || !box) return;
     this.scale = Math.min((width - 2 * margin) / (box.right - box.left), (height - 2 * margin) / (box.bottom - box.top));
     this.x = width / 2 - ((box.left + box.right) / 2) * this.scale;
     this.y = height / 2 - ((box.top + box.bottom) / 2) * this.scale;

@@ -6,6 +6,7 @@ import { Frame } from './frame.js';
 import { Live } from './live.js';
 import { urgency } from './problem.js';
 import { Scene } from './scene.js';
+import { arranged } from './sight.js';
 
 /**
  * @typedef {{id: string, name?: string, tokens?: number, instances?: {deadlocked: number},
@@ -50,6 +51,8 @@ export class Model extends EventTarget {
     /** Why the past or the drawing cannot be shown. */ this.trouble = '';
     /** Why the BPMN file of the net cannot be drawn. */ this.bpmnTrouble = '';
     /** @type {AbortController|null} */ this.historyAsked = null;
+    /** @type {import('./scene.js').Drawing|null} the drawing of the whole net */ this.whole = null;
+    /** The surroundings that are laid out apart. */ this.apart = '';
     /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
   }
 
@@ -168,8 +171,8 @@ export class Model extends EventTarget {
   /** @param {import('./address.js').Where} before */
   #moved(before) {
     if (before.net !== this.where.net) {
-      this.scene = this.current = this.past = null;
-      this.drawingAsked = this.trouble = this.bpmnTrouble = '';
+      this.scene = this.whole = this.current = this.past = null;
+      this.drawingAsked = this.trouble = this.bpmnTrouble = this.apart = '';
       this.#follow();
       this.#tell('drawing');
     }
@@ -178,8 +181,31 @@ export class Model extends EventTarget {
       if (this.where.at) this.#remember();
       else this.past = null;
     }
+    this.#arrange();
     this.#tell('address');
     this.#tell('frame');
+  }
+
+  /** Lays out the surroundings that the address asks for, or the whole net again. */
+  async #arrange() {
+    const { net, around, steps } = this.where;
+    const apart = around && `${steps} ${around}`;
+    const whole = this.whole;
+    if (!whole || apart === this.apart) return;
+    this.apart = apart;
+    /** @type {import('./scene.js').Drawing} */ let drawing = whole;
+    if (around) {
+      const [kind, ...id] = around.split(' ');
+      if (!this.scene || this.scene.find(/** @type {'place'|'transition'} */ (kind), id.join(' ')) < 0) return;
+      try {
+        drawing = arranged(whole, await ask('drawing', { net, [kind]: id.join(' '), steps: String(steps) }));
+      } catch {
+        return; // they are shown where the whole net has them
+      }
+    }
+    if (apart !== this.apart || whole !== this.whole) return;
+    this.scene = new Scene(drawing);
+    this.#tell('drawing');
   }
 
   /** Follows the net of the address if the server has it. */
@@ -229,8 +255,11 @@ export class Model extends EventTarget {
     try {
       const drawing = await ask('drawing', { net });
       if (net !== this.where.net) return;
+      this.whole = drawing;
+      this.apart = '';
       this.scene = new Scene(drawing);
       this.trouble = this.bpmnTrouble = '';
+      this.#arrange();
       this.#tell('drawing');
       this.#tell('address');
       this.#tell('frame');

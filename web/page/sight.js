@@ -86,6 +86,29 @@ function markQuiet(model, scene, alarmed, marks) {
   });
 }
 
+/** How far nodes are put aside that are not shown, so that they take no room. */
+const aside = 1e6;
+
+/**
+ * A drawing with the nodes and arcs of another one where that has them.
+ * @param {import('./scene.js').Drawing} whole
+ * @param {import('./scene.js').Drawing} part of the same net
+ * @returns {import('./scene.js').Drawing}
+ */
+export function arranged(whole, part) {
+  const key = (/** @type {import('./scene.js').DrawnNode} */ n) => `${n.kind} ${n.id}`;
+  const placed = new Map(part.nodes.map((n) => [key(n), n]));
+  const name = (/** @type {import('./scene.js').Drawing} */ d, /** @type {import('./scene.js').DrawnArc} */ a) => JSON.stringify([key(d.nodes[a.from]), key(d.nodes[a.to]), a.kind]);
+  /** @type {Map<string, import('./scene.js').DrawnArc[]>} */
+  const ways = new Map();
+  for (const a of part.arcs) ways.set(name(part, a), [...(ways.get(name(part, a)) ?? []), a]);
+  return {
+    ...whole,
+    nodes: whole.nodes.map((n) => ({ ...n, ...(placed.get(key(n)) ?? { x: n.x - aside }) })),
+    arcs: whole.arcs.map((a) => ({ ...a, points: ways.get(name(whole, a))?.shift()?.points ?? a.points })),
+  };
+}
+
 /**
  * The bounds of the nodes that are shown, those of all if none is.
  * @param {import('./scene.js').Scene} scene

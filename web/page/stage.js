@@ -56,6 +56,7 @@ export class Stage {
     /** The surroundings that the camera was put on. */
     this.around = '';
     this.flash = { node: -1, until: 0 };
+    this.hash = '';
     this.stale = true;
     this.movedAt = -Infinity;
     this.asked = 0;
@@ -201,8 +202,12 @@ export class Stage {
   }
 
   #drawing() {
-    this.hovered = this.cursor = -1;
+    this.hovered = -1;
+    const hash = this.model.scene?.hash ?? '';
+    if (hash !== this.hash) this.cursor = -1; // otherwise the same nodes are elsewhere
+    this.hash = hash;
     this.flow.draw(this.model.scene);
+    this.painted.cost = 0; // the layer shows something else, so it is not put off
     this.#sight();
     this.around = this.#surroundings();
     this.fit();
@@ -222,6 +227,7 @@ export class Stage {
     if (marks.length === this.marks.length && marks.every((m, i) => m === this.marks[i])) return;
     this.marks = marks;
     this.version++;
+    this.painted.cost = 0;
     this.model.dispatchEvent(new Event('sight'));
     this.repaint();
   }

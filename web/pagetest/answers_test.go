@@ -4,17 +4,45 @@ package pagetest
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/web/api"
 )
 
 func moment(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
+
+// drawn is the drawing of the net, or of what is around a node.
+func drawn(s *scripted, r *http.Request) any {
+	q := r.URL.Query()
+	id := q.Get("place") + q.Get("transition")
+	if id == "" {
+		return s.drawing
+	}
+	near := map[string]bool{id: true}
+	for steps, _ := strconv.Atoi(q.Get("steps")); steps > 0; steps-- {
+		from := maps.Clone(near)
+		for _, a := range s.def.Arcs {
+			if from[a.Source] || from[a.Target] {
+				near[a.Source], near[a.Target] = true, true
+			}
+		}
+	}
+	def := *s.def
+	def.Places = slices.DeleteFunc(slices.Clone(def.Places), func(p petri.Place) bool { return !near[p.ID] })
+	def.Transitions = slices.DeleteFunc(slices.Clone(def.Transitions), func(t petri.Transition) bool { return !near[t.ID] })
+	def.Arcs = slices.DeleteFunc(slices.Clone(def.Arcs), func(a petri.Arc) bool { return !near[a.Source] || !near[a.Target] })
+	part := newScripted(&def, "", s.since)
+	part.drawing["hash"] = s.drawing["hash"]
+	return part.drawing
+}
 
 func history(s *scripted, r *http.Request) any {
 	at, err := time.Parse(time.RFC3339, r.URL.Query().Get("at"))

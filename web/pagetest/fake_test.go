@@ -107,7 +107,7 @@ func (f *fake) handler() http.Handler {
 	mux.HandleFunc("GET /api/v1/live", f.live)
 	mux.HandleFunc("GET /api/v1/overview", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.overview(1)) })
 	for name, of := range map[string]func(*scripted, *http.Request) any{
-		"drawing": func(s *scripted, _ *http.Request) any { return s.drawing },
+		"drawing": drawn,
 		"history": history, "place": place, "stuck": stuck, "transition": transition, "instance": instance,
 	} {
 		mux.HandleFunc("GET /api/v1/"+name, func(w http.ResponseWriter, r *http.Request) {

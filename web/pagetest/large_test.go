@@ -146,12 +146,12 @@ func aSmallMapShowsWhereTheReaderIs(t *testing.T, chromium *browsertest.Browser)
 	b.Clean(f.addr, false)
 }
 
-// bright reports whether a place is filled, above its middle through which the link
+// bright reports whether a place is filled, beside its middle through which the link
 // of a collapsed one leads.
-func bright(b *browsertest.Tab, s *scripted, node int) bool {
-	x, y := b.Point(s.at(node))
-	ground := b.Colour(x, y-60)
-	c := b.Colour(x, y-6)
+func bright(b *browsertest.Tab, drawnX, drawnY float64) bool {
+	x, y := b.Point(drawnX, drawnY)
+	ground := b.Colour(270, 52) // a corner of the canvas
+	c := b.Colour(x-6, y-6)
 	return math.Abs(float64(c[0]-ground[0]))+math.Abs(float64(c[1]-ground[1]))+math.Abs(float64(c[2]-ground[2])) > 12
 }
 
@@ -169,10 +169,10 @@ func whatIsQuietIsCollapsed(t *testing.T, chromium *browsertest.Browser) {
 	if total := len(s.def.Places) + len(s.def.Transitions); hidden < total/2 || hidden >= total-10 {
 		t.Errorf("%d of %d nodes are collapsed; 12 places, their transitions and the stuck place are busy", hidden, total)
 	}
-	if bright(b, s, s.stuck+1) {
+	if x, y := s.at(s.stuck + 1); bright(b, x, y) {
 		t.Errorf("place %d without tokens is drawn", s.stuck+1)
 	}
-	if !bright(b, s, s.stuck) {
+	if x, y := s.at(s.stuck); !bright(b, x, y) {
 		t.Errorf("the stuck place %d is not drawn", s.stuck)
 	}
 	link := browsertest.Eval[string](b, `location.href`)
@@ -197,11 +197,18 @@ func theNeighbourhoodOfANodeIsALink(t *testing.T, chromium *browsertest.Browser)
 	b.Open(f.url())
 	b.Keys("h", "n")
 	b.Until(`document.querySelector('#sight').innerText.includes('2 steps') && location.hash.includes('around=place')`)
-	b.Screenshot("near")
 	count := func(b *browsertest.Tab) int {
 		t.Helper()
 		return browsertest.Eval[int](b, `Number(/(\d+) of/.exec(document.querySelector('#sight').innerText)[1])`)
 	}
+	b.Until(`Number(document.querySelector('#net').dataset.camera.split(' ')[2]) > 0.9`) // laid out apart, they are near each other
+	b.Until(`document.querySelector('#minimap').hidden`)
+	id := s.def.Places[s.stuck].ID
+	at := browsertest.Eval[[]float64](b, fmt.Sprintf(`fetch('api/v1/drawing?net=plant&place=%s&steps=2').then((r) => r.json()).then((d) => d.nodes.find((n) => n.id === '%s')).then((n) => [n.x, n.y])`, id, id))
+	if !bright(b, at[0], at[1]) {
+		t.Error("the place whose surroundings are shown is not drawn")
+	}
+	b.Screenshot("near")
 	two, scale := count(b), camera(b)[2]
 	b.Keys(">", ">")
 	b.Until(`document.querySelector('#sight').innerText.includes('4 steps')`)
@@ -218,6 +225,7 @@ func theNeighbourhoodOfANodeIsALink(t *testing.T, chromium *browsertest.Browser)
 	if got, want := count(other), count(b); got != want {
 		t.Errorf("the link shows %d nodes; expected %d", got, want)
 	}
+	other.Screenshot("near-5")
 	b.Keys("n")
 	b.Until(`document.querySelector('#sight').hidden && !location.hash.includes('around')`)
 	b.Click(`#panel [data-key=near]`)

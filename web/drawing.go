@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// drawing is how a definition is drawn. The layout is computed on first use. The
+// drawing is how a definition is drawn. The layouts are computed on first use. The
 // hash is computed from the definition, so it is available at once.
 type drawing struct {
 	def    *petri.Net
@@ -25,7 +25,11 @@ type drawing struct {
 	layout func() *draw.Drawing
 	model  func() *model // nil for a net without one
 	text   func() []byte // as JSON
+	tall   func() []byte // for upright screens
 }
+
+// upright is the ratio of width to height of an upright screen.
+const upright = 0.6
 
 // drawingOf returns the drawing of a net, a new one if its definition changed.
 func (s *Server) drawingOf(n *collector.NetView) *drawing {
@@ -36,7 +40,8 @@ func (s *Server) drawingOf(n *collector.NetView) *drawing {
 	d := &drawing{def: def, final: n.IsFinal, hash: hashOf(def, s.cfg.Version)}
 	d.layout = sync.OnceValue(func() *draw.Drawing { return draw.Net(def, draw.Wide) })
 	d.model = sync.OnceValue(func() *model { return modelOf(def) })
-	d.text = sync.OnceValue(func() []byte { return drawingText(d) })
+	d.text = sync.OnceValue(func() []byte { return drawingText(d, d.layout()) })
+	d.tall = sync.OnceValue(func() []byte { return drawingText(d, draw.Net(def, upright)) })
 	s.drawings[n.Name] = d
 	return d
 }
@@ -70,8 +75,8 @@ func hashOf(def *petri.Net, version string) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-func drawingText(d *drawing) []byte {
-	l, def := d.layout(), d.def
+func drawingText(d *drawing, l *draw.Drawing) []byte {
+	def := d.def
 	doc := api.Drawing{Net: def.ID, Name: def.Name, Doc: def.Doc, Hash: d.hash, Width: l.Width, Height: l.Height, Positions: "layered",
 		Nodes: make([]api.DrawnNode, len(l.Nodes)), Arcs: make([]api.DrawnArc, len(l.Arcs))}
 	if l.Given {
@@ -124,10 +129,16 @@ func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
 		s.serveNear(w, r, n)
 		return
 	}
-	if n == nil || unchanged(w, r, `"`+n.drawing.hash+`"`) {
+	if n == nil {
 		return
 	}
-	answer(w, "application/json", n.drawing.text())
+	tag, text := n.drawing.hash, n.drawing.text
+	if r.URL.Query().Has("upright") {
+		tag, text = tag+"-upright", n.drawing.tall
+	}
+	if !unchanged(w, r, `"`+tag+`"`) {
+		answer(w, "application/json", text())
+	}
 }
 
 // servePicture answers with the drawing as a picture of the current state.

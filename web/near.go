@@ -29,7 +29,11 @@ func (s *Server) serveNear(w http.ResponseWriter, r *http.Request, n *netBoard) 
 		return
 	}
 	place, transition := q.Get("place"), q.Get("transition")
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q", steps, place, transition))
+	aspect, whole := draw.Wide, n.drawing.text
+	if q.Has("upright") {
+		aspect, whole = upright, n.drawing.tall
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d %q %q %v", steps, place, transition, aspect))
 	if unchanged(w, r, fmt.Sprintf(`"%s-%x"`, n.drawing.hash, sum[:6])) {
 		return
 	}
@@ -38,9 +42,9 @@ func (s *Server) serveNear(w http.ResponseWriter, r *http.Request, n *netBoard) 
 	case len(near) == 0:
 		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no place %q or transition %q in net %q", place, transition, n.net.Name))
 	case len(near) > nearMost:
-		answer(w, "application/json", n.drawing.text())
+		answer(w, "application/json", whole())
 	default:
-		answer(w, "application/json", nearText(n, near))
+		answer(w, "application/json", nearText(n, near, aspect))
 	}
 }
 
@@ -74,7 +78,7 @@ func around(def *petri.Net, place, transition string, steps int) map[string]bool
 }
 
 // nearText returns the drawing of some nodes of a net as JSON.
-func nearText(n *netBoard, near map[string]bool) []byte {
+func nearText(n *netBoard, near map[string]bool, aspect float64) []byte {
 	def := *n.net.Def
 	def.Places, def.Transitions, def.Arcs = nil, nil, nil
 	var final []bool
@@ -93,6 +97,5 @@ func nearText(n *netBoard, near map[string]bool) []byte {
 			def.Arcs = append(def.Arcs, a)
 		}
 	}
-	return drawingText(&drawing{def: &def, hash: n.drawing.hash, final: func(place int) bool { return final[place] },
-		layout: func() *draw.Drawing { return draw.Net(&def, draw.Wide) }, model: func() *model { return nil }})
+	return drawingText(&drawing{def: &def, hash: n.drawing.hash, final: func(place int) bool { return final[place] }, model: func() *model { return nil }}, draw.Net(&def, aspect))
 }

@@ -75,6 +75,9 @@ func TestTheSurroundingsOfANodeAreLaidOutApart(t *testing.T) {
 	if w > 1000 || h > 600 {
 		t.Errorf("%d nodes are drawn %v by %v", len(got), w, h)
 	}
+	if _, w, h := ids("/api/v1/drawing?net=orders&upright="); w > h {
+		t.Errorf("for an upright screen the net is drawn %v by %v", w, h)
+	}
 	if all, _, _ := ids("/api/v1/drawing?net=orders&place=p399&steps=2"); len(all) != 800 {
 		t.Errorf("around a place with hundreds of neighbours are %d nodes; expected all 800", len(all))
 	}

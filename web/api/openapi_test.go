@@ -66,6 +66,7 @@ func paths() []path {
 		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag. With a place or a transition, only the nodes around it, laid out apart; all if they are many.",
 			parameters: []parameter{net, {name: "place", description: "id of the place whose surroundings are drawn", optional: true},
 				{name: "transition", description: "id of the transition whose surroundings are drawn", optional: true},
+				{name: "upright", description: "a large net is laid out for an upright screen", optional: true},
 				{name: "steps", description: "how many arcs they reach, from 1 to 5", optional: true}}, document: Drawing{}, errors: of},
 		{name: "/drawing.svg", summary: "The drawing as a picture, with the tokens of now.", parameters: []parameter{net}, kind: "image/svg+xml", errors: of},
 		{name: "/model", summary: "The file that a net was made from, for nets whose drawing has a model. Its digest is the ETag.", parameters: []parameter{net}, kind: "application/xml", errors: of},

@@ -53,6 +53,8 @@ export class Model extends EventTarget {
     /** @type {AbortController|null} */ this.historyAsked = null;
     /** @type {import('./scene.js').Drawing|null} the drawing of the whole net */ this.whole = null;
     /** The surroundings that are laid out apart. */ this.apart = '';
+    /** Whether the screen is higher than wide; large nets are laid out for that. */
+    this.upright = matchMedia('(orientation: portrait)');
     /** The hash of the drawing that is being fetched. */ this.drawingAsked = '';
   }
 
@@ -64,6 +66,7 @@ export class Model extends EventTarget {
     this.live.addEventListener('diff', (event) => this.#diff(/** @type {CustomEvent} */ (event).detail));
     this.live.addEventListener('up', () => { this.clock.reset(); this.#tell('link'); });
     this.live.addEventListener('down', () => this.#tell('link'));
+    this.upright.addEventListener('change', () => this.whole && this.#draw(this.whole.hash, true));
     this.live.open('');
     if (this.where.at) this.#remember();
   }
@@ -198,7 +201,7 @@ export class Model extends EventTarget {
       const [kind, ...id] = around.split(' ');
       if (!this.scene || this.scene.find(/** @type {'place'|'transition'} */ (kind), id.join(' ')) < 0) return;
       try {
-        drawing = arranged(whole, await ask('drawing', { net, [kind]: id.join(' '), steps: String(steps) }));
+        drawing = arranged(whole, await ask('drawing', { net, [kind]: id.join(' '), steps: String(steps), ...this.#shape() }));
       } catch {
         return; // they are shown where the whole net has them
       }
@@ -247,13 +250,14 @@ export class Model extends EventTarget {
   /**
    * Fetches the drawing if it is not the one at hand.
    * @param {string} hash
+   * @param {boolean} [again] in any case
    */
-  async #draw(hash) {
-    if (this.scene?.hash === hash || this.drawingAsked === hash) return;
+  async #draw(hash, again) {
+    if (!again && (this.scene?.hash === hash || this.drawingAsked === hash)) return;
     this.drawingAsked = hash;
     const net = this.where.net;
     try {
-      const drawing = await ask('drawing', { net });
+      const drawing = await ask('drawing', { net, ...this.#shape() });
       if (net !== this.where.net) return;
       this.whole = drawing;
       this.apart = '';
@@ -268,6 +272,11 @@ export class Model extends EventTarget {
     } finally {
       setTimeout(() => this.drawingAsked === hash && (this.drawingAsked = ''), again);
     }
+  }
+
+  /** @returns {Record<string, string>} what shape a large drawing is asked for */
+  #shape() {
+    return this.upright.matches ? { upright: '' } : {};
   }
 
   /** Fetches the frame of the time that the address asks for. */

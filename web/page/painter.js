@@ -97,10 +97,12 @@ export class Painter {
       if (same) same.push(dot);
       else dots.set(fill, [dot]);
     });
+    ctx.globalAlpha = 0.45; // what is hot is seen first
     for (const [fill, path] of bars) {
       ctx.fillStyle = fill;
       ctx.fill(path);
     }
+    ctx.globalAlpha = 1;
     for (const [fill, all] of dots) {
       ctx.fillStyle = fill;
       ctx.beginPath();

@@ -28,6 +28,7 @@ export class Scene {
     this.name = drawing.name ?? '';
     this.doc = drawing.doc ?? '';
     this.hash = drawing.hash;
+    this.width = drawing.width;
     this.nodes = drawing.nodes;
     this.placeCount = drawing.nodes.filter((n) => n.kind === 'place').length;
     this.model = drawing.model;

@@ -207,6 +207,8 @@ export class Stage {
     if (hash !== this.hash) this.cursor = -1; // otherwise the same nodes are elsewhere
     this.hash = hash;
     this.flow.draw(this.model.scene);
+    // Which drawing is shown, for those who wait for it from outside.
+    this.canvas.dataset.drawn = String(this.model.scene?.width ?? '');
     this.painted.cost = 0; // the layer shows something else, so it is not put off
     this.#sight();
     this.around = this.#surroundings();
@@ -262,6 +264,7 @@ export class Stage {
     this.layer.width = Math.round(box.width * (1 + 2 * ahead) * ratio);
     this.layer.height = Math.round(box.height * (1 + 2 * ahead) * ratio);
     this.stale = true;
+    this.painted.cost = 0; // the layer is empty now
     if (!this.camera.touched) this.fit();
     else if (this.model.selected() >= 0) this.point(this.model.selected());
     this.paint(performance.now());

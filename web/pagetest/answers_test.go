@@ -24,6 +24,9 @@ func drawn(s *scripted, r *http.Request) any {
 	q := r.URL.Query()
 	id := q.Get("place") + q.Get("transition")
 	if id == "" {
+		if q.Has("upright") {
+			return s.upright
+		}
 		return s.drawing
 	}
 	near := map[string]bool{id: true}

@@ -52,10 +52,12 @@ func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
 			for _, view := range views {
 				b.Do(chromedp.EmulateViewport(view[0], view[1]))
 				b.Until(fmt.Sprintf(`innerWidth === %d`, view[0]))
+				b.Until(fmt.Sprintf(`document.querySelector('#net').dataset.drawn === '%v'`, shapeOf(s, view)["width"]))
 				b.Keys("0")
 				b.Screenshot(fmt.Sprintf("plant-%d-%d", n, view[0]))
-				if view[0] > view[1] {
-					fillsTheView(t, b, s)
+				fillsTheView(t, b, shapeOf(s, view))
+				if got := painted(b); got < 1 {
+					t.Errorf("in a window of %v, %.2f %% of the canvas is painted", view, got)
 				}
 			}
 			b.Do(chromedp.EmulateViewport(1440, 900))
@@ -74,13 +76,21 @@ func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
 	}
 }
 
+// shapeOf returns the drawing that a window of a size shows.
+func shapeOf(s *scripted, view [2]int64) map[string]any {
+	if view[0] < view[1] {
+		return s.upright
+	}
+	return s.drawing
+}
+
 // fillsTheView fails the test if less than half of the canvas is within the bounds of
 // the drawing.
-func fillsTheView(t *testing.T, b *browsertest.Tab, s *scripted) {
+func fillsTheView(t *testing.T, b *browsertest.Tab, drawing map[string]any) {
 	t.Helper()
 	size := browsertest.Eval[[]float64](b, `(() => { const box = document.querySelector('#stage').getBoundingClientRect();
 		return [box.width, box.height, Number(document.querySelector('#net').dataset.camera.split(' ')[2])]; })()`)
-	share := s.drawing["width"].(float64) * size[2] * s.drawing["height"].(float64) * size[2] / (size[0] * size[1])
+	share := drawing["width"].(float64) * size[2] * drawing["height"].(float64) * size[2] / (size[0] * size[1])
 	if share < 0.5 {
 		t.Errorf("the drawing covers %.0f %% of a view of %v by %v", 100*share, size[0], size[1])
 	}
@@ -113,6 +123,23 @@ func memoryOfALargeNetDoesNotGrow(t *testing.T, chromium *browsertest.Browser) {
 		t.Errorf("scripts hold %.1f MB after the first round and %.1f MB after the last one", before/1e6, after/1e6)
 	}
 	b.Clean(f.addr, false)
+}
+
+// painted returns the percentage of the canvas that has another colour than its corner,
+// right after the size of the window changed by a pixel.
+func painted(b *browsertest.Tab) float64 {
+	return browsertest.Eval[float64](b, `new Promise((done) => {
+		const c = document.querySelector('#net'), stage = document.querySelector('#stage');
+		stage.style.marginRight = '1px';
+		new ResizeObserver((_, o) => requestAnimationFrame(() => {
+			o.disconnect();
+			stage.style.marginRight = '';
+			const pixels = new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer);
+			let other = 0;
+			for (const p of pixels) if (p !== pixels[0]) other++;
+			done((100 * other) / pixels.length);
+		})).observe(stage);
+	})`)
 }
 
 // camera returns where the drawing is: x, y and the scale.

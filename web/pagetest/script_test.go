@@ -26,7 +26,8 @@ type scripted struct {
 	final     []bool // by place: nothing takes its tokens
 	asleep    int    // from this row on, places are empty and nothing happens; 0 for none
 	drawing   map[string]any
-	file      string // of BPMN; "" for none
+	file      string         // of BPMN; "" for none
+	upright   map[string]any // the drawing for an upright screen
 }
 
 // minutes in ms.
@@ -150,13 +151,13 @@ func newScripted(def *petri.Net, stuck string, since int64, instances ...string)
 			s.stuck = i
 		}
 	}
-	s.draw()
+	s.drawing, s.upright = s.draw(draw.Wide), s.draw(0.6)
 	return s
 }
 
 // draw makes the drawing as the API says it.
-func (s *scripted) draw() {
-	d := draw.Net(s.def, draw.Wide)
+func (s *scripted) draw(aspect float64) map[string]any {
+	d := draw.Net(s.def, aspect)
 	var nodes, arcs []map[string]any
 	for i, n := range d.Nodes {
 		node := map[string]any{"label": n.Label, "x": n.X, "y": n.Y, "w": n.W, "h": n.H}
@@ -179,7 +180,7 @@ func (s *scripted) draw() {
 		}
 		arcs = append(arcs, map[string]any{"from": a.From, "to": a.To, "kind": a.Kind.String(), "weight": a.Weight, "points": points})
 	}
-	s.drawing = map[string]any{"net": s.def.ID, "name": s.def.Name, "doc": s.def.Doc, "hash": fmt.Sprintf("h%d", len(nodes)),
+	return map[string]any{"net": s.def.ID, "name": s.def.Name, "doc": s.def.Doc, "hash": fmt.Sprintf("h%d", len(nodes)),
 		"width": d.Width, "height": d.Height, "positions": "given", "nodes": nodes, "arcs": arcs}
 }
 

@@ -299,7 +299,7 @@ func shapes(n *petri.Net) (all []*layout) {
 	for _, p := range d.parts() {
 		l := newLayout(d, p, plan{first: func(int) bool { return false }})
 		l.breakCycles()
-		l = l.shaped(Wide)
+		l = l.shaped(Wide, shapeVisits*len(p.nodes)/len(d.Nodes))
 		l.draw()
 		all = append(all, l)
 	}

@@ -36,7 +36,7 @@ func (d *Drawing) layered(how plan) {
 	for i, part := range parts {
 		l := newLayout(d, part, how)
 		l.breakCycles()
-		layouts[i] = l.shaped(how.aspect)
+		layouts[i] = l.shaped(how.aspect, shapeVisits*len(part.nodes)/len(d.Nodes))
 		boxes[i] = layouts[i].draw()
 	}
 	for i, at := range pack(boxes, how.aspect) {

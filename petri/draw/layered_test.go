@@ -3,6 +3,7 @@
 package draw
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -212,11 +213,32 @@ func BenchmarkNet(b *testing.B) {
 			}
 		})
 	}
-	for _, n := range append(largeNets(5000), star(5000), clique(50), line(10000), petritest.Ring(5000)) {
+	for _, n := range append(largeNets(5000), many(50), star(5000), clique(50), line(10000), petritest.Ring(5000)) {
 		b.Run(n.ID, func(b *testing.B) {
 			for b.Loop() {
 				Net(n, Wide)
 			}
 		})
 	}
+}
+
+// many returns a number of webs that are not connected.
+func many(parts int) *petri.Net {
+	n := grid("parts", 0, 0)
+	for k := range parts {
+		web := big(100, 250)
+		id := func(s string) string { return fmt.Sprintf("%d.%s", k, s) }
+		for _, p := range web.Places {
+			p.ID = id(p.ID)
+			n.Places = append(n.Places, p)
+		}
+		for _, t := range web.Transitions {
+			t.ID = id(t.ID)
+			n.Transitions = append(n.Transitions, t)
+		}
+		for _, a := range web.Arcs {
+			add(n, id(a.Source), id(a.Target))
+		}
+	}
+	return n
 }

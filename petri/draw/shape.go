@@ -12,13 +12,13 @@ import (
 const (
 	shapedFrom  = 60     // nodes; smaller parts are in one strip
 	gainLeast   = 1.3    // how much larger a shaped part is on a screen, at least
-	shapeVisits = 150000 // vertices of all layouts that are tried, about
+	shapeVisits = 150000 // vertices of all layouts that are tried for a net, about
 )
 
 // shaped returns the layout, or one of about the ratio of width to height that
-// aspect asks for, if the net is large and the other one is seen larger. Square layouts
-// stay as they are.
-func (l *layout) shaped(aspect float64) *layout {
+// aspect asks for, if the part is large and the other one is seen larger. Square layouts
+// stay as they are. visits bounds the vertices of the layouts that are tried, about.
+func (l *layout) shaped(aspect float64, visits int) *layout {
 	base := l.copyColumns()
 	l.divide()
 	l.order()
@@ -33,7 +33,7 @@ func (l *layout) shaped(aspect float64) *layout {
 	}
 	best, least := l, max(width/aspect, height)/gainLeast
 	bounds, ways := base.bounds(aspect), []func(*layout){(*layout).settleRows, (*layout).assignRows}
-	if tries := shapeVisits / len(l.column); tries < len(bounds) {
+	if tries := visits / len(l.column); tries < len(bounds) {
 		bounds, ways = bounds[:max(2, tries)], ways[:1]
 	}
 	for _, bound := range bounds {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -109,4 +110,37 @@ func TestMeasures(t *testing.T) {
 		fmt.Fprintln(&table, measured(n, d))
 	}
 	t.Log("net, nodes, arcs, crossings, size, aspect, scale\n" + table.String())
+}
+
+func TestArcsOfLargeNetsLeaveAndArriveLevel(t *testing.T) {
+	eachLarge(t, 1000, func(t *testing.T, _ *petri.Net, d *Drawing) {
+		for i, a := range d.Arcs {
+			p := a.Points
+			if last := len(p) - 1; last > 1 && (math.Abs(p[0].Y-p[1].Y) > 0.2 || math.Abs(p[last].Y-p[last-1].Y) > 0.2) {
+				t.Fatalf("arc %d leaves or arrives on a slope: %v", i, p)
+			}
+		}
+	})
+}
+
+func TestArcsBetweenStripsHaveTracksOfTheirOwnUnlessTheyHaveAnEndInCommon(t *testing.T) {
+	eachLarge(t, 1000, func(t *testing.T, _ *petri.Net, d *Drawing) {
+		tracks := map[float64][]segment{}
+		for i, a := range d.Arcs {
+			for k := 1; k < len(a.Points); k++ {
+				p, q := a.Points[k-1], a.Points[k]
+				if p.X != q.X || math.Abs(p.Y-q.Y) < 1 {
+					continue
+				}
+				for _, other := range tracks[p.X] {
+					b := d.Arcs[other.arc]
+					apart := a.From != b.From && a.To != b.To && a.From != b.To && a.To != b.From
+					if apart && max(min(p.Y, q.Y), min(other.a.Y, other.b.Y)) < min(max(p.Y, q.Y), max(other.a.Y, other.b.Y))-1 {
+						t.Fatalf("arcs %d and %d share a line at %v", i, other.arc, p.X)
+					}
+				}
+				tracks[p.X] = append(tracks[p.X], segment{p, q, i})
+			}
+		}
+	})
 }

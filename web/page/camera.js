@@ -65,7 +65,7 @@ export class Camera {
    * @param {number} height
    */
   fit(box, width, height) {
-    const margin = Math.min(44, width / 14);
+    const margin = Math.min(48, width / 14);
     const w = box.right - box.left;
     const h = box.bottom - box.top;
     this.scale = Math.min(1.2, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));

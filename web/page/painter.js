@@ -91,8 +91,9 @@ export class Painter {
       }
       const tokens = frame?.places[i]?.tokens;
       const h = node.final || !frame || !tokens ? 0 : heat(frame.oldestAge(i, now));
-      const fill = tokens ? palette.heat.fill(h) : palette.line;
-      const dot = /** @type {[number, number, number]} */ ([sx, sy, Math.max(tokens ? 1.6 + 2 * h : 0.8, scene.radius(i, scale))]);
+      const fill = tokens ? palette.heat.fill(h) : palette.arc;
+      const r = scene.radius(i, scale);
+      const dot = /** @type {[number, number, number]} */ ([sx, sy, tokens ? Math.max(1.6 + 2 * h, r) : Math.max(0.8, r / 2)]);
       const same = dots.get(fill);
       if (same) same.push(dot);
       else dots.set(fill, [dot]);

@@ -169,6 +169,12 @@ export class Scene {
       box.top = Math.min(box.top, n.y - n.h / 2);
       box.bottom = Math.max(box.bottom, n.y + n.h / 2 + (n.kind === 'place' ? 30 : 0));
     }
+    for (const { box: way } of this.arcs) {
+      box.left = Math.min(box.left, way.left);
+      box.right = Math.max(box.right, way.right);
+      box.top = Math.min(box.top, way.top);
+      box.bottom = Math.max(box.bottom, way.bottom);
+    }
     return this.nodes.length ? box : { left: 0, top: 0, right: 1, bottom: 1 };
   }
 }

@@ -297,3 +297,26 @@ func elementsHaveTheNumbersOfTheirRows(t *testing.T, chromium *browsertest.Brows
 		t.Errorf("numbers of elements (-want +got):\n%s", d)
 	}
 }
+
+// What shows a part of a net is not there while the net is shown as BPMN.
+func theNeighbourhoodOfAnElementIsShownInTheNet(t *testing.T, chromium *browsertest.Browser) {
+	b, f := openedClaims(t, chromium, "")
+	b.Do(chromedp.EmulateViewport(1440, 900))
+	b.Until(drawnBPMN)
+	hidden := `['sight', 'minimap', 'quiet'].every((id) => document.getElementById(id).hidden)`
+	b.Until(hidden)
+	b.Keys("q", "h")
+	b.Until(`!document.querySelector('#panel').hidden && document.querySelector('#panel [data-key=near]')`)
+	if at := browsertest.Eval[string](b, "location.hash"); strings.Contains(at, "quiet") {
+		t.Errorf("q changes the address to %s", at)
+	}
+	b.Click("#panel [data-key=near]")
+	b.Until(`location.hash.includes('around=') && location.hash.includes('view=net') && document.querySelector('#bpmn').hidden && !document.querySelector('#sight').hidden && !document.querySelector('#quiet').hidden`)
+	b.Screenshot("bpmn-near")
+	if browsertest.Eval[bool](b, `document.querySelector('#sight').getBoundingClientRect().top < document.querySelector('#view').getBoundingClientRect().bottom`) {
+		t.Error("what is shown is said over the choice between BPMN and net")
+	}
+	b.Keys("b")
+	b.Until(`!document.querySelector('#bpmn').hidden && ` + hidden)
+	b.Clean(f.addr, false)
+}

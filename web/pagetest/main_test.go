@@ -60,6 +60,7 @@ func TestThePage(t *testing.T) {
 		{"numbers are written for people", numbersAreWrittenForPeople},
 		{"a net from BPMN is shown as BPMN", aNetFromBPMNIsShownAsBPMN},
 		{"an element leads to its place", anElementLeadsToItsPlace},
+		{"the neighbourhood of an element is shown in the net", theNeighbourhoodOfAnElementIsShownInTheNet},
 		{"a place inside is shown where it is", aPlaceInsideIsShownWhereItIs},
 		{"elements are reached with the keyboard", elementsAreReachedWithTheKeyboard},
 		{"frames keep the elements of the page", framesKeepTheElementsOfThePage},

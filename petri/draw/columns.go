@@ -98,8 +98,9 @@ func (l *layout) topological() []int {
 // lines behind the nodes.
 const lanesMost = 60000
 
-// divide gives long edges their lanes, the shorter edges first, and links vertices
-// in neighbouring columns.
+// divide gives long edges their lanes, the shorter edges first if there are too many, and
+// links vertices in neighbouring columns. Lanes that are not shared are in the order of the
+// edges, on which the first order of a column depends.
 func (l *layout) divide() {
 	order := make([]int, len(l.edges))
 	for e := range order {
@@ -110,15 +111,22 @@ func (l *layout) divide() {
 	l.in, l.out = make([][]link, len(l.nodes)), make([][]link, len(l.nodes))
 	trunks := map[hub][]int{}
 	room := lanesMost
-	for _, e := range order {
+	for k, e := range order {
 		if room -= span(e) - 1; room < 0 {
+			order = order[:k]
 			break
 		}
-		if !l.shared || span(e) == 1 {
+		if l.shared && span(e) > 1 {
+			room += span(e) - 1 - l.join(e, trunks)
+		} else if l.shared {
 			l.chain(e)
-			continue
 		}
-		room += span(e) - 1 - l.join(e, trunks)
+	}
+	if !l.shared {
+		slices.Sort(order)
+		for _, e := range order {
+			l.chain(e)
+		}
 	}
 }
 

@@ -111,6 +111,24 @@ func TestArcsOfALayeredDrawingPassNoNode(t *testing.T) {
 	}
 }
 
+func TestLanesOfTheirOwnAreInTheOrderOfTheEdges(t *testing.T) {
+	for seed := range uint64(seeds) {
+		for _, l := range laidOut(petritest.RandomNet(rand.New(rand.NewPCG(seed, 5))), (*layout).breakCycles, (*layout).divide) {
+			last := len(l.nodes) - 1
+			for e := range l.edges {
+				for _, v := range l.edges[e].chain {
+					if l.lane(v) && v != last+1 {
+						t.Fatalf("seed %d: lane %d of edge %d comes after lane %d", seed, v, e, last)
+					}
+					if l.lane(v) {
+						last = v
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestTheLongestOfTooManyLongArcsAreStraight(t *testing.T) {
 	n := long(2000, 60)
 	straight, arcs := 0, Net(n, Wide).Arcs

@@ -119,7 +119,6 @@ export class Panel {
       el('button', { type: 'button', class: 'icon close', 'aria-label': 'Close the details (Esc)', title: 'Esc', 'data-key': 'close', onclick: () => model.select('', '') }, '×'));
     const doc = this.answer?.doc || model.scene?.nodes[node]?.doc;
     const body = el('div', { class: 'panel-body' });
-    if (node >= 0) body.append(el('p', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'near', title: 'n', onclick: () => model.lookAround(node, 2) }, 'Show only what is near')));
     if (at) body.append(el('p', { class: 'note' }, `The drawing shows ${clock(at)}; the details below are of now.`));
     body.append(...element(model, node));
     const outside = links(model);
@@ -128,6 +127,7 @@ export class Panel {
     if (this.trouble) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
     if (this.answer && kind) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
     else if (!this.trouble) body.append(el('p', { class: 'quiet' }, 'asking …'));
+    if (node >= 0) body.append(el('p', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'near', title: 'n', onclick: () => model.lookAround(node, 2) }, 'Show only what is near')));
     replaceKeepingFocus(root, head, body);
   }
 }

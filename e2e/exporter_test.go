@@ -22,7 +22,7 @@ func exporters() []struct{ version, program, missing, file, auth string } {
 	debians, _ := exec.LookPath("prometheus-snmp-exporter")
 	return []struct{ version, program, missing, file, auth string }{
 		{"0.21", debians, "Debian package prometheus-snmp-exporter", "snmp-0.22.yml", ""},
-		{"0.29", os.Getenv("PNAGENT_TEST_EXPORTER"), "make check-exporter", "snmp.yml", "noc"},
+		{"0.29", os.Getenv("PNAGENT_TEST_EXPORTER"), "make check-integrations", "snmp.yml", "noc"},
 	}
 }
 

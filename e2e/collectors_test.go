@@ -70,7 +70,7 @@ func (c collected) holds(t *testing.T, read func() (tokens map[string]uint64, ag
 			return err
 		}
 		for _, p := range c.side.view(t).Nets[0].Places {
-			if got, there := tokens[p.ID]; !there || got != uint64(*p.Tokens) {
+			if got, there := tokens[p.ID]; !there || got != *p.Tokens {
 				return fmt.Errorf("place %q has %d tokens, want %d; there are %v", p.ID, got, *p.Tokens, tokens)
 			}
 		}

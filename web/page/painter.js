@@ -68,7 +68,7 @@ export class Painter {
   }
 
   /**
-   * Nodes where their shapes could not be told apart: places as dots, larger the
+   * Nodes where their shapes would look the same: places as dots, larger the
    * hotter they are, transitions as bars; all of one colour at once.
    * @param {import('./scene.js').Scene} scene
    * @param {import('./frame.js').Frame|null} frame

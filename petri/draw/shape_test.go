@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -93,11 +94,11 @@ func TestSmallNetsAreInOneStripWhateverTheAspect(t *testing.T) {
 	}
 }
 
-// The table of docs/design/drawing.md: go test ./petri/draw -run TestMeasures -v
+// The table of docs/design/drawing.md: PNAGENT_TEST_MEASURES=1 go test ./petri/draw -run TestMeasures -v
 func TestMeasures(t *testing.T) {
 	nets := corpusNets(t)
 	for _, size := range sizes {
-		if size <= 1000 || testing.Verbose() {
+		if size <= 1000 || os.Getenv("PNAGENT_TEST_MEASURES") != "" {
 			nets = append(nets, largeNets(size)...)
 		}
 	}

@@ -3,20 +3,16 @@
 package dashboards
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/pnagent/pnagent/internal/npmtest"
 )
 
 // TestGrafanaTakesTheDashboards holds the files against the types of Grafana and
@@ -127,74 +123,14 @@ func writeBroken(t *testing.T, path string, breakIt func(dashboard, table, stat 
 }
 
 // grafanaPackages returns Node and a directory where the packages of Grafana are
-// installed: it is kept for the next time, until other versions are asked for.
-// Without npm, or a registry that it reaches, the test is skipped.
+// installed.
 func grafanaPackages(t *testing.T) (node, root string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		t.Skip("node is not installed (Debian package nodejs)")
 	}
-	npm, err := exec.LookPath("npm")
-	if err != nil {
-		t.Skip("npm is not installed (Debian package npm)")
-	}
-	sum := sha256.New()
-	inputs := map[string][]byte{}
-	for _, name := range []string{".npmrc", "package.json", "package-lock.json"} {
-		text, err := os.ReadFile(filepath.Join("grafanatest", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if regexp.MustCompile(`"resolved"`).Match(text) {
-			t.Errorf("grafanatest/%s names the registry that it was made with", name)
-		}
-		inputs[name] = text
-		sum.Write(text)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		cache = t.TempDir()
-	}
-	cache = filepath.Join(cache, "pnagent")
-	root = filepath.Join(cache, fmt.Sprintf("grafanatest-%x", sum.Sum(nil)[:8]))
-	if _, err := os.Stat(root); err != nil {
-		install(t, npm, cache, root, inputs)
-	}
-	return node, root
-}
-
-// install has npm install what the inputs ask for at root, all or nothing.
-func install(t *testing.T, npm, cache, root string, inputs map[string][]byte) {
-	t.Helper()
-	if err := os.MkdirAll(cache, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	dir, err := os.MkdirTemp(cache, "installing-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	for name, text := range inputs {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, npm, "ci")
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		if away := regexp.MustCompile(`E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT|NETUNREACH|HOSTUNREACH)\b`).Find(out); away != nil {
-			t.Skipf("npm does not reach its registry (%s)", away)
-		}
-		t.Fatalf("npm ci: %v\n%s", err, bytes.TrimSpace(out))
-	}
-	if err := os.Rename(dir, root); err != nil {
-		if _, there := os.Stat(root); there != nil { // another test was as fast
-			t.Fatal(err)
-		}
-	}
+	return node, npmtest.Install(t, "grafanatest")
 }
 
 func stderrOf(err error) []byte {

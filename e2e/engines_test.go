@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/npmtest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -84,19 +85,8 @@ const connection = { host: '127.0.0.1', port: Number(process.argv[2]) };
 
 func TestAQueueOfBullMQReportsItsJobs(t *testing.T) {
 	t.Parallel()
-	node, npm, redis := need(t, "node", "nodejs"), need(t, "npm", "npm"), need(t, "redis-server", "redis-server")
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	lib := filepath.Join(cache, "pnagent-test", "bullmq")
-	const version = "5.34.0"
-	if err := os.MkdirAll(lib, 0o755); err != nil {
-		t.Skip(err)
-	}
-	if out, err := exec.CommandContext(t.Context(), npm, "install", "--prefix", lib, "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "bullmq@"+version).CombinedOutput(); err != nil {
-		t.Skipf("npm cannot fetch BullMQ: %v: %.300s", err, out)
-	}
+	node, redis := need(t, "node", "nodejs"), need(t, "redis-server", "redis-server")
+	lib := npmtest.Install(t, "bullmq")
 	dir := t.TempDir()
 	if err := os.Symlink(filepath.Join(lib, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
 		t.Fatal(err)

@@ -4,11 +4,13 @@ package pagetest
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
+	"github.com/pnagent/pnagent/internal/npmtest"
 )
 
 // violations runs axe once no colour changes any more, and returns what it finds.
@@ -16,11 +18,7 @@ const violations = `Promise.all(document.getAnimations().map((a) => a.finished))
 
 // axeFindsNothing looks at each state of the page, in both themes, on a screen and a phone.
 func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
-	path := os.Getenv("PNAGENT_AXE")
-	if path == "" {
-		t.Skip("PNAGENT_AXE does not name axe.min.js of axe-core")
-	}
-	axe, err := os.ReadFile(path)
+	axe, err := os.ReadFile(filepath.Join(npmtest.Install(t, "axe"), "node_modules", "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,5 @@
 // nets, so that the expected page is known to the second. The end-to-end tests
 // open the page with the real server and engines.
 //
-// With PNAGENT_AXE set to the path of axe.min.js of axe-core, axe looks at each state of
-// the page.
+// axe-core looks at each state of the page; npm installs it.
 package pagetest

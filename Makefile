@@ -85,10 +85,6 @@ soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed
 	PNAGENT_TEST_PAGE_MINUTES=10 $(GO) test -count=1 -timeout 30m -run 'TestThePage/memory' ./web/pagetest
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./mib/...
 
-.PHONY: check-integrations
-check-integrations: ## build snmp_exporter 0.29 and Telegraf 1.29, and run them with the files that pnagent integrations writes
-	@GO="$(GO)" scripts/integrations
-
 .PHONY: bench
 bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable

@@ -14,6 +14,7 @@
 // NATS' server is built from the module in go.mod, so what needs only that
 // never skips. snmpd, net-snmp's tools, smilint, prometheus, promtool and Zabbix are
 // Debian's; a test that needs one skips, with its name, where it is absent.
+// snmp_exporter and Telegraf are built from the module proxy, once for each user.
 // Everything listens at free ports of 127.0.0.1 and writes below temporary
 // directories. Nothing sleeps for a while in the hope that it is enough: tests
 // wait for a condition, until patience ends.

@@ -5,38 +5,36 @@ package e2e
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-)
 
-// exporters are versions of snmp_exporter with the file that each one reads.
-func exporters() []struct{ version, program, missing, file, auth string } {
-	debians, _ := exec.LookPath("prometheus-snmp-exporter")
-	return []struct{ version, program, missing, file, auth string }{
-		{"0.21", debians, "Debian package prometheus-snmp-exporter", "snmp-0.22.yml", ""},
-		{"0.29", os.Getenv("PNAGENT_TEST_EXPORTER"), "make check-integrations", "snmp.yml", "noc"},
-	}
-}
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
+)
 
 func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 	t.Parallel()
-	for _, e := range exporters() {
+	for _, e := range []struct {
+		version, file, auth string
+		program             func(*testing.T) string
+	}{
+		{"0.21", "snmp-0.22.yml", "", func(t *testing.T) string { return need(t, "prometheus-snmp-exporter", "prometheus-snmp-exporter") }},
+		{"0.29", "snmp.yml", "noc", func(t *testing.T) string { return needProxied(t, snmpExporter) }},
+	} {
 		t.Run(e.version, func(t *testing.T) {
 			t.Parallel()
-			if e.program == "" {
-				t.Skipf("snmp_exporter %s is not here: %s", e.version, e.missing)
-			}
+			program := e.program(t)
 			snmpd := hardened(t)
 			m, natsURL, dir := generate(t, "", examples(t)...), startNATS(t), t.TempDir()
-			side := serve(t, natsURL, "--agentx", "unix:"+snmpd.socket, "--mib-dir", m.dir, "--alarms", write(t, "alarms.yaml", impatient))
+			side := serve(t, natsURL, "--agentx", "unix:"+snmpd.socket, "--snmp", "127.0.0.1:0", "--mib-dir", m.dir, "--alarms", write(t, "alarms.yaml", impatient))
 			runEngine(t, natsURL, "north", append([]string{"--instances", "2", "--bindings", manual(t, m.lock)}, examples(t)...)...)
 			if r := pnagent(t, "integrations", "snmp-exporter", "--dir", dir, "--mib-dir", m.dir); r.code != 0 {
 				t.Fatalf("pnagent integrations: got %+v", r)
@@ -47,19 +45,23 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 			}
 			config := write(t, "snmp.yml", strings.NewReplacer("CHANGE-THE-AUTH-PASSPHRASE", "authentication", "CHANGE-THE-PRIV-PASSPHRASE", "encryption").Replace(string(text)))
 			listen := freeAddr(t, "tcp")
-			start(t, e.program, "--config.file="+config, "--web.listen-address="+listen)
+			start(t, program, "--config.file="+config, "--web.listen-address="+listen)
 
 			query := url.Values{"target": {snmpd.addr}, "module": {"petrinet"}}
 			if e.auth != "" {
 				query.Set("auth", e.auth)
 			}
-			exporter := web{"http://" + listen}
-			until(t, "every place has its tokens, by name", func() error {
+			exporter, agent := web{"http://" + listen}, snmptest.Client{Addr: side.snmp}
+			until(t, "every place and transition has its numbers, by name", func() error {
+				from := walk(t, agent).rows(placeTable, placeOldestAge)
 				s, err := exporter.readFrom("/snmp?" + query.Encode())
 				if err != nil {
 					return err
 				}
-				if err := exportsThePlaces(s, side.view(t).numbers().Tokens); err != nil {
+				if err := exportsTheNumbers(s, side.view(t).numbers()); err != nil {
+					return err
+				}
+				if err := exportsTheAges(s, from, walk(t, agent).rows(placeTable, placeOldestAge)); err != nil {
 					return err
 				}
 				return exportsTheRest(s, e.file == "snmp.yml")
@@ -68,19 +70,35 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 	}
 }
 
-// exportsThePlaces checks that each place is there, with its tokens.
-func exportsThePlaces(s scrape, want map[key]uint64) error {
-	got := map[key]uint64{}
-	for _, one := range s.all("pnPlaceTokens") {
-		got[key{one.labels["pnNetName"], one.labels["pnPlaceId"]}] = uint64(one.value)
+// named are the values of a metric by the net and the id of its rows.
+func (s scrape) named(metric, id string) map[key]uint64 {
+	values := map[key]uint64{}
+	for _, one := range s.all(metric) {
+		values[key{one.labels["pnNetName"], one.labels[id]}] = uint64(one.value)
 	}
-	for place, n := range want {
-		if there, ok := got[place]; !ok || there != n {
-			return fmt.Errorf("%v has %d, want %d", place, there, n)
+	return values
+}
+
+// exportsTheNumbers checks that each place is there with its tokens, and each transition with its firings.
+func exportsTheNumbers(s scrape, want numbers) error {
+	tokens, firings := s.named("pnPlaceTokens", "pnPlaceId"), s.named("pnTransitionFirings", "pnTransitionId")
+	if len(want.Tokens) == 0 || len(want.Firings) == 0 || !maps.Equal(tokens, want.Tokens) || !maps.Equal(firings, want.Firings) {
+		return fmt.Errorf("tokens %v, firings %v; want %v", tokens, firings, want)
+	}
+	return nil
+}
+
+// exportsTheAges checks that each oldest token has an age that is not below the one before and
+// not above the one after.
+func exportsTheAges(s scrape, before, after map[key]smi.Value) error {
+	ages := s.named("pnPlaceOldestAge", "pnPlaceId")
+	if len(before) == 0 || len(ages) != len(before) {
+		return fmt.Errorf("%d ages, want %d", len(ages), len(before))
+	}
+	for place, age := range ages {
+		if age < before[place].Num || age > after[place].Num {
+			return fmt.Errorf("%v is %d s old, want %d to %d", place, age, before[place].Num, after[place].Num)
 		}
-	}
-	if len(want) == 0 || len(got) != len(want) {
-		return fmt.Errorf("%d places, want %d", len(got), len(want))
 	}
 	return nil
 }

@@ -73,5 +73,5 @@ const collectdPage = `# collectd reads pnagent
 Values are ~petrinet-NET/TYPE-place-oldest_age_seconds-ID~ and the like; the agent's are ~petrinet-agent/TYPE-view_age_seconds~.
 The agent's values include the number of active alarms by severity. collectd receives no traps. Read ~duration-view_age_seconds~ above 10 as "no other number can be trusted".
 
-Tried with collectd 5.12, SNMPv3 and SNMPv2c. All OIDs are below ROOT.
+Tried with 5.12.0, over SNMPv3 and SNMPv2c. All OIDs are below ROOT.
 `

@@ -16,7 +16,7 @@ func TestTelegrafHasEachTableWithItsColumns(t *testing.T) {
 	o := options(t, mib.DefaultRoot)
 	s := newSite(o)
 	text := written(t, o, "telegraf/pnagent.conf")
-	line := regexp.MustCompile(`^( *\[\[inputs\.snmp(_trap|\.table|\.field|\.table\.field)?\]\]| *[a-z_]+ = ("[^"\\]*"|\[("[^"\\]*"(, )?)+\]|[0-9]+|true)|#.*|)$`)
+	line := regexp.MustCompile(`^( *\[\[(inputs\.snmp(_trap|\.table|\.field|\.table\.field)?|processors\.regex(\.field_rename)?)\]\]| *[a-z_]+ = ("[^"\\]*"|\[("[^"\\]*"(, )?)+\]|[0-9]+|true)|#.*|)$`)
 	for n, l := range strings.Split(text, "\n") {
 		if !line.MatchString(l) {
 			t.Errorf("line %d is not of Telegraf: %s", n+1, l)

@@ -56,6 +56,14 @@ func telegrafFiles(s *site) []File {
   priv_protocol = "AES"
   priv_password = "CHANGE-THE-PRIV-PASSPHRASE"
   path = ["/etc/pnagent/mibs/smi", "/etc/pnagent/mibs"]
+
+# Fields of notifications without the number of the alarm behind their names.
+[[processors.regex]]
+  namepass = ["snmp_trap"]
+
+  [[processors.regex.field_rename]]
+    pattern = "^(pnAlarm[A-Za-z]+)[.][0-9]+$"
+    replacement = "${1}"
 `)
 	return []File{{Path: "telegraf/pnagent.conf", Content: []byte(conf.String())}, s.readme("telegraf", telegrafPage)}
 }
@@ -85,5 +93,6 @@ const telegrafPage = `# Telegraf reads pnagent
 | ~pn_source~ | source, net, name | ~state~: 1 up, 2 stale, 3 gone, 4 undefined, 5 refused |
 
 Counters are as they are: use ~non_negative_derivative~. ~inputs.snmp_trap~ needs the right to open port 162, and is the one part that
-reads the modules: without them its fields are OIDs. Tried with Telegraf 1.29.5, without traps. All OIDs are below ROOT.
+reads the modules: without them its fields are OIDs. Its measurement is ~snmp_trap~ with the tag ~name~, such as ~pnTokenStuck~, and the
+field ~pnAlarmText~. Tried with 1.37.2, encrypted. All OIDs are below ROOT.
 `

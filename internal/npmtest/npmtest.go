@@ -14,6 +14,8 @@ import (
 	"regexp"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // settings are npm's: nothing of a package is run, and no registry is named in a lock.
@@ -89,7 +91,7 @@ func install(t testing.TB, npm, cache, root string, inputs map[string][]byte) {
 		}
 		t.Fatalf("npm ci: %v\n%s", err, bytes.TrimSpace(out))
 	}
-	if err := os.Rename(dir, root); err != nil {
+	if err := atomicfile.Rename(dir, root); err != nil {
 		if _, there := os.Stat(root); there != nil { // another test was as fast
 			t.Fatal(err)
 		}

@@ -120,6 +120,7 @@ var rooms = map[string]room{
 	"internal/selfmetrics/selfmetricstest": {imports: []string{"internal/selfmetrics"}},
 	"internal/proxytest":                   {},
 	"internal/natstest":                    {},
+	"internal/npmtest":                     {imports: []string{"internal/atomicfile"}},
 	"internal/logtest":                     {},
 	"e2e/fleetsim":                         {},
 	"e2e/suites":                           {},

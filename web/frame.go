@@ -4,6 +4,7 @@ package web
 
 import (
 	"encoding/json"
+	"slices"
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/internal/plaintext"
@@ -17,9 +18,9 @@ type frame struct {
 	columns stats.Columns
 }
 
-// newFrame returns the frame of a net.
-func newFrame(n *collector.NetView, drawing string, generation uint64, at int64) *frame {
-	f := &frame{columns: n.Rows.Columns, Frame: api.Frame{Net: n.Name, Drawing: drawing, Generation: generation, At: api.Time(at),
+// newFrame returns the frame of a net. Tokens may stay in the places of resting.
+func newFrame(n *collector.NetView, drawing string, resting []int, generation uint64, at int64) *frame {
+	f := &frame{columns: n.Rows.Columns, Frame: api.Frame{Net: n.Name, Drawing: drawing, Generation: generation, At: api.Time(at), Resting: resting,
 		Places: make([]api.PlaceNow, len(n.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.Rows.Transitions))}}
 	for i := range f.Places {
 		f.Places[i] = placeNow(n, i)
@@ -32,7 +33,7 @@ func newFrame(n *collector.NetView, drawing string, generation uint64, at int64)
 
 // follows reports whether f can be sent as a difference to an earlier frame.
 func (f *frame) follows(before *frame) bool {
-	return before.Drawing == f.Drawing && before.columns == f.columns &&
+	return before.Drawing == f.Drawing && before.columns == f.columns && slices.Equal(before.Resting, f.Resting) &&
 		len(before.Places) == len(f.Places) && len(before.Transitions) == len(f.Transitions)
 }
 

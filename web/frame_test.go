@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -68,6 +69,9 @@ func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 		for range 60 {
 			if w.random.IntN(15) == 0 {
 				w.grow(w.random.IntN(3), w.random.IntN(3))
+			}
+			if w.random.IntN(20) == 0 {
+				st.alarms = &alarm.ActiveSet{Resting: map[string][]int{"net": {0, w.random.IntN(3) + 1}}}
 			}
 			if w.random.IntN(20) == 0 {
 				w.view.Nets[0].Rows.Columns ^= stats.ColRunning

@@ -168,7 +168,7 @@ func everything(t *testing.T) *stage {
 			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
-	st.alarms.LastChange = t0
+	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]int{"order": {0}}
 	view.NATS = &natslink.ConnState{Server: "nats://x", Reason: "EOF"}
 	view.Up = &natslink.ConnState{}
 	st.now = time.UnixMicro(view.At)
@@ -223,7 +223,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	for kind, text := range map[string][]byte{"Frame": dataOf(t, st.board.Load().nets["order"].whole()), "Overview": dataOf(t, st.board.Load().overview())} {
 		hold("event "+kind, "", any(object(t, text)), &schema{Ref: "#/components/schemas/" + kind})
 	}
-	changed := newFrame(st.board.Load().view.Nets[0], "", 0, 0)
+	changed := newFrame(st.board.Load().view.Nets[0], "", nil, 0, 0)
 	changed.Places[0], changed.Transitions[0], changed.Transitions[1] = api.PlaceNow{}, api.TransitionNow{}, api.TransitionNow{}
 	whole := st.board.Load().nets["order"].frame()
 	hold("event Diff", "", any(object(t, encoded(whole.diff(changed)))), &schema{Ref: "#/components/schemas/Diff"})

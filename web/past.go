@@ -42,7 +42,7 @@ func (s *Server) pastOf(net string) (*history.Past, time.Duration) {
 // pastFrame returns a kept frame for the current drawing of the net. Rows that the
 // net got later are empty.
 func pastFrame(n *netBoard, kept *history.Frame) *api.Frame {
-	f := &api.Frame{Net: n.net.Name, Drawing: n.drawing.hash, At: api.Time(kept.At),
+	f := &api.Frame{Net: n.net.Name, Drawing: n.drawing.hash, At: api.Time(kept.At), Resting: n.resting,
 		Places: make([]api.PlaceNow, len(n.net.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.net.Rows.Transitions))}
 	cols := kept.Columns
 	for i, p := range kept.Places {

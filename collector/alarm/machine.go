@@ -113,6 +113,7 @@ type Machine struct {
 	active      []*held          // by Index; those without one first
 	byKey       map[key]*held
 	nets        map[string]*netWatch
+	resting     map[string][]int // see ActiveSet; replaced as a whole
 	sources     map[string]*sourceWatch
 	recalled    bool // the net shows snapshots from before the start
 	nats        natsWatch
@@ -128,7 +129,7 @@ type Machine struct {
 // start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
-		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]int{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}
@@ -323,6 +324,7 @@ func (m *Machine) forget() {
 	for name, n := range m.nets {
 		if n.step != m.step {
 			delete(m.nets, name)
+			m.rest(name, nil)
 		}
 	}
 	for name, s := range m.sources {
@@ -334,7 +336,7 @@ func (m *Machine) forget() {
 
 // State returns the active alarms with an index, and the number of suppressed notifications.
 func (m *Machine) State(suppressed uint64) *ActiveSet {
-	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Active: make([]Alarm, 0, len(m.active))}
+	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Resting: m.resting, Active: make([]Alarm, 0, len(m.active))}
 	for _, h := range m.active {
 		if h.Index == 0 {
 			continue

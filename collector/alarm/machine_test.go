@@ -5,6 +5,8 @@ package alarm
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -80,6 +82,34 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 	}
 	if cleared != burst || reports != 2 || s.suppressed != 1900 {
 		t.Errorf("%d sent of as cleared, %d suppressed in %d reports", cleared, s.suppressed, reports)
+	}
+}
+
+func TestPlacesWhoseStuckTokensAnOverrideAllowsRest(t *testing.T) {
+	for rules, want := range map[string]map[string][]int{
+		"{}": {},
+		"overrides: [{net: a, place: p1, stuck: off}]":                                                          {"a": {1}},
+		"overrides: [{place: p?, stuck: off}, {place: p2, stuck: {after: 1h}}, {net: b, place: p0, stuck: on}]": {"a": {0, 1}, "b": {1}},
+		"defaults: {stuck: off}": {}, // nothing is watched, so nothing is known about tokens
+	} {
+		r, err := ReadRules(strings.NewReader(rules), "alarms.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := NewMachine(r, Saved{}, time.Hour)
+		a, b := wide("a", 3, 1), wide("b", 3, 1)
+		m.Step(viewOf(a, b), 1_000_000)
+		got := m.State(0).Resting
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: want -, got +\n%s", rules, diff)
+		}
+		m.Step(viewOf(a), 2_000_000)
+		if now := m.State(0).Resting; now["b"] != nil || !slices.Equal(now["a"], want["a"]) {
+			t.Errorf("%s: %v of a net that is gone, want %v of the other", rules, now, want["a"])
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: an earlier state changed: want -, got +\n%s", rules, diff)
+		}
 	}
 }
 

@@ -4,6 +4,8 @@ package alarm
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
@@ -69,11 +71,16 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 		}
 		return shared[r]
 	}
+	var resting []int
 	w.places = m.subjects(w.places, TokenStuck, w.name, len(def.Places), func(i int) (string, *Rule) {
 		r := rules.place(TokenStuck, def.Places[i].ID)
+		if m.rules.base[TokenStuck].On && !r.On {
+			resting = append(resting, i)
+		}
 		r.On = r.On && !n.IsFinal(i) // tokens stay there
 		return def.Places[i].ID, share(r)
 	})
+	m.rest(w.name, resting)
 	transitions := func(before []subject, kind Kind) []subject {
 		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
 			r := rules.transition(kind, def.Transitions[i].ID)
@@ -84,6 +91,19 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 	w.transitions = transitions(w.transitions, TransitionStarved)
 	w.failures = transitions(w.failures, FailureRatio)
 	w.loops = transitions(w.loops, TransitionLoop)
+}
+
+// rest notes in which places of a net tokens may stay; nil for none, or no net.
+func (m *Machine) rest(net string, places []int) {
+	if slices.Equal(m.resting[net], places) {
+		return
+	}
+	m.resting = maps.Clone(m.resting)
+	if places == nil {
+		delete(m.resting, net)
+	} else {
+		m.resting[net] = places
+	}
 }
 
 // subjects returns the subjects that have an alarm, or whose rule is on.

@@ -85,6 +85,10 @@ type ActiveSet struct {
 	LastChange int64   // when Active last changed; 0 if it never did
 	Suppressed uint64  // notifications suppressed since the sidecar's start
 
+	// Resting are the places of each net in which tokens may stay, by an override that
+	// turns tokenStuck off; indexes in the definition, ascending. It is not changed.
+	Resting map[string][]int
+
 	Silences []Silence      // those in effect, by their end
 	Cleared  []ClearedAlarm // the last ones, the newest last
 	Noted    uint64         // grows with each change of acknowledgements, silences and Cleared

@@ -18,7 +18,11 @@ func (f *Frame) AppendJSON(dst []byte) []byte {
 	dst = append(appendAny(append(dst, `{"net":`...), f.Net), `,"drawing":`...)
 	dst = append(appendAny(dst, f.Drawing), `,"generation":`...)
 	dst = append(strconv.AppendUint(dst, f.Generation, 10), `,"at":`...)
-	dst = append(f.At.appendJSON(dst), `,"places":[`...)
+	dst = f.At.appendJSON(dst)
+	if len(f.Resting) > 0 {
+		dst = appendAny(append(dst, `,"resting":`...), f.Resting)
+	}
+	dst = append(dst, `,"places":[`...)
 	for i := range f.Places {
 		dst = appendRow(dst, i, f.Places[i].appendFields)
 	}

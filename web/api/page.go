@@ -50,6 +50,7 @@ type Frame struct {
 	Drawing     string          `json:"drawing"`    // hash of its drawing
 	Generation  uint64          `json:"generation"` // of the View; 0 for a frame of the past
 	At          Time            `json:"at"`
+	Resting     []int           `json:"resting,omitempty"` // indexes of places in which tokens may stay: an override turns tokenStuck off
 	Places      []PlaceNow      `json:"places"`
 	Transitions []TransitionNow `json:"transitions"`
 }

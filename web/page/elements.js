@@ -57,7 +57,7 @@ export class Elements {
    * @returns {number[]}
    */
   nodesOf(e, frame) {
-    const since = (/** @type {number} */ place) => (this.nodes[place].final ? 0 : frame?.places[place]?.since) || Infinity;
+    const since = (/** @type {number} */ place) => (this.nodes[place].calm ? 0 : frame?.places[place]?.since) || Infinity;
     const held = e.tokens.filter((p) => frame?.places[p]?.tokens !== 0).sort((a, b) => since(a) - since(b));
     const fires = e.fires.map((row) => row + this.placeCount);
     return [...new Set([...held, ...fires, ...e.tokens, ...e.places, ...this.#transitions(e)])];
@@ -71,13 +71,15 @@ export class Elements {
    */
   state(e, frame, now) {
     const held = e.tokens.filter((p) => frame?.places[p]?.tokens);
-    const waiting = held.filter((p) => !this.nodes[p].final);
-    const ages = waiting.map((p) => frame?.oldestAge(p, now)).filter((a) => typeof a === 'number');
-    const age = ages.length ? Math.max(...ages) : null;
+    const oldest = (/** @type {number[]} */ places) => {
+      const ages = places.map((p) => frame?.oldestAge(p, now)).filter((a) => typeof a === 'number');
+      return ages.length ? Math.max(...ages) : null;
+    };
+    const unfinished = held.filter((p) => !this.nodes[p].final);
     const rows = e.transitions.map((row) => frame?.transitions[row] ?? {});
     return {
       tokens: e.tokens.length ? sum(e.tokens.map((p) => frame?.places[p]?.tokens)) : 0,
-      age, heat: heat(age), final: held.length > 0 && !waiting.length,
+      age: oldest(unfinished), heat: heat(oldest(unfinished.filter((p) => !this.nodes[p].calm))), final: held.length > 0 && !unfinished.length,
       rate: e.fires.length ? sum(e.fires.map((row) => frame?.transitions[row]?.rate)) : sum(e.places.map((p) => frame?.places[p]?.arrival_rate)),
       blocked: rows.some((t) => t.blocked) && !rows.some((t) => t.running),
     };

@@ -5,7 +5,8 @@
  * time in oldest_since or enabled_since, ms since the Unix epoch, 0 for none.
  * @typedef {{tokens?: number, oldest_since?: string, instances?: number, arrival_rate?: number, since?: number}} PlaceRow
  * @typedef {{rate?: number, enabled?: number, enabled_since?: string, running?: number, blocked?: number, failures?: number, since?: number}} TransitionRow
- * @typedef {{net: string, drawing: string, generation: number, at: string, places: PlaceRow[], transitions: TransitionRow[]}} FrameMessage
+ * @typedef {{net: string, drawing: string, generation: number, at: string, resting?: number[], places: PlaceRow[], transitions: TransitionRow[]}} FrameMessage
+ *   resting: the places in which tokens may stay
  * @typedef {{generation: number, at: string, places: ({index: number} & PlaceRow)[], transitions: ({index: number} & TransitionRow)[]}} DiffMessage
  */
 
@@ -17,6 +18,7 @@ export class Frame {
     this.drawing = message.drawing;
     this.generation = message.generation;
     this.at = Date.parse(message.at);
+    this.resting = message.resting ?? [];
     this.places = message.places.map(dated);
     this.transitions = message.transitions.map(dated);
   }
@@ -54,14 +56,14 @@ export class Frame {
   }
 
   /**
-   * The places that hold a token of known age, oldest first. Final places are
-   * left out: their tokens are finished work.
-   * @param {{final?: boolean}[]} nodes of the drawing
+   * The places that hold a token of known age, oldest first. Calm places are
+   * left out.
+   * @param {{calm?: boolean}[]} nodes of the drawing
    * @returns {number[]}
    */
   byAge(nodes) {
     const order = [];
-    for (let i = 0; i < this.places.length; i++) if (this.places[i].since && !nodes[i]?.final) order.push(i);
+    for (let i = 0; i < this.places.length; i++) if (this.places[i].since && !nodes[i]?.calm) order.push(i);
     return order.sort((a, b) => /** @type {number} */ (this.places[a].since) - /** @type {number} */ (this.places[b].since) || a - b);
   }
 }

@@ -32,9 +32,9 @@ export function instance(a, { model, heat: scale }) {
  * @param {import('./heat.js').HeatScale} scale
  */
 function held(t, i, model, scale) {
-  const final = model.scene?.nodes[model.scene.find('place', t.place)]?.final;
+  const { final, calm } = model.scene?.nodes[model.scene.find('place', t.place)] ?? {};
   return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)),
-    badge(t.age_seconds, final ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
+    badge(t.age_seconds, calm ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
 }
 
 /**

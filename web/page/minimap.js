@@ -110,7 +110,7 @@ export class Minimap {
     ctx.fillStyle = palette.arc;
     scene.nodes.forEach((n, i) => {
       if (this.stage.marks[i] === away) return;
-      const h = i < scene.placeCount && !n.final && frame?.places[i]?.tokens ? heat(frame.oldestAge(i, now)) : 0;
+      const h = i < scene.placeCount && !n.calm && frame?.places[i]?.tokens ? heat(frame.oldestAge(i, now)) : 0;
       if (h > hot) warm.push([h, i]);
       const w = Math.max(1, n.w * this.scale);
       ctx.fillRect(n.x * this.scale + this.x - w / 2, n.y * this.scale + this.y - w / 2, w, Math.max(1, n.h * this.scale));

@@ -146,7 +146,7 @@ export class Model extends EventTarget {
     return this.scene && (kind === 'place' || kind === 'transition') ? this.scene.find(kind, id) : -1;
   }
 
-  /** @returns {number} the place whose oldest token is oldest, final places left out; -1 for none */
+  /** @returns {number} the place whose oldest token is oldest, calm places left out; -1 for none */
   hottest() {
     return this.shown && this.scene ? this.shown.byAge(this.scene.nodes)[0] ?? -1 : -1;
   }
@@ -168,6 +168,7 @@ export class Model extends EventTarget {
 
   /** @param {string} type */
   #tell(type) {
+    if (type === 'frame') this.scene?.rest(this.shown?.resting ?? this.current?.resting ?? []);
     this.dispatchEvent(new Event(type));
   }
 

@@ -90,7 +90,7 @@ export class Painter {
         return;
       }
       const tokens = frame?.places[i]?.tokens;
-      const h = node.final || !frame || !tokens ? 0 : heat(frame.oldestAge(i, now));
+      const h = node.calm || !frame || !tokens ? 0 : heat(frame.oldestAge(i, now));
       const fill = tokens ? palette.heat.fill(h) : palette.arc;
       const r = scene.radius(i, scale);
       const dot = /** @type {[number, number, number]} */ ([sx, sy, tokens ? Math.max(1.6 + 2 * h, r) : Math.max(0.8, r / 2)]);
@@ -271,11 +271,11 @@ export class Painter {
     const sy = node.y * this.scale + this.y;
     const tokens = frame?.places[row]?.tokens;
     const age = frame ? frame.oldestAge(row, view.now) : null;
-    const h = node.final ? 0 : heat(age);
+    const h = node.calm ? 0 : heat(age);
     if (h > 0.5) this.#glow(sx, sy, r, h);
     ctx.beginPath();
     ctx.arc(sx, sy, r, 0, 2 * Math.PI);
-    ctx.fillStyle = !tokens ? palette.empty : node.final ? palette.finished : palette.heat.fill(h);
+    ctx.fillStyle = !tokens ? palette.empty : node.calm ? palette.finished : palette.heat.fill(h);
     ctx.fill();
     ctx.lineWidth = view.alarmed.has(row) ? 2.5 : 1.25;
     ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
@@ -284,7 +284,7 @@ export class Painter {
     if (r >= numbered && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
       ctx.font = `600 ${Math.min(Math.max(15, r * 0.6), r * (text.length > 3 ? 0.66 : 0.95)).toFixed(1)}px ${font}`;
-      ctx.fillStyle = !tokens ? palette.quiet : node.final ? palette.ink : palette.heat.ink(h);
+      ctx.fillStyle = !tokens ? palette.quiet : node.calm ? palette.ink : palette.heat.ink(h);
       ctx.fillText(text, sx, sy + 0.5);
     }
   }
@@ -301,7 +301,7 @@ export class Painter {
   #ages(scene, frame, now, named, sight) {
     for (const i of this.scale >= detail.ages ? Array(scene.placeCount).keys() : named) {
       const written = this.scale < detail.labels && scene.radius(i, this.scale) < numbered;
-      const age = written || scene.nodes[i].final || sight.marks[i] || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
+      const age = written || scene.nodes[i].calm || sight.marks[i] || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
       const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels, sight);
       if (at) this.#pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
     }
@@ -406,7 +406,7 @@ export class Painter {
     for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
       if (!this.#seen(scene.nodes[node])) continue;
       const small = frame && first.includes(node) && scene.radius(node, scale) < numbered;
-      const numbers = small ? [[count(frame.places[node]?.tokens), !scene.nodes[node].final && shortAge(frame.oldestAge(node, now))].filter(Boolean).join(', ')] : [];
+      const numbers = small ? [[count(frame.places[node]?.tokens), !scene.nodes[node].calm && shortAge(frame.oldestAge(node, now))].filter(Boolean).join(', ')] : [];
       [...lines, ...numbers].forEach((text, k) => {
         ctx.lineWidth = 3;
         ctx.strokeStyle = palette.ground;

@@ -19,7 +19,7 @@ export class Palette {
     this.dot = of('dot');
     this.accent = of('accent');
     this.bad = of('bad');
-    /** Places whose tokens are finished work. */ this.finished = of('track');
+    /** Places whose tokens may stay. */ this.finished = of('track');
     this.heat = new HeatScale(theme);
   }
 }

@@ -21,9 +21,11 @@ export function place(p, { model, heat: scale }) {
     ['tokens', count(p.tokens)], ['instances', count(p.instances)], ['oldest', p.tokens === 0 ? 'empty' : age(p.oldest_age_seconds)],
     ['mean age', p.tokens === 0 ? 'empty' : age(p.mean_age_seconds)], ['arrived', count(p.arrivals)], ['left', count(p.departures)],
   ])];
+  const calm = model.scene?.nodes[model.scene.find('place', p.id)]?.calm;
   if (p.final) out.push(el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.'));
-  else out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, p.id, model, scale), ...commands(p, model));
-  if (p.older_than) out.push(ladder(p.older_than, p.tokens, p.final ? scale.cold() : scale));
+  else if (calm) out.push(el('p', { class: 'quiet' }, 'Tokens may stay here: the rules of alarms turn tokenStuck off for this place.'));
+  if (!p.final) out.push(el('h3', null, 'Oldest tokens'), oldest(p.stuck, p.id, model, calm ? scale.cold() : scale), ...commands(p, model));
+  if (p.older_than) out.push(ladder(p.older_than, p.tokens, calm ? scale.cold() : scale));
   out.push(...series(p.series, model));
   out.push(histogram(p.dwell, 'Time spent here'));
   return out;

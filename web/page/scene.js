@@ -11,8 +11,8 @@ const enough = 400;
 
 /**
  * @typedef {[number, number]} Point
- * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean}} DrawnNode
- *   final: no transition takes tokens from the place, so their age is no problem
+ * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean, calm?: boolean}} DrawnNode
+ *   final: no transition takes tokens from the place; calm: the age of its tokens is no problem
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
  * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[],
  *   model?: import('./elements.js').DrawnModel}} Drawing
@@ -52,6 +52,16 @@ export class Scene {
     /** What most places have, so that they are drawn equally large. */
     this.usualRoom = [...this.room].sort((a, b) => a - b)[Math.floor(this.room.length / 5)] ?? 0;
     this.box = this.#bounds();
+  }
+
+  /**
+   * Notes whose tokens may grow old: those of final places, and where the rules of
+   * alarms allow it.
+   * @param {number[]} resting places
+   */
+  rest(resting) {
+    const may = new Set(resting);
+    for (let i = 0; i < this.placeCount; i++) this.nodes[i].calm = this.nodes[i].final || may.has(i);
   }
 
   /**

@@ -40,13 +40,13 @@ export class Tables {
     this.shownAt = Date.now();
     const at = model.now();
     const places = Array.from({ length: scene.placeCount }, (_, i) => i);
-    const oldest = places.map((i) => (scene.nodes[i].final ? Infinity : shown?.places[i]?.since || Infinity));
+    const oldest = places.map((i) => (scene.nodes[i].calm ? Infinity : shown?.places[i]?.since || Infinity));
     places.sort((a, b) => oldest[a] - oldest[b] || (shown?.places[b]?.tokens ?? -1) - (shown?.places[a]?.tokens ?? -1) || a - b);
     this.#fill(this.places, scene, places, 0, (i) => {
       const row = shown?.places[i] ?? {};
       const seconds = shown?.oldestAge(i, at);
       return [row.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(seconds), count(row.tokens), count(row.instances), rate(row.arrival_rate)];
-    }, (i) => (scene.nodes[i].final ? 0 : heat(shown?.oldestAge(i, at))));
+    }, (i) => (scene.nodes[i].calm ? 0 : heat(shown?.oldestAge(i, at))));
     const transitions = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => i);
     transitions.sort((a, b) => (shown?.transitions[b]?.rate ?? -1) - (shown?.transitions[a]?.rate ?? -1) || a - b);
     this.#fill(this.transitions, scene, transitions, scene.placeCount, (i) => {

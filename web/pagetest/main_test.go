@@ -25,6 +25,7 @@ func TestThePage(t *testing.T) {
 		{"nothing moves for who prefers that", nothingMovesForWhoPrefersThat},
 		{"the stuck place is the hottest", theStuckPlaceIsTheHottest},
 		{"finished work is no problem", finishedWorkIsNoProblem},
+		{"tokens that may stay are no problem", tokensThatMayStayAreNoProblem},
 		{"from a place to its oldest instance and its history", fromAPlaceToItsOldestInstanceAndItsHistory},
 		{"a transition says why it waits", aTransitionSaysWhyItWaits},
 		{"an alarm leads to its place", anAlarmLeadsToItsPlace},

@@ -147,6 +147,27 @@ func finishedWorkIsNoProblem(t *testing.T, chromium *browsertest.Browser) {
 	b.Clean(f.addr, false)
 }
 
+// Where the rules of alarms let tokens stay, their age is shown, and is no problem.
+func tokensThatMayStayAreNoProblem(t *testing.T, chromium *browsertest.Browser) {
+	s := shop(t, nowMS())
+	s.resting = []int{s.stuck}
+	f := newFake(t, s)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	b.Until(`document.querySelector('#vitals').innerText.includes('oldest') && !document.querySelector('#vitals').innerText.includes('Payment unclear')`)
+	b.MoveMouse(5, 5)
+	x, y := b.Point(s.at(s.stuck))
+	c := b.Colour(x, y+8) // below the number
+	if slices.Max(c[:])-slices.Min(c[:]) > 8 {
+		t.Errorf("the place has the colour %v; want grey", c)
+	}
+	b.MoveMouse(x, y)
+	b.Until(`/ tokens, oldest 42 m/.test(document.querySelector('#tip').innerText)`)
+	b.Do(chromedp.MouseClickXY(x, y))
+	b.Until(`document.querySelector('#panel').innerText.includes('Tokens may stay here') && document.querySelector('#panel .tokens li')`)
+	b.Clean(f.addr, false)
+}
+
 func fromAPlaceToItsOldestInstanceAndItsHistory(t *testing.T, chromium *browsertest.Browser) {
 	b, f, s := opened(t, chromium)
 	x, y := b.Point(s.at(node(s, "paymentUnclear")))

@@ -24,6 +24,7 @@ type scripted struct {
 	unknown   bool   // no source knows anything
 	down      bool   // no source is up
 	final     []bool // by place: nothing takes its tokens
+	resting   []int  // places in which tokens may stay
 	asleep    int    // from this row on, places are empty and nothing happens; 0 for none
 	drawing   map[string]any
 	file      string         // of BPMN; "" for none
@@ -235,7 +236,7 @@ func (s *scripted) frame(generation int, at int64) map[string]any {
 	for i := range s.def.Transitions {
 		transitions = append(transitions, named(s.transition(i, at), "rate", "enabled", "enabled_since", "running", "blocked", "failures"))
 	}
-	return map[string]any{"net": s.def.ID, "drawing": s.drawing["hash"], "generation": generation, "at": moment(at), "places": places, "transitions": transitions}
+	return map[string]any{"net": s.def.ID, "drawing": s.drawing["hash"], "generation": generation, "at": moment(at), "resting": s.resting, "places": places, "transitions": transitions}
 }
 
 // diff returns what changed between two times.

@@ -30,7 +30,7 @@ export class Instances {
     this.body = el('tbody', null);
     this.back = el('button', { type: 'button', onclick: () => this.#turn(-1) }, '‹ older');
     this.on = el('button', { type: 'button', onclick: () => this.#turn(1) }, 'younger ›');
-    const head = ['instance', 'place', 'age', 'since', 'waits for'].map((h) => el('th', { scope: 'col' }, h));
+    const head = ['instance', 'age', 'place', 'since', 'waits for'].map((h) => el('th', { scope: 'col' }, h));
     const form = el('form', { class: 'chooser' }, this.name, this.place, this.older);
     this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), form, this.said,
       el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Waiting instances' }, el('table', null, el('thead', null, el('tr', null, ...head)), this.body)),
@@ -97,7 +97,7 @@ export class Instances {
     const open = () => this.model.select('instance', t.instance);
     return el('tr', null,
       el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`),
-      el('td', null, name(called(this.model, 'place', t.place), t.place)), el('td', null, badge(t.age_seconds, this.scale)),
+      el('td', null, badge(t.age_seconds, this.scale)), el('td', null, name(called(this.model, 'place', t.place), t.place)),
       el('td', { class: 'num' }, moment(Date.parse(t.injected))), el('td', null, waits(t.waits, this.model)));
   }
 }

@@ -47,6 +47,7 @@ func TestThePage(t *testing.T) {
 		{"what is not there is said", whatIsNotThereIsSaid},
 		{"on a phone", onAPhone},
 		{"the focus follows the drawer", theFocusFollowsTheDrawer},
+		{"every scene is readable", everySceneIsReadable},
 		{"axe finds nothing", axeFindsNothing},
 		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
 		{"large nets fill the view and are moved at speed", largeNetsFillTheView},

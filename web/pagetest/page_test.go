@@ -25,6 +25,15 @@ func nowMS() int64 { return time.Now().UnixMilli() }
 // opened is the page of the shop's net in a tab.
 func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fake, *scripted) {
 	t.Helper()
+	f, s := served(t)
+	b := chromium.Tab(t)
+	b.Open(f.url())
+	return b, f, s
+}
+
+// served serves the shop's net, in which a place is stuck, and another one.
+func served(t *testing.T) (*fake, *scripted) {
+	t.Helper()
 	s := shop(t, nowMS())
 	other := shop(t, nowMS())
 	copied := *other.def
@@ -35,9 +44,7 @@ func opened(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fak
 		f.alarms = []map[string]any{{"index": 7, "alarm": "tokenStuck", "severity": "minor", "net": s.def.ID, "place": "paymentUnclear", "since": moment(nowMS() - 32*minute),
 			"net_name": s.def.Name, "name": "Payment unclear", "affected": 3, "after_seconds": 600, "text": "tokens in place \"paymentUnclear\" of net \"order-fulfilment\" for more than 10m: 3"}}
 	})
-	b := chromium.Tab(t)
-	b.Open(f.url())
-	return b, f, s
+	return f, s
 }
 
 // node returns the index of a place or transition in the drawing.

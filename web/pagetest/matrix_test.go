@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pagetest
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+// unreadable lists what is wider than the window or outside of it, numbers that are cut,
+// texts that are cut without a sign, and letters below 10 pixels. What scrolls may be outside.
+const unreadable = `(() => {
+	const faults = [], of = (e) => e.tagName.toLowerCase() + (e.id && '#' + e.id) + (e.className && '.' + String(e.className).replaceAll(' ', '.')) + ' “' + e.textContent.trim().slice(0, 40) + '”';
+	for (const e of [document.documentElement, document.body]) if (e.scrollWidth > innerWidth) faults.push(e.tagName + ' is ' + e.scrollWidth + ' pixels wide');
+	const cuts = (e) => ['hidden', 'clip'].includes(getComputedStyle(e).overflowX);
+	for (const e of document.querySelectorAll('body *:not(canvas, svg *, script)')) {
+		const box = e.getBoundingClientRect(), style = getComputedStyle(e);
+		const own = [...e.childNodes].some((n) => n.nodeType === Node.TEXT_NODE && n.data.trim());
+		const hidden = !e.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || box.width < 2 || box.height < 2 || style.clipPath !== 'none' || e.closest('.djs-container') || e.id === 'link' && innerWidth < 500; // a dot there
+		if (!own || hidden) continue;
+		if (Number.parseFloat(style.fontSize) < 10) faults.push('letters of ' + style.fontSize + ' in ' + of(e));
+		if (cuts(e) && e.scrollWidth > e.clientWidth + 1 && style.textOverflow !== 'ellipsis') faults.push('cut without a sign: ' + of(e));
+		const number = e.closest('.num');
+		if (number && cuts(e) && e.scrollWidth > e.clientWidth + 1) faults.push('a number is cut: ' + of(e));
+		for (let p = e.parentElement; p; p = p.parentElement) {
+			if (['auto', 'scroll'].includes(getComputedStyle(p).overflowX)) break;
+			const around = p === document.documentElement ? { left: 0, right: innerWidth } : p.getBoundingClientRect();
+			const outside = box.right > around.right + 1 || box.left < around.left - 1;
+			if (outside && (p === document.documentElement || number && cuts(p))) faults.push('outside of ' + of(p).slice(0, 30) + ': ' + of(e));
+		}
+	}
+	return faults;
+})()`
+
+// scene is something that readers see, and what opens it.
+type scene struct {
+	name string
+	open func(b *browsertest.Tab, f *fake, s *scripted)
+}
+
+// scenes are what readers see most.
+func scenes() []scene {
+	return []scene{
+		{"first look", func(b *browsertest.Tab, _ *fake, _ *scripted) {}},
+		{"a deadlocked net", func(b *browsertest.Tab, f *fake, s *scripted) {
+			f.change(func() { deadlocked(f, s); f.actions = true })
+			b.Click(".group > .alarm")
+			b.Until(`document.querySelectorAll('.inner .alarm').length > 0`)
+		}},
+		{"a place", func(b *browsertest.Tab, f *fake, _ *scripted) {
+			f.change(func() { f.actions, f.acts = true, true })
+			b.Keys("h")
+			b.Until(`document.querySelector('#panel .tokens button')`)
+		}},
+		{"its instances", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("h")
+			b.Click("#panel .all")
+			b.Until(`document.querySelectorAll('.instances tbody tr').length === 50`)
+		}},
+		{"the tables", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("t")
+			b.Until(`document.querySelector('.tables tbody tr')`)
+		}},
+		{"the past", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("[")
+			b.Until(`document.querySelector('.banner.past')`)
+		}},
+		{"search", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("/", "p")
+			b.Until(`document.querySelector('[role=option]')`)
+		}},
+		{"help", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("?")
+			b.Until(`document.querySelector('#help').open`)
+		}},
+	}
+}
+
+// sized opens a tab of a size and theme.
+func sized(t *testing.T, chromium *browsertest.Browser, view [2]int64, theme string) *browsertest.Tab {
+	t.Helper()
+	b := chromium.Tab(t)
+	b.Media("prefers-color-scheme", theme)
+	if view[0] < 500 {
+		b.Do(chromedp.EmulateViewport(view[0], view[1], chromedp.EmulateMobile, chromedp.EmulateTouch))
+	} else {
+		b.Do(chromedp.EmulateViewport(view[0], view[1]))
+	}
+	return b
+}
+
+// everySceneIsReadable looks at each scene in windows of each size, in both themes. The
+// pictures are for people.
+func everySceneIsReadable(t *testing.T, chromium *browsertest.Browser) {
+	for _, view := range views {
+		for _, theme := range []string{"light", "dark"} {
+			for _, scene := range scenes() {
+				t.Run(fmt.Sprintf("%s %d %s", scene.name, view[0], theme), func(t *testing.T) {
+					f, s := served(t)
+					b := sized(t, chromium, view, theme)
+					b.Open(f.url())
+					b.MoveMouse(5, 5)
+					b.Until(`document.documentElement.dataset.theme === '` + theme + `' && document.querySelector('#vitals').innerText.includes('oldest')`)
+					scene.open(b, f, s)
+					for _, fault := range browsertest.Eval[[]string](b, unreadable) {
+						t.Error(fault)
+					}
+					b.Screenshot(fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(scene.name, " ", "-"), view[0], theme))
+					b.Clean(f.addr, false)
+				})
+			}
+		}
+	}
+}

@@ -57,9 +57,10 @@ func (d *document) taskTrigger(n *node) petri.Trigger {
 	return petri.Trigger{Kind: petri.TriggerWork, Name: workName(n.el)}
 }
 
-// assignment returns for whom a user task is, as the extensions of Camunda and Zeebe
-// have it, such as "Assignee: anna. Candidate groups: accounting."; "" if they do not.
-func assignment(n *node) string {
+// assignment returns for whom a user task is, as BPMN's performers or the extensions of
+// Camunda and Zeebe have it, such as "Assignee: anna. Candidate groups: accounting."; ""
+// if they do not.
+func (d *document) assignment(n *node) string {
 	if n.kind != "userTask" {
 		return ""
 	}
@@ -70,12 +71,33 @@ func assignment(n *node) string {
 		}
 	}
 	var parts []string
-	for _, p := range []struct{ name, words string }{{"assignee", "Assignee"}, {"candidateUsers", "Candidate users"}, {"candidateGroups", "Candidate groups"}} {
-		if who := xmlscan.Clip(oneLine(attr(p.name)), 200); who != "" {
-			parts = append(parts, p.words+": "+who+".")
+	say := func(words, who string) {
+		if who = xmlscan.Clip(oneLine(who), 200); who != "" {
+			parts = append(parts, words+": "+who+".")
 		}
 	}
+	for _, p := range []struct{ name, words string }{{"assignee", "Assignee"}, {"candidateUsers", "Candidate users"}, {"candidateGroups", "Candidate groups"}} {
+		say(p.words, attr(p.name))
+	}
+	for _, p := range []struct{ name, words string }{{"performer", "Performer"}, {"humanPerformer", "Performer"}, {"potentialOwner", "Potential owners"}} {
+		say(p.words, strings.Join(d.resources(n.el, p.name), ", "))
+	}
 	return strings.Join(parts, " ")
+}
+
+// resources returns the names or expressions of an activity's performers of a kind.
+func (d *document) resources(activity *elem, kind string) (names []string) {
+	for _, role := range activity.kids {
+		if !role.is(kind) {
+			continue
+		}
+		if ref := role.kid("resourceRef"); ref != nil {
+			names = append(names, d.named(oneLine(ref.text)))
+		} else if e := role.kid("resourceAssignmentExpression"); e != nil && e.kid("formalExpression") != nil {
+			names = append(names, oneLine(e.kid("formalExpression").text))
+		}
+	}
+	return names
 }
 
 // joinLines joins two texts, of which one may be "", as lines.

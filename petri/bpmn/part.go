@@ -104,7 +104,7 @@ func (b *builder) carries(data petri.PlaceData, place string) {
 // transition adds the transition with the id of a node.
 func (b *builder) transition(l *level, n *node, trigger petri.Trigger) *petri.Transition {
 	t := b.extra(l, n, "", n.name)
-	t.Doc, t.Trigger, t.Throws = joinLines(documentation(n.el), assignment(n)), trigger, n.throws()
+	t.Doc, t.Trigger, t.Throws = joinLines(documentation(n.el), b.assignment(n)), trigger, n.throws()
 	return t
 }
 

@@ -386,8 +386,14 @@ func TestADocumentationHasTheAssigneesOfAUserTask(t *testing.T) {
 		`<userTask id="u" ` + camunda + ` c:assignee="anna" c:candidateGroups="accounting,  sales"><documentation>check it</documentation></userTask>`:        "check it\nAssignee: anna. Candidate groups: accounting, sales.",
 		`<userTask id="u" ` + camunda + `><extensionElements><z:assignmentDefinition assignee="=owner" candidateUsers="kim"/></extensionElements></userTask>`: "Assignee: =owner. Candidate users: kim.",
 		`<serviceTask id="u" ` + camunda + ` c:assignee="anna"/>`: "",
+		`<userTask id="u"><humanPerformer><resourceAssignmentExpression><formalExpression>=
+			owner</formalExpression></resourceAssignmentExpression></humanPerformer></userTask>`: "Performer: = owner.",
+		`<userTask id="u"><potentialOwner id="o"><resourceRef>t:team</resourceRef></potentialOwner>
+			<potentialOwner><resourceRef>nobody</resourceRef></potentialOwner><potentialOwner name="of nothing"/></userTask>`: "Potential owners: The accountants, nobody.",
+		`<serviceTask id="u"><potentialOwner><resourceRef>team</resourceRef></potentialOwner></serviceTask>`: "",
 	} {
-		net := read(t, process(`<startEvent id="s"/>`+task+`<sequenceFlow id="f" sourceRef="s" targetRef="u"/>`)).Nets[0]
+		text := process(`<startEvent id="s"/>` + task + `<sequenceFlow id="f" sourceRef="s" targetRef="u"/>`)
+		net := read(t, strings.Replace(text, "<process ", `<resource id="team" name="The accountants"/><process `, 1)).Nets[0]
 		i := slices.IndexFunc(net.Transitions, func(t petri.Transition) bool { return t.ID == "u" })
 		if i < 0 || net.Transitions[i].Doc != want {
 			t.Errorf("%s: transition %d of %+v; want the documentation %q", task, i, net.Transitions, want)

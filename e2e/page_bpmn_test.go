@@ -82,3 +82,29 @@ func TestThePageDrawsAFileWithoutADiagram(t *testing.T) {
 	b.Screenshot("laid-out-called")
 	b.Clean(strings.TrimPrefix(side.url, "http://"), false)
 }
+
+// The call activities of a file open processes of other files, which the engine publishes
+// with it, in whatever encoding they are.
+func TestThePageOpensAProcessOfAnotherFile(t *testing.T) {
+	t.Parallel()
+	b := browsertest.Start(t).Tab(t)
+	const open, closed = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`, `</definitions>`
+	order := open + `<process id="order" name="Order" isExecutable="true"><startEvent id="s"/><callActivity id="check" name="Check" calledElement="checking"/><endEvent id="e"/>` +
+		`<sequenceFlow id="f1" sourceRef="s" targetRef="check"/><sequenceFlow id="f2" sourceRef="check" targetRef="e"/></process>` + closed
+	checking := `<?xml version="1.0" encoding="ISO-8859-1"?>` + open + `<process id="checking" name="Pr` + "\xfc" + `fung" isExecutable="true"><startEvent id="cs"/><userTask id="look" name="Pr` + "\xfc" + `fen"/><endEvent id="ce"/>` +
+		`<sequenceFlow id="c1" sourceRef="cs" targetRef="look"/><sequenceFlow id="c2" sourceRef="look" targetRef="ce"/></process>` + closed
+	nats := startNATS(t)
+	side := serve(t, nats)
+	runEngine(t, nats, "one", "--instances", "3", write(t, "order.bpmn", order), write(t, "checking.bpmn", checking))
+	b.Open(side.url + "/#net=order")
+	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelector('[data-container-id=check] .held')?.textContent === '3'`)
+	b.Click("[data-container-id=check] .door")
+	b.Until(`document.querySelector('[data-container-id=look] .held')?.textContent === '3' && document.querySelector('.way-out').innerText === '← out of Prüfung'`)
+	b.Until(`document.querySelector('[data-element-id=look]').textContent === 'Prüfen'`)
+	b.Screenshot("called-of-another-file")
+	b.Click("[data-element-id=look] .djs-hit")
+	b.Until(`document.querySelector('[data-element-id=look]')?.classList.contains('chosen') && document.querySelector('#panel .tokens li')`)
+	b.Click(".way-out")
+	b.Until(`document.querySelector('[data-container-id=check] .held')?.textContent === '3' && !document.querySelector('.way-out')`)
+	b.Clean(strings.TrimPrefix(side.url, "http://"), false)
+}

@@ -13,35 +13,43 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of the text of a Model, in bytes: as it is, and gzipped. A definition with
+// The bounds of the texts of a Model together, in bytes: as they are, and gzipped. A definition with
 // a Model of that size fits one message of NATS.
 const (
 	MaxModelText   = 4 << 20
 	MaxModelPacked = 256 << 10
 )
 
-// ModelBPMN is the Kind of a Model that is a BPMN 2.0 file.
+// ModelBPMN is the Kind of a Model that is BPMN 2.0 files.
 const ModelBPMN = "bpmn"
 
+// between separates the texts of a Model. No document of XML has it.
+const between = "\x00"
+
 // Model is the document that a net was made from, so that a process which has only the
-// net can show the document. The token game ignores it. A Model is never changed; the nets of
-// one file share it.
+// net can show the document. If parts of the net were made from other documents, these are
+// there too. The token game ignores it. A Model is never changed; the nets of one file share
+// it.
 type Model struct {
 	Kind    string
-	Packed  []byte // the text in UTF-8, gzipped, at most MaxModelPacked bytes; nil if it is missing
+	Packed  []byte // the texts in UTF-8, separated by NUL, gzipped, at most MaxModelPacked bytes; nil if they are missing
 	Missing string // why there is no text; "" if there is
 }
 
-// NewModel returns the Model of a document. It has no text if that exceeds a bound or is
-// not UTF-8.
-func NewModel(kind string, text []byte) *Model {
+// NewModel returns the Model of documents. It has no text if they exceed a bound, or if
+// one is not UTF-8 or has a NUL.
+func NewModel(kind string, texts ...[]byte) *Model {
 	m := &Model{Kind: kind}
+	text := bytes.Join(texts, []byte(between))
 	switch {
 	case len(text) > MaxModelText:
 		m.Missing = fmt.Sprintf("the file is larger than %d MiB", MaxModelText>>20)
 		return m
 	case !utf8.Valid(text):
 		m.Missing = "the file is not in UTF-8"
+		return m
+	case bytes.Count(text, []byte(between)) > len(texts)-1:
+		m.Missing = "the file has a NUL"
 		return m
 	}
 	var packed bytes.Buffer
@@ -59,9 +67,9 @@ func NewModel(kind string, text []byte) *Model {
 	return m
 }
 
-// Text returns the document in UTF-8. It returns an error if the document is missing,
-// damaged or larger than MaxModelText.
-func (m *Model) Text() ([]byte, error) {
+// Texts returns the documents in UTF-8, at least one. It returns an error if they are
+// missing, damaged or larger than MaxModelText.
+func (m *Model) Texts() ([][]byte, error) {
 	if m.Missing != "" {
 		return nil, errors.New(m.Missing)
 	}
@@ -78,10 +86,10 @@ func (m *Model) Text() ([]byte, error) {
 	case !utf8.Valid(text):
 		return nil, errors.New("the model is not in UTF-8")
 	}
-	return text, nil
+	return bytes.Split(text, []byte(between)), nil
 }
 
-// Digest identifies the packed text: lower-case hex of the first 16 bytes of its SHA-256.
+// Digest identifies the packed texts: lower-case hex of the first 16 bytes of its SHA-256.
 func (m *Model) Digest() string {
 	sum := sha256.Sum256(m.Packed)
 	return hex.EncodeToString(sum[:16])

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,13 +30,14 @@ func TestModelsKeepTheirTextWithinBounds(t *testing.T) {
 		{"too large", bytes.Repeat([]byte{'x'}, petri.MaxModelText+1), "larger than 4 MiB"},
 		{"too large when it is packed", noise, "KiB gzipped"},
 		{"in Latin 1", []byte("<definitions>\xfc</definitions>"), "not in UTF-8"},
+		{"with a NUL", []byte("<definitions>\x00</definitions>"), "NUL"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			m := petri.NewModel(petri.ModelBPMN, c.text)
-			text, err := m.Text()
+			texts, err := m.Texts()
 			if c.missing == "" {
-				if err != nil || !bytes.Equal(text, c.text) || len(m.Packed) > petri.MaxModelPacked {
-					t.Errorf("%d bytes, %v; want the same %d bytes", len(text), err, len(c.text))
+				if err != nil || len(texts) != 1 || !bytes.Equal(texts[0], c.text) || len(m.Packed) > petri.MaxModelPacked {
+					t.Errorf("%d texts, %v; want one, the same %d bytes", len(texts), err, len(c.text))
 				}
 				return
 			}
@@ -43,6 +45,17 @@ func TestModelsKeepTheirTextWithinBounds(t *testing.T) {
 				t.Errorf("missing %q, error %v; want %q and no text", m.Missing, err, c.missing)
 			}
 		})
+	}
+}
+
+func TestAModelKeepsSeveralDocumentsInTheirOrder(t *testing.T) {
+	want := [][]byte{[]byte("<a/>"), {}, []byte("<b>é</b>")}
+	if got, err := petri.NewModel(petri.ModelBPMN, want...).Texts(); err != nil || !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("%q, %v; want %q", got, err, want)
+	}
+	half := bytes.Repeat([]byte{'x'}, petri.MaxModelText/2)
+	if m := petri.NewModel(petri.ModelBPMN, half, half); m.Packed != nil || !strings.Contains(m.Missing, "larger than 4 MiB") {
+		t.Errorf("missing %q; want that both are too large together", m.Missing)
 	}
 }
 
@@ -55,8 +68,8 @@ func TestUnpackingAModelIsBounded(t *testing.T) {
 	}
 	_ = z.Close()
 	for rule, packed := range map[string][]byte{"a bomb": bomb.Bytes(), "nothing": nil, "not gzip": []byte("<definitions/>"), "cut": bomb.Bytes()[:100]} {
-		if text, err := (&petri.Model{Kind: petri.ModelBPMN, Packed: packed}).Text(); err == nil {
-			t.Errorf("%s: %d bytes and no error", rule, len(text))
+		if text, err := (&petri.Model{Kind: petri.ModelBPMN, Packed: packed}).Texts(); err == nil {
+			t.Errorf("%s: %d texts and no error", rule, len(text))
 		}
 	}
 }

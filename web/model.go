@@ -5,8 +5,10 @@ package web
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
@@ -15,11 +17,14 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// model is the file that a net was made from, checked. Its text is nil if it is missing.
+// model is the files that a net was made from, checked. It has none if they are missing.
 type model struct {
 	drawn api.DrawnModel
-	text  []byte
+	files [][]byte
 }
+
+// maxModelFiles is how many files a model may have: a file and those with processes that it calls.
+const maxModelFiles = 100
 
 // modelLimits bound what a file from another process costs the sidecar, and the browser
 // that draws it.
@@ -33,34 +38,53 @@ func modelOf(def *petri.Net) *model {
 		return nil
 	}
 	m := &model{drawn: api.DrawnModel{Kind: def.Model.Kind, Elements: []api.DrawnElement{}}}
-	text, parts, err := readModel(def)
+	texts, err := def.Model.Texts()
+	if err == nil {
+		m.files, err = withDiagrams(texts)
+	}
 	if err != nil {
 		m.drawn.Missing = cmp.Or(def.Model.Missing, "the file is not valid: "+firstLine(err.Error()))
 		return m
 	}
-	m.text, m.drawn.Digest, m.drawn.Elements = text, def.Model.Digest(), elementsOf(def, parts)
+	file, parts := partsOf(def, texts)
+	m.drawn.Digest, m.drawn.Files, m.drawn.File, m.drawn.Elements = def.Model.Digest(), len(texts), file, elementsOf(def, parts)
 	return m
 }
 
-// readModel returns the file, with a diagram of each process, and the parts of the net if it
-// is one that pnagent would make of the file.
-func readModel(def *petri.Net) ([]byte, []bpmn.Part, error) {
-	text, err := def.Model.Text()
-	if err != nil {
-		return nil, nil, err
+// withDiagrams returns files with a diagram of each process.
+func withDiagrams(texts [][]byte) ([][]byte, error) {
+	if len(texts) > maxModelFiles {
+		return nil, fmt.Errorf("%d files; expected at most %d", len(texts), maxModelFiles)
 	}
-	drawn, err := diagram.Complete(text, modelLimits())
-	if err != nil {
-		return nil, nil, err
+	files := make([][]byte, len(texts))
+	for i, text := range texts {
+		var err error
+		if files[i], err = diagram.Complete(text, modelLimits()); err != nil {
+			return nil, err
+		}
 	}
-	if file, err := bpmn.Read(bytes.NewReader(text), "", modelLimits()); err == nil { // otherwise another engine runs it
-		for i, n := range file.Nets {
+	return files, nil
+}
+
+// partsOf returns in which of its files a net is, and its parts, if pnagent would make it of
+// the files. Otherwise another engine runs the first file.
+func partsOf(def *petri.Net, texts [][]byte) (file int, parts []bpmn.Part) {
+	sources := make([]bpmn.Source, len(texts))
+	for i, text := range texts {
+		sources[i].Reader = bytes.NewReader(text)
+	}
+	files, err := bpmn.ReadAll(sources, modelLimits())
+	if err != nil {
+		return 0, nil
+	}
+	for i, f := range files {
+		for k, n := range f.Nets {
 			if n.ID == def.ID {
-				return drawn, file.Parts[i], nil
+				return i, f.Parts[k]
 			}
 		}
 	}
-	return drawn, nil, nil
+	return 0, nil
 }
 
 // elementsOf returns the parts with the rows of a net. Other rows are those of the element with
@@ -144,7 +168,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// serveModel answers with the file that a net was made from. A browser that opens it as a
+// serveModel answers with a file that a net was made from. A browser that opens it as a
 // document runs nothing of it.
 func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
 	n := s.netOf(w, r)
@@ -152,14 +176,23 @@ func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m := n.drawing.model()
-	if m == nil || m.text == nil {
+	if m == nil || m.files == nil {
 		refuse(w, http.StatusNotFound, "there is no file of this net")
 		return
+	}
+	file, etag := m.drawn.File, m.drawn.Digest
+	if text := r.URL.Query().Get("file"); text != "" {
+		i, err := strconv.Atoi(text)
+		if err != nil || i < 0 || i >= len(m.files) {
+			refuse(w, http.StatusBadRequest, fmt.Sprintf("file=%q; expected a number from 0 to %d", text, len(m.files)-1))
+			return
+		}
+		file, etag = i, fmt.Sprintf("%s-%d", m.drawn.Digest, i)
 	}
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Disposition", `attachment; filename="model.bpmn"`)
-	if !unchanged(w, r, `"`+m.drawn.Digest+`"`) {
-		answer(w, "application/xml", m.text)
+	if !unchanged(w, r, `"`+etag+`"`) {
+		answer(w, "application/xml", m.files[file])
 	}
 }

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -82,11 +83,36 @@ func TestTheElementsOfAModelHaveTheirRows(t *testing.T) {
 	}
 }
 
-// The sidecar has only the file of the calling process, so it reads a piece of work where
-// the engine has a process.
+// The files of called processes go along.
 func TestACallOfAnotherFileHasTheRowsOfTheProcess(t *testing.T) {
-	def := netsOf(t, caller(""), strings.Replace(caller(""), "caller", "other", 1), `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+helper+`</definitions>`)[0]
+	other := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">` + helper + `</definitions>`
+	def := netsOf(t, strings.Replace(caller(""), "caller", "other", 1), other, caller(""))[2]
 	m, got := drawn(t, def)
+	if m.Files != 2 || m.File != 1 || got["c"] != "f1 c/active > c" || got["c:ht"] != "c:h1 > c:ht" {
+		t.Errorf("file %d of %d, the elements are %q", m.File, m.Files, got)
+	}
+	st := showing(t, def)
+	own, called, etag := st.get("/api/v1/model?net=caller"), st.get("/api/v1/model?net=caller&file=0"), ""
+	if !strings.Contains(own.Body.String(), `id="caller"`) || !strings.Contains(called.Body.String(), `id="helper"`) || !strings.Contains(called.Body.String(), "BPMNDiagram") {
+		t.Errorf("the files are %s and %s", own.Body, called.Body)
+	}
+	if etag = called.Header().Get("ETag"); etag == own.Header().Get("ETag") || st.get("/api/v1/model?net=caller&file=0", "If-None-Match", etag).Code != http.StatusNotModified {
+		t.Errorf("the ETag of the other file is %s", etag)
+	}
+	for _, file := range []string{"2", "-1", "x"} {
+		if w := st.get("/api/v1/model?net=caller&file=" + file); w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "expected a number from 0 to 1") {
+			t.Errorf("file=%s: %d %s", file, w.Code, w.Body)
+		}
+	}
+}
+
+// Without the file of the called process, which is too large to go along, the sidecar reads a
+// piece of work where the engine has a process.
+func TestACallOfAFileThatIsMissingHasTheRowsOfTheProcess(t *testing.T) {
+	other := `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">` + helper + `</definitions>`
+	def := *netsOf(t, caller(""), other)[0]
+	def.Model = petri.NewModel(petri.ModelBPMN, []byte(caller("")))
+	m, got := drawn(t, &def)
 	if got["c"] != "f1 c/active > c" {
 		t.Errorf("the call has %q", got["c"])
 	}
@@ -190,14 +216,14 @@ func TestADrawingHasAnotherHashWithAnotherModel(t *testing.T) {
 }
 
 func FuzzModel(f *testing.F) {
-	for _, text := range []string{caller(helper), caller(""), "<html/>", ""} {
+	for _, text := range []string{caller(helper), caller(""), caller("") + "\x00" + caller(helper), "<html/>", ""} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		def := &petri.Net{ID: "caller", Model: petri.NewModel(petri.ModelBPMN, text), Places: []petri.Place{{ID: "f1"}, {ID: "c/active"}, {ID: "/x"}}, Transitions: []petri.Transition{{ID: "c"}, {ID: ":"}}}
+		def := &petri.Net{ID: "caller", Model: petri.NewModel(petri.ModelBPMN, bytes.Split(text, []byte{0})...), Places: []petri.Place{{ID: "f1"}, {ID: "c/active"}, {ID: "/x"}}, Transitions: []petri.Transition{{ID: "c"}, {ID: ":"}}}
 		m := modelOf(def)
-		if (m.drawn.Missing == "") != (m.text != nil) || (m.drawn.Digest == "") != (m.text == nil) {
-			t.Fatalf("model %+v with %d bytes of text", m.drawn, len(m.text))
+		if (m.drawn.Missing == "") != (m.files != nil) || (m.drawn.Digest == "") != (m.files == nil) {
+			t.Fatalf("model %+v with %d bytes of text", m.drawn, len(m.files))
 		}
 		for _, e := range m.drawn.Elements {
 			for _, i := range slices.Concat(e.Places, e.Tokens) {

@@ -144,7 +144,7 @@ func everything(t *testing.T) *stage {
 		}
 	})
 	view := goldenView(t)
-	for _, def := range []*petri.Net{netsOf(t, caller(helper))[0], {ID: "long", Model: &petri.Model{Kind: petri.ModelBPMN, Missing: "it is long"}}} {
+	for _, def := range []*petri.Net{netsOf(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+helper+`</definitions>`, caller(""))[1], {ID: "long", Model: &petri.Model{Kind: petri.ModelBPMN, Missing: "it is long"}}} {
 		rows := stats.NewRows(len(def.Places), len(def.Transitions))
 		drawn := (&collector.View{At: view.At, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum()
 		view.Nets = append(view.Nets, drawn.Nets...)

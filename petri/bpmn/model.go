@@ -24,7 +24,8 @@ type document struct {
 	calls      map[*document]bool  // the other files whose processes this one calls
 	associated map[string][]string // ids at the other ends of associations
 	drawn      drawing
-	text       *petri.Model // the file itself
+	text       text         // the file itself
+	file       *petri.Model // the file, and those that it calls
 }
 
 type refusal struct {

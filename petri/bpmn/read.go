@@ -79,7 +79,7 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 		root, err := p.parse()
 		if errs[i] = err; err == nil {
 			all[i] = newDocument(p, root)
-			all[i].text = petri.NewModel(petri.ModelBPMN, text)
+			all[i].text = text
 			all[i].readProcesses()
 		}
 	}
@@ -89,6 +89,7 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 		if d == nil {
 			continue
 		}
+		d.file = d.model(docs)
 		if d.sound() {
 			out[i], errs[i] = d.build()
 		}
@@ -104,11 +105,36 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 	return out, errors.Join(errs...)
 }
 
-// text keeps the beginning of a file: one byte more than a [petri.Model] takes.
+// model returns the text of the file, and of the files with processes that it calls, in
+// their order. If these are too much together, it has only its own.
+func (d *document) model(docs []*document) *petri.Model {
+	var texts [][]byte
+	reached := d.reached()
+	for _, other := range docs {
+		if reached[other] {
+			texts = append(texts, other.inUTF8())
+		}
+	}
+	if m := petri.NewModel(petri.ModelBPMN, texts...); m.Missing == "" || len(texts) == 1 {
+		return m
+	}
+	return petri.NewModel(petri.ModelBPMN, d.inUTF8())
+}
+
+// inUTF8 returns the text of the file, or as it is if its encoding is not known.
+func (d *document) inUTF8() []byte {
+	if text, err := xmlscan.UTF8(d.text); err == nil {
+		return text
+	}
+	return d.text
+}
+
+// text keeps the beginning of a file: more than a [petri.Model] takes, also if each two
+// bytes are one of UTF-8.
 type text []byte
 
 func (t *text) Write(p []byte) (int, error) {
-	*t = append(*t, p[:min(len(p), petri.MaxModelText+1-len(*t))]...)
+	*t = append(*t, p[:min(len(p), 2*petri.MaxModelText+4-len(*t))]...)
 	return len(p), nil
 }
 
@@ -137,19 +163,27 @@ func link(docs []*document) {
 
 // sound reports whether neither a file nor those that it calls have a fault.
 func (d *document) sound() bool {
+	for other := range d.reached() {
+		if other.found.Len() > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reached returns the file and those that it calls.
+func (d *document) reached() map[*document]bool {
 	seen := map[*document]bool{}
-	var visit func(d *document) bool
-	visit = func(d *document) bool {
+	var visit func(d *document)
+	visit = func(d *document) {
 		if seen[d] {
-			return true
+			return
 		}
 		seen[d] = true
 		for other := range d.calls {
-			if !visit(other) {
-				return false
-			}
+			visit(other)
 		}
-		return d.found.Len() == 0
 	}
-	return visit(d)
+	visit(d)
+	return seen
 }

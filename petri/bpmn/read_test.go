@@ -4,6 +4,8 @@ package bpmn
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -356,8 +359,62 @@ func TestNetsHaveTheirFile(t *testing.T) {
 		if n.Model == nil || n.Model.Kind != petri.ModelBPMN || n.Model != f.Nets[0].Model {
 			t.Fatalf("net %s has the model %+v; want one for all nets", n.ID, n.Model)
 		}
-		if got, err := n.Model.Text(); err != nil || !bytes.Equal(got, text) {
-			t.Errorf("net %s: %v, text\n%s", n.ID, err, got)
+		if got, err := n.Model.Texts(); err != nil || len(got) != 1 || !bytes.Equal(got[0], text) {
+			t.Errorf("net %s: %v, texts\n%s", n.ID, err, got)
+		}
+	}
+}
+
+// caller is a file of one process, which calls others.
+func caller(id string, called ...string) string {
+	var b strings.Builder
+	for _, c := range called {
+		fmt.Fprintf(&b, `<callActivity id="%s-%s" calledElement="%[2]s"/>`, id, c)
+	}
+	return strings.Replace(process(`<task id="`+id+`-t"/>`+b.String()), `"p"`, `"`+id+`"`, 1)
+}
+
+// The files of called processes go along with a net, in the order of the sources, if they
+// fit together.
+func TestNetsHaveTheFilesOfTheProcessesThatTheyCall(t *testing.T) {
+	var sources []Source
+	long := strings.Replace(caller("long", "e"), "<process", strings.Repeat("<!--"+strings.Repeat("x", petri.MaxModelText/8-38)+"-->", 8)+"<process", 1)
+	files := map[string]string{"e": caller("e"), "d": caller("d", "e"), "a": caller("a", "c", "d"), "c": caller("c"), "b": caller("b"), "long": long}
+	for _, name := range []string{"e", "d", "a", "c", "b", "long"} {
+		sources = append(sources, Source{name, strings.NewReader(files[name])})
+	}
+	read, err := ReadAll(sources, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"e", "e d", "e d a c", "c", "b", "long"} {
+		texts, err := read[i].Nets[0].Model.Texts()
+		var got []string
+		for _, text := range texts {
+			for name, f := range files {
+				if f == string(text) {
+					got = append(got, name)
+				}
+			}
+		}
+		if err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s has the files %q, %v; want %s", sources[i].Name, got, err, want)
+		}
+	}
+}
+
+// A browser reads the text of a file as UTF-8, whatever its encoding is.
+func TestTheTextOfAFileIsInUTF8(t *testing.T) {
+	const utf8 = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?><definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><task id="t" name="prüfen"/></process></definitions>`
+	latin1 := strings.NewReplacer("UTF-8", "ISO-8859-1", "ü", "\xfc").Replace(utf8)
+	wide := []byte{0xff, 0xfe}
+	for _, c := range utf16.Encode([]rune(strings.Replace(utf8, "UTF-8", "UTF-16", 1))) {
+		wide = binary.LittleEndian.AppendUint16(wide, c)
+	}
+	for encoding, text := range map[string]string{"UTF-8": utf8, "UTF-8 with a mark": "\xef\xbb\xbf" + utf8, "Latin 1": latin1, "UTF-16": string(wide)} {
+		net := read(t, text).Nets[0]
+		if got, err := net.Model.Texts(); err != nil || string(got[0]) != utf8 || net.Transitions[0].Name != "prüfen" {
+			t.Errorf("%s: %v, %q, transition %q; want %q", encoding, err, got, net.Transitions[0].Name, utf8)
 		}
 	}
 }
@@ -368,7 +425,7 @@ func TestTheTextOfALongFileIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := io.MultiReader(bytes.NewReader(text), strings.NewReader(strings.Repeat("<!--"+strings.Repeat(" ", 1<<18)+"-->", petri.MaxModelText>>18)))
+	long := io.MultiReader(bytes.NewReader(text), strings.NewReader(strings.Repeat("<!--"+strings.Repeat(" ", 1<<18)+"-->", petri.MaxModelText>>17)))
 	f, err := Read(long, "call.bpmn", Limits{})
 	if err != nil {
 		t.Fatal(err)

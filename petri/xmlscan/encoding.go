@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding/ianaindex"
@@ -32,6 +34,34 @@ func decoded(r io.Reader) (text *bufio.Reader, sure bool) {
 	}
 	return bufio.NewReader(unicode.UTF16(order, unicode.UseBOM).NewDecoder().Reader(text)), true
 }
+
+// UTF8 returns the text of a file in UTF-8. A declaration of another encoding then
+// declares UTF-8. A file in UTF-8 stays as it is, without a byte order mark.
+func UTF8(file []byte) ([]byte, error) {
+	r, sure := decoded(bytes.NewReader(file))
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.Index(text, []byte("?>"))
+	if !bytes.HasPrefix(text, []byte("<?xml")) || end < 0 {
+		return text, nil
+	}
+	at := encodingName.FindSubmatchIndex(text[:end])
+	if at == nil || strings.EqualFold(string(text[at[2]:at[3]]), "utf-8") {
+		return text, nil
+	}
+	rest, err := charset(sure)(string(text[at[2]:at[3]]), bytes.NewReader(text[end:]))
+	if err != nil {
+		return nil, err
+	}
+	out := slices.Concat(text[:at[2]], []byte("UTF-8"), text[at[3]:end])
+	decodedRest, err := io.ReadAll(rest)
+	return append(out, decodedRest...), err
+}
+
+// encodingName is in the XML declaration.
+var encodingName = regexp.MustCompile(`\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']`)
 
 // charset returns the function that the XML decoder calls for a declaration of
 // another encoding than UTF-8. It can be called once: a second call would put a

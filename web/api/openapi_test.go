@@ -69,7 +69,8 @@ func paths() []path {
 				{name: "upright", description: "a large net is laid out for an upright screen", optional: true},
 				{name: "steps", description: "how many arcs they reach, from 1 to 5", optional: true}}, document: Drawing{}, errors: of},
 		{name: "/drawing.svg", summary: "The drawing as a picture, with the tokens of now.", parameters: []parameter{net}, kind: "image/svg+xml", errors: of},
-		{name: "/model", summary: "The file that a net was made from, for nets whose drawing has a model. Its digest is the ETag.", parameters: []parameter{net}, kind: "application/xml", errors: of},
+		{name: "/model", summary: "A file that a net was made from, for nets whose drawing has a model. Its digest is the ETag.",
+			parameters: []parameter{net, {name: "file", description: "which one of the files, from 0; that with the net's process if it is absent", optional: true}}, kind: "application/xml", errors: of},
 		{name: "/openapi.json", summary: "This description.", document: object{}},
 	}
 }

@@ -185,11 +185,13 @@ type Drawing struct {
 	Model     *DrawnModel `json:"model,omitempty"` // the file that the net was made from
 }
 
-// DrawnModel is the file that a net was made from, as its author drew it, and where the
-// net's state is in it.
+// DrawnModel is the files that a net was made from, as their authors drew them, and where
+// the net's state is in them.
 type DrawnModel struct {
 	Kind     string         `json:"kind"`              // bpmn
-	Digest   string         `json:"digest,omitempty"`  // of the file that GET /api/v1/model answers, and its ETag; absent without a file
+	Digest   string         `json:"digest,omitempty"`  // of the files, and the ETag of GET /api/v1/model; absent without a file
+	Files    int            `json:"files,omitempty"`   // how many there are: more than one if it calls processes of others
+	File     int            `json:"file,omitempty"`    // which one has the net's process, from 0
 	Missing  string         `json:"missing,omitempty"` // why there is no file, for people
 	Elements []DrawnElement `json:"elements"`
 }

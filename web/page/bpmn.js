@@ -4,7 +4,7 @@ import { text } from './api.js';
 import { el } from './dom.js';
 import { age, count, label, rate, short } from './format.js';
 import { HeatScale } from './heat.js';
-import { beside, diagramOf, middle, reached } from './shapes.js';
+import { beside, called, diagramOf, middle, reached } from './shapes.js';
 
 /** Badges keep this size on the screen, whatever the zoom. */
 const legible = { min: 0.72, max: 1.3 };
@@ -34,6 +34,8 @@ export class BpmnStage {
     /** @type {any} */ this.viewer = null;
     /** The digest of the file that is drawn. */ this.drawn = '';
     /** @type {import('./scene.js').Scene|null|undefined} with which it was tried to draw it */ this.tried = null;
+    /** @type {any[]} the definitions of the files */ this.files = [];
+    /** The file and the process that are shown. */ this.at = { file: 0, process: /** @type {any} */ (null) };
     /** @type {any} the diagram of the file that is open */ this.diagram = null;
     this.fitted = false;
     /** @type {string[]} the call activities whose process is shown */ this.calls = [];
@@ -172,12 +174,13 @@ export class BpmnStage {
   async enter(calls) {
     this.calls = calls;
     this.over = this.cursor = '';
-    const definitions = this.viewer.getDefinitions();
-    const process = calls.reduce((id, call) => reached(definitions, call) ?? id, this.model.where.net);
-    const diagram = diagramOf(definitions, process, this.diagram);
+    const own = this.model.scene?.model?.file ?? 0;
+    this.at = calls.reduce((at, call) => called(this.files, at.file, call) ?? at, { file: own, process: { id: this.model.where.net } });
+    const definitions = this.files[this.at.file];
+    const diagram = diagramOf(definitions, this.at.process.id, this.diagram);
     if (diagram !== this.diagram) {
       this.diagram = diagram;
-      await this.viewer.open(diagram);
+      await (definitions === this.viewer.getDefinitions() ? this.viewer.open(diagram) : this.viewer.importDefinitions(definitions, diagram));
     }
     this.#mount();
     this.fit();
@@ -207,16 +210,21 @@ export class BpmnStage {
     this.calls = [];
     this.root.dataset.drawn = '';
     this.tried = this.model.scene;
-    const net = this.model.where.net;
+    const { net } = this.model.where;
+    const { files = 1, file: own = 0 } = this.model.scene?.model ?? {};
     try {
-      const [xml, BpmnJS] = await Promise.all([text('model', { net }), library()]);
+      const asked = Array.from({ length: files }, (_, i) => text('model', i === own ? { net } : { net, file: String(i) }));
+      const [BpmnJS, ...texts] = await Promise.all([library(), ...asked]);
       if (digest !== this.drawn || net !== this.model.where.net) return;
       const colour = { defaultFillColor: 'var(--bpmn-fill)', defaultStrokeColor: 'var(--bpmn-line)', defaultLabelColor: 'var(--bpmn-ink)' };
       const viewer = new BpmnJS({ container: this.root, bpmnRenderer: colour });
-      await viewer.importXML(xml);
+      await viewer.importXML(texts[own]);
+      const parse = async (/** @type {string} */ xml) => (await viewer.get('moddle').fromXML(xml)).rootElement;
+      const read = await Promise.all(texts.map((xml, i) => (i === own ? viewer.getDefinitions() : parse(xml))));
       if (digest !== this.drawn) return viewer.destroy();
       this.viewer = viewer;
-      this.diagram = viewer.getDefinitions().diagrams[0];
+      this.files = read;
+      this.diagram = this.files[own].diagrams[0];
       this.#listen(viewer);
       await this.enter([]);
       this.#turn();
@@ -319,21 +327,22 @@ export class BpmnStage {
    */
   #door(shape, add) {
     const { model } = this;
-    const called = reached(this.viewer.getDefinitions(), shape.id) ?? '';
+    const id = reached(this.files[this.at.file], shape.id) ?? '';
+    const to = called(this.files, this.at.file, shape.id);
     const inside = model.scene?.model?.elements.some((e) => same(e.calls, [...this.calls, shape.id]));
-    const here = inside && diagramOf(this.viewer.getDefinitions(), called, null);
-    const other = model.overview?.nets.some((n) => n.id === called && n.id !== model.where.net);
+    const here = inside && to && diagramOf(this.files[to.file], id, null);
+    const other = model.overview?.nets.some((n) => n.id === id && n.id !== model.where.net);
     if (!here && !other) return;
-    const go = () => (here ? this.enter([...this.calls, shape.id]) : model.openNet(called));
-    add(el('button', { type: 'button', class: 'bjs-drilldown door', 'aria-label': `Open the called process ${label({ id: called })}`, onclick: go }, '↓'), { bottom: -7, right: -8 });
+    const go = () => (here ? this.enter([...this.calls, shape.id]) : model.openNet(id));
+    add(el('button', { type: 'button', class: 'bjs-drilldown door', 'aria-label': `Open the called process ${label({ id })}`, onclick: go }, '↓'), { bottom: -7, right: -8 });
   }
 
   /** The way back out of called processes. */
   #way() {
     this.root.querySelector('.way-out')?.remove();
     if (!this.calls.length) return;
-    const called = this.viewer.getDefinitions().rootElements.find((/** @type {any} */ r) => r.id === reached(this.viewer.getDefinitions(), this.calls[this.calls.length - 1]));
-    this.root.append(el('button', { type: 'button', class: 'way-out', onclick: () => this.enter(this.calls.slice(0, -1)) }, `← out of ${short(called?.name || called?.id || '', 60)}`));
+    const { name, id } = this.at.process;
+    this.root.append(el('button', { type: 'button', class: 'way-out', onclick: () => this.enter(this.calls.slice(0, -1)) }, `← out of ${short(name || id, 60)}`));
   }
 
   repaint() {

@@ -4,7 +4,8 @@ import { heat } from './heat.js';
 /**
  * The part of the net of one element of a model: rows of places and transitions.
  * @typedef {{id: string, calls?: string[], places: number[], transitions: number[], tokens: number[], fires: number[]}} Element
- * @typedef {{kind: string, digest?: string, missing?: string, elements: Element[]}} DrawnModel
+ * @typedef {{kind: string, digest?: string, missing?: string, files?: number, file?: number, elements: Element[]}} DrawnModel
+ *   files: how many; file: which one has the net's process
  * @typedef {{tokens: number|null, age: number|null, heat: number, final: boolean, rate: number|null, blocked: boolean}} ElementState
  *   final: its tokens are finished work, so their age is no problem
  */

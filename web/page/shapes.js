@@ -65,6 +65,22 @@ export function reached(definitions, call) {
 }
 
 /**
+ * The process that a call activity leads to: of the same file, else of the first that has it.
+ * @param {any[]} files definitions
+ * @param {number} file of the call activity
+ * @param {string} call its id
+ * @returns {{file: number, process: any}|undefined}
+ */
+export function called(files, file, call) {
+  const id = reached(files[file], call);
+  for (const i of id ? [file, ...files.keys()] : []) {
+    const process = files[i].rootElements.find((/** @type {any} */ r) => r.id === id && r.flowElements?.length);
+    if (process) return { file: i, process };
+  }
+  return undefined;
+}
+
+/**
  * The diagram that shows a process, on its own or as a pool.
  * @param {any} definitions
  * @param {string} process

@@ -5,7 +5,6 @@ package top
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -257,18 +256,22 @@ func blockers(n *api.Net, id string) []line {
 	return lines
 }
 
+// affected returns how many things an alarm is about, as text.
+func affected(a *api.Alarm) string {
+	if a.Affected == nil {
+		return nothing
+	}
+	return strconv.FormatUint(*a.Affected, 10)
+}
+
 func (m *Model) sourcePage(o *api.Source) []line {
 	skew := formatDuration(o.Skew)
 	if o.SkewBeyond {
 		skew += ", too much to be used"
 	}
-	last := num(o.LastMessageAge)
-	if o.LastMessage == 0 {
-		last = num(math.NaN())
-	}
 	lines := []line{heading("source", o.Name, "", o.Net), {},
 		field("state", span{clean(o.State), stateStyle(o.State)}, span{reasonOf(o), red}),
-		field("last message", m.aged(last), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
+		field("last message", m.aged(silence(o)), span{"  ago, every  ", faint}, span{formatDuration(o.Interval), normal}),
 		field("clock ahead by", span{skew, normal}),
 		field("region", span{cmp.Or(clean(o.Region), nothing), normal}),
 		field("sequence", span{strconv.FormatUint(o.Seq, 10), normal}),
@@ -318,9 +321,9 @@ func (m *Model) alarmPage(a *api.Alarm) []line {
 	lines := []line{heading("alarm", a.Alarm, "", a.Net), {},
 		field("severity", span{clean(a.Severity), normal}),
 		field("about", span{cmp.Or(clean(a.About()), "the net"), normal}),
-		field("since", m.aged(num(a.Age))),
+		field("since", m.aged(figure(a.Age))),
 		field("raised", span{formatTime(a.Raised.Time()), normal}),
-		field("affected", span{strconv.FormatUint(a.Affected, 10), normal}),
+		field("affected", span{affected(a), normal}),
 		field("number", span{fmt.Sprint(a.Index), normal})}
 	if ack := a.Acknowledged; ack != nil {
 		lines = append(lines, field("acknowledged", span{formatTime(ack.At.Time()), normal}, span{"  by ", faint}, span{clean(ack.By), normal}))

@@ -54,20 +54,20 @@ func scripted(second int) *api.View {
 		Transitions: []api.Transition{{ID: "\u2066t\ufe0f\xff"}}}
 	v.Nets = []api.Net{packaging, chinese, hostile}
 	v.Sources = []api.Source{
-		{SourceState: api.SourceState{Name: "berlin", Net: "packaging", Region: "eu", State: "up", LastMessageAge: 0.4, Gaps: 1,
+		{SourceState: api.SourceState{Name: "berlin", Net: "packaging", Region: "eu", State: "up", LastMessageAge: new(0.4), Gaps: 1,
 			Fence: 3, Position: ptr(4100 + n), Standbys: ptr(1), Lag: ptr(0)}, Seq: 40 + n, LastMessage: timeOf(at), Interval: 1, Skew: -0.0003},
-		{SourceState: api.SourceState{Name: "osaka", Net: "packaging", State: "stale", LastMessageAge: 10 + old}, Seq: 9, LastMessage: timeOf(begun()), Interval: 1, Skew: 65, SkewBeyond: true, Restarts: 2},
-		{SourceState: api.SourceState{Name: "berlin", Net: "订单处理流程", State: "up", LastMessageAge: 0.2}, LastMessage: timeOf(at), Interval: 1}}
+		{SourceState: api.SourceState{Name: "osaka", Net: "packaging", State: "stale", LastMessageAge: new(10 + old)}, Seq: 9, LastMessage: timeOf(begun()), Interval: 1, Skew: 65, SkewBeyond: true, Restarts: 2},
+		{SourceState: api.SourceState{Name: "berlin", Net: "订单处理流程", State: "up", LastMessageAge: new(0.2)}, LastMessage: timeOf(at), Interval: 1}}
 	v.States = api.States{Up: 2, Stale: 1}
 	return v
 }
 
 func scriptedAlarms(second int) *api.Alarms {
 	return &api.Alarms{Active: []api.Alarm{
-		{Index: 7, Alarm: "tokenStuck", Severity: "minor", Net: "packaging", Place: "crates", Raised: timeOf(begun().Add(-time.Hour)), Age: 3000 + float64(second), Affected: 12,
+		{Index: 7, Alarm: "tokenStuck", Severity: "minor", Net: "packaging", Place: "crates", Raised: timeOf(begun().Add(-time.Hour)), Age: new(3000 + float64(second)), Affected: new(uint64(12)),
 			Text:         `tokens in place "crates" of net "packaging" for more than 10m: 12, the oldest since 2026-03-01T06:36:40Z`,
 			Acknowledged: &api.Ack{By: "ada\x1b[2J", At: timeOf(begun()), Comment: "the line is being repaired; the second shift has the spare part"}, SilencedUntil: timeOf(begun().Add(time.Hour))},
-		{Index: 9, Alarm: "sourceLost", Severity: "major", Source: "osaka", Raised: timeOf(begun()), Age: 4 + float64(second), Affected: 1, Text: "source \x1b[31mosaka\x1b[m is silent"}}}
+		{Index: 9, Alarm: "sourceLost", Severity: "major", Source: "osaka", Raised: timeOf(begun()), Age: new(4 + float64(second)), Affected: new(uint64(1)), Text: "source \x1b[31mosaka\x1b[m is silent"}}}
 }
 
 // manyNets returns a View with more rows than a screen has.

@@ -197,11 +197,7 @@ func (s *sample) sources() *table {
 	}}
 	for i := range s.view.Sources {
 		o := &s.view.Sources[i]
-		silent := num(o.LastMessageAge)
-		if o.LastMessage == 0 {
-			silent = num(math.NaN())
-		}
-		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), silent, num(o.Interval),
+		t.add(subject{Sources, o.Net, o.Name}, text(o.Name), text(o.Net), text(o.State), silence(o), num(o.Interval),
 			num(o.Skew), num(float64(o.Gaps)), num(float64(o.Duplicates)), num(float64(o.Restarts)), text(o.Region))
 	}
 	return t
@@ -223,7 +219,7 @@ func (s *sample) alarmList() *table {
 	}
 	for i := range s.alarms.Active {
 		a := &s.alarms.Active[i]
-		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Severity), text(a.Net), text(a.About()), num(a.Age), num(float64(a.Affected)),
+		t.add(subject{AlarmList, a.Net, strconv.FormatUint(uint64(a.Index), 10)}, text(a.Alarm), text(a.Severity), text(a.Net), text(a.About()), figure(a.Age), count(a.Affected),
 			text(noteOf(a)), text(a.Text))
 	}
 	return t
@@ -262,6 +258,14 @@ func count(n *uint64) cell {
 		return num(math.NaN())
 	}
 	return num(float64(*n))
+}
+
+// silence returns a cell for the time since the last message of a source.
+func silence(o *api.Source) cell {
+	if o.LastMessage == 0 {
+		return num(math.NaN())
+	}
+	return figure(o.LastMessageAge)
 }
 
 // age returns a cell for the age of one of n things, where n may be 0.

@@ -61,9 +61,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 	}
 	b.links = s.links
 	b.acts = b.actions && s.cfg.Actions.Act != nil
-	if b.history = before.history; view != before.view {
-		b.history = s.record(view)
-	}
+	b.history = s.record(view, alarms, view != before.view)
 	b.sum()
 	return b
 }

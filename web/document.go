@@ -192,8 +192,13 @@ func blockDocument(def *petri.Net, b *stats.Block) api.Block {
 }
 
 func sourceState(s *collector.Source, now int64) api.SourceState {
-	return api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, LastMessageAge: ageAt(s.LastMessage, now), Gaps: s.Gaps,
+	d := api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, Gaps: s.Gaps,
 		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped}
+	if s.LastMessage != 0 {
+		age := ageAt(s.LastMessage, now)
+		d.LastMessageAge = &age
+	}
+	return d
 }
 
 func sourceDocument(s *collector.Source, now int64) api.Source {
@@ -281,8 +286,9 @@ func (all names) name(a *api.Alarm) {
 
 func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	place, transition, source, region := a.About()
+	age := float64(max(now-a.Since, 0)) / 1e6
 	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
-		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: float64(max(now-a.Since, 0)) / 1e6, Affected: a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
+		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: &age, Affected: &a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
 		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated}
 	switch a.Kind {
 	case alarm.FailureRatio:
@@ -303,7 +309,7 @@ func clearedDocument(s *alarm.ActiveSet) *api.ClearedAlarms {
 		c := &s.Cleared[len(s.Cleared)-1-i]
 		a := alarmDocument(&c.Alarm, c.Cleared)
 		d.Cleared = append(d.Cleared, api.ClearedAlarm{Index: a.Index, Alarm: a.Alarm, Severity: a.Severity, Net: a.Net, Place: a.Place, Transition: a.Transition, Source: a.Source,
-			Region: a.Region, Raised: a.Raised, Since: a.Since, Cleared: api.Time(c.Cleared), Affected: a.Affected, Text: a.Text, Acknowledged: a.Acknowledged})
+			Region: a.Region, Raised: a.Raised, Since: a.Since, Cleared: api.Time(c.Cleared), Affected: c.Affected, Text: a.Text, Acknowledged: a.Acknowledged})
 	}
 	return d
 }

@@ -139,11 +139,11 @@ func TestAlarmsAsJSON(t *testing.T) {
 	}
 	want := `{"last_change":"2026-09-21T14:13:20.000000Z","notifications_suppressed":3,"active":[` +
 		`{"index":1,"alarm":"tokenStuck","severity":"minor","net":"n","place":"p <€>","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T13:48:20.000000Z","age_seconds":1500.5,"affected":4,"text":"stuck","net_name":"A net","name":"Paid","after_seconds":1200,"acknowledged":{"by":"ada","at":"2026-09-21T14:13:20.000000Z","comment":"seen"},"silenced_until":"2026-09-21T14:14:20.000000Z"},` +
-		`{"index":2,"alarm":"transitionStarved","severity":"warning","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":"","net_name":"A net","name":"Ship"},` +
-		`{"index":3,"alarm":"sourceLost","severity":"major","source":"s","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":""},` +
-		`{"index":4,"alarm":"netDeadlocked","severity":"critical","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"text":"","net_name":"A net"},` +
-		`{"index":5,"alarm":"failureRatio","severity":"minor","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":7,"text":"","net_name":"A net","name":"Ship","above":0.5,"window_seconds":60,"runs":9,"outdated":true},` +
-		`{"index":6,"alarm":"transitionLoop","severity":"minor","net":"gone","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"text":"","rate":9.5}],"silences":[]}` + "\n"
+		`{"index":2,"alarm":"transitionStarved","severity":"warning","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"net_name":"A net","name":"Ship"},` +
+		`{"index":3,"alarm":"sourceLost","severity":"major","source":"s","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0},` +
+		`{"index":4,"alarm":"netDeadlocked","severity":"critical","net":"n","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:25.000000Z","age_seconds":0,"affected":0,"net_name":"A net"},` +
+		`{"index":5,"alarm":"failureRatio","severity":"minor","net":"n","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":7,"net_name":"A net","name":"Ship","above":0.5,"window_seconds":60,"runs":9,"outdated":true},` +
+		`{"index":6,"alarm":"transitionLoop","severity":"minor","net":"gone","transition":"t","raised":"2026-09-21T14:13:20.000000Z","since":"2026-09-21T14:13:20.000000Z","age_seconds":0.5,"affected":0,"rate":9.5}],"silences":[]}` + "\n"
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}

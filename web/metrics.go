@@ -22,7 +22,7 @@ var families = []selfmetrics.Family[Counters]{
 			emit(float64(c.Refused.Viewers), "viewers")
 			emit(float64(c.Refused.Address), "address")
 		}},
-	{Name: "pnagent_history_bytes", Help: "Memory of the frames of the last hour.",
+	{Name: "pnagent_history_bytes", Help: "Memory of the frames and moments of the last hour.",
 		Read: selfmetrics.Number(func(c Counters) int64 { return c.History.Bytes })},
 	{Name: "pnagent_history_frames", Help: "Frames of the last hour that are kept, over all nets.",
 		Read: selfmetrics.Number(func(c Counters) int { return c.History.Frames })},
@@ -31,6 +31,10 @@ var families = []selfmetrics.Family[Counters]{
 			emit(float64(c.History.Passed), "passed")
 			emit(float64(c.History.Dropped), "dropped")
 		}},
+	{Name: "pnagent_history_moments", Help: "Moments of the last hour of which alarms, sources and connections are kept.",
+		Read: selfmetrics.Number(func(c Counters) int { return c.History.Moments })},
+	{Name: "pnagent_history_moments_dropped_total", Help: "Moments that were dropped before their hour was over, for lack of room.",
+		Read: selfmetrics.Number(func(c Counters) uint64 { return c.History.Lost })},
 	{Name: "pnagent_history_sightings", Help: "Sightings that are kept: periods of an instance among the oldest tokens of a place.",
 		Read: selfmetrics.Number(func(c Counters) int { return c.History.Sightings })},
 	{Name: "pnagent_history_sightings_forgotten_total", Help: "Sightings that were dropped before their hour was over, or never kept, for lack of room.",

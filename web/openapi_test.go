@@ -156,7 +156,7 @@ func everything(t *testing.T) *stage {
 	}
 	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up})
 	ack := &alarm.Ack{At: t0, By: "ada", Comment: "seen"}
-	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Ack: ack, SilencedUntil: t0}}
+	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Raised: t0, Since: t0, Text: "stuck", Ack: ack, SilencedUntil: t0}}
 	for _, kind := range alarm.Kinds() {
 		st.alarms.Cleared = append(st.alarms.Cleared, alarm.ClearedAlarm{Alarm: alarm.Alarm{Net: "order", Subject: "p0", Kind: kind, Ack: ack}, Cleared: t0})
 	}

@@ -3,6 +3,8 @@
 package web
 
 import (
+	"net/http"
+
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -15,7 +17,9 @@ const (
 )
 
 // overviewText returns the overview as of the View, as JSON.
-func (b *board) overviewText() []byte {
+func (b *board) overviewText() []byte { return encoded(b.overviewDocument()) }
+
+func (b *board) overviewDocument() *api.Overview {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
 		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links}
@@ -36,9 +40,33 @@ func (b *board) overviewText() []byte {
 	}
 	d.AlarmsLeftOut = len(b.alarms.Active) - len(d.Alarms)
 	for i, n := range v.Nets {
-		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, v.At), Alarms: perNet[n.Name], Drawing: b.nets[n.Name].drawing.hash}
+		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, v.At), Alarms: perNet[n.Name]}
+		if drawn := b.nets[n.Name]; drawn != nil {
+			d.Nets[i].Drawing = drawn.drawing.hash
+		}
 	}
-	return encoded(&d)
+	return &d
+}
+
+// serveOverview answers with the overview as of now, or as of a moment of the past.
+func (s *Server) serveOverview(w http.ResponseWriter, r *http.Request) {
+	if !r.URL.Query().Has("at") {
+		answer(w, "application/json", s.board.Load().text())
+		return
+	}
+	at, ok := momentOf(w, r)
+	if !ok {
+		return
+	}
+	s.past.RLock()
+	view, alarms := s.history.Moment(at)
+	s.past.RUnlock()
+	if view == nil {
+		refuse(w, http.StatusNotFound, "nothing is kept at or before "+clock(at))
+		return
+	}
+	now := s.board.Load()
+	answerJSON(w, (&board{view: view, alarms: alarms, nets: now.nets, history: now.history, links: now.links}).overviewDocument())
 }
 
 // sources returns the sources of the View, in its order. If they are too many, it

@@ -18,19 +18,33 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	if n == nil {
 		return
 	}
-	at, err := time.Parse(time.RFC3339, r.URL.Query().Get("at"))
-	if err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Sprintf("at=%q; expected a time such as 2026-03-01T12:00:00Z", r.URL.Query().Get("at")))
+	at, ok := momentOf(w, r)
+	if !ok {
 		return
 	}
 	past, _ := s.pastOf(n.net.Name)
-	f := past.At(at.UnixMicro())
+	f := past.At(at)
 	if f == nil {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, at.UTC().Format(time.RFC3339)))
+		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, clock(at)))
 		return
 	}
 	answerJSON(w, pastFrame(n, f))
 }
+
+// momentOf returns the parameter at in microseconds since the Unix epoch. Without one it
+// answers with an error.
+func momentOf(w http.ResponseWriter, r *http.Request) (at int64, ok bool) {
+	text := r.URL.Query().Get("at")
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		refuse(w, http.StatusBadRequest, fmt.Sprintf("at=%q; expected a time such as 2026-03-01T12:00:00Z", text))
+		return 0, false
+	}
+	return t.UnixMicro(), true
+}
+
+// clock returns a time for people.
+func clock(at int64) string { return time.UnixMicro(at).UTC().Format(time.RFC3339) }
 
 // pastOf returns what is kept of a net, and the current step.
 func (s *Server) pastOf(net string) (*history.Past, time.Duration) {

@@ -145,11 +145,14 @@ type extent struct {
 	step     time.Duration
 }
 
-// record adds a View to the history.
-func (s *Server) record(view *collector.View) extent {
+// record adds a View, if it is new, and its alarms to the history.
+func (s *Server) record(view *collector.View, alarms *alarm.ActiveSet, fresh bool) extent {
 	s.past.Lock()
 	defer s.past.Unlock()
-	s.history.Add(view)
+	if fresh {
+		s.history.Add(view)
+	}
+	s.history.Note(alarms)
 	e := extent{step: s.history.Step()}
 	e.from, e.to = s.history.Extent()
 	return e
@@ -213,9 +216,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/openapi.json": func(w http.ResponseWriter, _ *http.Request) {
 			answer(w, "application/json", api.OpenAPI)
 		},
-		"/api/v1/overview": func(w http.ResponseWriter, _ *http.Request) {
-			answer(w, "application/json", s.board.Load().text())
-		},
+		"/api/v1/overview":    s.serveOverview,
 		"/api/v1/drawing":     s.serveDrawing,
 		"/api/v1/drawing.svg": s.servePicture,
 		"/api/v1/model":       s.serveModel,

@@ -98,7 +98,7 @@ func writeAlarms(out io.Writer, alarms *api.Alarms) error {
 	}
 	for i := range alarms.Active {
 		a := &alarms.Active[i]
-		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), length(a.Age), noteOf(a.Acknowledged, a.SilencedUntil), a.Text)
+		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), ageOf(a), noteOf(a.Acknowledged, a.SilencedUntil), a.Text)
 	}
 	if len(alarms.Silences) > 0 {
 		fmt.Fprintln(w, "\nSILENCE\tUNTIL\tBY\tOF\tCOMMENT")
@@ -157,6 +157,13 @@ func noteOf(ack *api.Ack, silenced api.Time) string {
 }
 
 func moment(t api.Time) string { return t.Time().Format(time.RFC3339) }
+
+func ageOf(a *api.Alarm) string {
+	if a.Age == nil {
+		return ""
+	}
+	return length(*a.Age)
+}
 
 func length(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()

@@ -3,7 +3,10 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +47,33 @@ func BenchmarkTick(b *testing.B) {
 		var into values
 		for i := range b.N {
 			gather(all[i%len(all)].Nets[0], &into)
+		}
+	})
+}
+
+// BenchmarkMoment adds the moment of a View of 10,000 sources that stay; the base copies their
+// names.
+func BenchmarkMoment(b *testing.B) {
+	v := &collector.View{}
+	for i := range 10_000 {
+		v.Sources = append(v.Sources, collector.Source{Net: fmt.Sprint("net-", i/100), Name: fmt.Sprintf("host-%05d", i)})
+	}
+	slices.SortFunc(v.Sources, func(a, b collector.Source) int {
+		return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
+	})
+	b.Run("add", func(b *testing.B) {
+		m := newMoments()
+		for i := range b.N {
+			v.At = int64(i)
+			m.add(v)
+		}
+	})
+	b.Run("base", func(b *testing.B) {
+		names := make([]string, len(v.Sources))
+		for range b.N {
+			for i := range v.Sources {
+				names[i] = v.Sources[i].Name
+			}
 		}
 	})
 }

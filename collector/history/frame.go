@@ -87,11 +87,7 @@ func (d *reader) next() bool {
 			d.rest = d.rest[length:]
 			continue
 		}
-		n := places
-		if c >= placeColumns {
-			n = transitions
-		}
-		d.column(c, n, len(d.rest)-length)
+		d.column(c, rowsOf(c, places, transitions), len(d.rest)-length)
 	}
 	return true
 }

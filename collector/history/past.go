@@ -32,7 +32,7 @@ func (s *Store) Past(net string) *Past {
 
 // At returns the newest frame at or before a time, with its rates; nil if there is none.
 func (p *Past) At(at int64) *Frame {
-	k := sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].from > at }) - 1
+	k := p.blockOf(at)
 	if k < 0 {
 		return nil
 	}
@@ -54,6 +54,12 @@ func (p *Past) At(at int64) *Frame {
 	f := d.frame()
 	f.since(before)
 	return f
+}
+
+// blockOf returns the index of the block with the newest frame at or before a time; -1 if
+// there is none.
+func (p *Past) blockOf(at int64) int {
+	return sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].from > at }) - 1
 }
 
 // PlacePoint is a place at one moment. Of Place only Tokens and Oldest are set.

@@ -13,7 +13,8 @@ import (
 // series needs only the first frames of blocks.
 const blockFrames = 16
 
-// The columns of a frame: those of places, then those of transitions.
+// The columns of a frame: those of places, those of transitions, and the numbers of the
+// whole net.
 const (
 	colTokens = iota
 	colOldest
@@ -25,8 +26,10 @@ const (
 	colRunning
 	colBlocked
 	colFailures
+	colNet
 	columns
-	placeColumns = colFirings
+	placeColumns      = colFirings
+	transitionColumns = colNet
 )
 
 // values are the numbers of one frame, by column.
@@ -170,10 +173,7 @@ func appendColumn(dst []byte, before, now []uint64) []byte {
 func gather(net *collector.NetView, into *values) {
 	rows := net.Rows
 	for c := range into {
-		n := len(rows.Places)
-		if c >= placeColumns {
-			n = len(rows.Transitions)
-		}
+		n := rowsOf(c, len(rows.Places), len(rows.Transitions))
 		if cap(into[c]) < n {
 			into[c] = make([]uint64, n)
 		}
@@ -189,6 +189,18 @@ func gather(net *collector.NetView, into *values) {
 		into[colFirings][i], into[colEnabled][i], into[colSince][i] = t.Firings, t.Enabled, uint64(t.EnabledSince)
 		into[colRunning][i], into[colBlocked][i], into[colFailures][i] = t.Running, net.Blocked[i], t.Failures
 	}
+	gatherNet(net, into[colNet])
+}
+
+// rowsOf returns the length of a column of a net.
+func rowsOf(column, places, transitions int) int {
+	switch {
+	case column >= transitionColumns:
+		return netNumbers
+	case column >= placeColumns:
+		return transitions
+	}
+	return places
 }
 
 // forget drops the blocks that end before a time.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // The defaults of Config.
@@ -31,15 +32,17 @@ type Config struct {
 
 // Counters counts what a Store keeps, and what it left out.
 type Counters struct {
-	Bytes     int64  // of frames, now
+	Bytes     int64  // of frames and moments, now
 	Frames    int    // over all nets, now
 	Passed    uint64 // Views of a net that arrived before a step was over
 	Dropped   uint64 // frames dropped before the span was over, for lack of room
+	Moments   int    // now
+	Lost      uint64 // moments dropped before the span was over, for lack of room
 	Sightings int    // now
 	Forgotten uint64 // sightings dropped early or not recorded, for lack of room
 }
 
-// Store keeps the frames of the last hour. Its methods may be called by one
+// Store keeps the frames and moments of the last hour. Its methods may be called by one
 // goroutine, or by many readers while none calls Add.
 type Store struct {
 	cfg      Config
@@ -52,6 +55,7 @@ type Store struct {
 	calm     int // frames in a row for which a finer step would fit
 	counters Counters
 	seen     sightings
+	moments  moments
 }
 
 // New returns an empty Store.
@@ -59,7 +63,7 @@ func New(cfg Config) *Store {
 	cfg.Span = cmp.Or(max(cfg.Span, 0), DefaultSpan)
 	cfg.Budget = cmp.Or(max(cfg.Budget, 0), DefaultBudget)
 	cfg.Sightings = cmp.Or(max(cfg.Sightings, 0), DefaultSightings)
-	return &Store{cfg: cfg, steps: Steps(), nets: map[string]*ring{}, seen: newSightings(cfg.Sightings)}
+	return &Store{cfg: cfg, steps: Steps(), nets: map[string]*ring{}, seen: newSightings(cfg.Sightings), moments: newMoments()}
 }
 
 // Step returns the time between two frames that are kept from now on.
@@ -83,6 +87,7 @@ func (s *Store) Extent() (from, to int64) {
 // Counters returns the current counters.
 func (s *Store) Counters() Counters {
 	c := s.counters
+	c.Bytes, c.Moments = s.moments.bytes(), len(s.moments.times)
 	for _, r := range s.nets {
 		c.Bytes += r.bytes()
 		c.Frames += r.frames
@@ -116,9 +121,18 @@ func (s *Store) Add(view *collector.View) {
 		r.rows.Def = n.Def
 		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
 	}
+	s.moments.add(view)
 	s.seen.look(view)
 	s.pace()
 	s.forget()
+}
+
+// Note sets the active alarms and the silences of the last View, if it was kept.
+func (s *Store) Note(set *alarm.ActiveSet) {
+	if s.kept != 0 && s.kept == s.now {
+		s.moments.note(set)
+		s.forget()
+	}
 }
 
 // extends reports whether a net has all rows of another one at their indices. It does not
@@ -151,7 +165,7 @@ const spanBlocks = 16
 // forget drops what is older than the span, and then what exceeds the budget.
 func (s *Store) forget() {
 	since := s.now - s.cfg.Span.Microseconds()
-	var total int64
+	total := s.moments.bytes()
 	for name, r := range s.nets {
 		r.forget(since)
 		if len(r.blocks) == 0 {
@@ -163,16 +177,38 @@ func (s *Store) forget() {
 	if s.adds++; s.seen.full || s.adds%blockFrames == 0 {
 		s.seen.sweep(since)
 	}
-	for total > s.cfg.Budget && len(s.nets) > 0 {
-		name, oldest := s.oldest()
-		before := oldest.bytes()
-		s.counters.Dropped += uint64(oldest.drop())
-		total -= before - oldest.bytes()
-		if len(oldest.blocks) == 0 {
-			total -= oldest.bytes()
-			delete(s.nets, name)
-		}
+	if from, _ := s.Extent(); from != 0 {
+		since = min(since, from) // a block has frames from before the span
 	}
+	total -= s.moments.bytes()
+	s.moments.forget(since)
+	total += s.moments.bytes()
+	for total > s.cfg.Budget {
+		freed := s.drop()
+		if freed == 0 {
+			break
+		}
+		total -= freed
+	}
+}
+
+// drop drops the oldest block of frames and what the moments before it need, and returns
+// how many bytes it freed.
+func (s *Store) drop() (freed int64) {
+	freed = s.moments.bytes()
+	from := s.now
+	if name, oldest := s.oldest(); oldest != nil {
+		freed += oldest.bytes()
+		s.counters.Dropped += uint64(oldest.drop())
+		if len(oldest.blocks) == 0 {
+			delete(s.nets, name)
+		} else {
+			freed -= oldest.bytes()
+		}
+		from, _ = s.Extent()
+	}
+	s.counters.Lost += uint64(s.moments.forget(from))
+	return freed - s.moments.bytes()
 }
 
 // oldest returns the net with the oldest frame; of several, the first by name.
@@ -214,5 +250,8 @@ func (s *Store) need(step int) int64 {
 		frame += r.average(perBlock)
 		fixed += r.fixed()
 	}
-	return frame*int64(s.cfg.Span/s.steps[step]) + fixed
+	frames := int64(s.cfg.Span / s.steps[step])
+	// The first moments have many changes: sources appear. They are spread over a quarter of the span.
+	changes := s.moments.differences() / max(int64(len(s.moments.times)), frames/4, 1)
+	return (frame+changes)*frames + fixed + s.moments.fixed()
 }

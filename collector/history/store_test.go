@@ -5,6 +5,7 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -261,14 +262,24 @@ func TestTheBudgetIsKept(t *testing.T) {
 	}
 }
 
-// heldBytes returns the size of all rings by adding up their blocks.
+// heldBytes returns the size of all rings by adding up their blocks, and that of moments by
+// adding up their changes.
 func heldBytes(s *Store) int64 {
-	var n int64
+	m := &s.moments
+	n := int64(8*cap(m.times)) + heldLog(&m.nets) + heldLog(&m.sources) + heldLog(&m.links) + heldLog(&m.alarms) + heldLog(&m.silences)
 	for _, r := range s.nets {
 		for _, b := range r.blocks {
 			n += int64(cap(b.text)) + blockOverhead
 		}
 		n += r.fixed()
+	}
+	return n
+}
+
+func heldLog[T any](l *log[T]) int64 {
+	n := l.fixed() + int64(cap(l.changes))*int64(reflect.TypeFor[change[T]]().Size())
+	for i := range l.changes {
+		n += int64(l.texts(&l.changes[i].was))
 	}
 	return n
 }

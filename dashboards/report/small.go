@@ -134,7 +134,7 @@ func (d *overview) sources() *Figure {
 			standbys.Class += " burnt"
 		}
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: s.Name}, {Text: s.Net}, {Text: s.Region}, {Text: s.State, Class: class},
-			numeric("s", &s.LastMessageAge), numeric("short", &s.Gaps), ownerNumber(s.Fence), standbys, numeric("short", s.Lag)})
+			numeric("s", s.LastMessageAge), numeric("short", &s.Gaps), ownerNumber(s.Fence), standbys, numeric("short", s.Lag)})
 	}
 	if more := len(all) - len(f.Table.Rows) + d.SourcesLeftOut; more > 0 {
 		f.note("and %d more.", more)

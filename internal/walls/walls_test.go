@@ -73,7 +73,7 @@ var rooms = map[string]room{
 	"collector/standby":                    {imports: []string{"internal/selfmetrics"}},
 	"collector/uplink":                     {imports: []string{"collector", "internal/selfmetrics", "petri", "stats", "telemetry"}},
 	"petri/draw":                           {imports: []string{"petri"}, pure: true},
-	"collector/history":                    {imports: []string{"collector", "stats"}},
+	"collector/history":                    {imports: []string{"collector", "collector/alarm", "petri", "stats", "telemetry/natslink"}},
 	"web":                                  {imports: []string{"act", "collector", "collector/alarm", "collector/history", "internal/accept", "internal/httpserver", "internal/plaintext", "internal/selfmetrics", "petri", "petri/bpmn", "petri/bpmn/diagram", "petri/draw", "stats", "telemetry", "telemetry/natslink", "web/api"}},
 	"web/api":                              {imports: []string{"internal/plaintext"}},
 	"web/pagetest":                         {imports: []string{"internal/browsertest"}},

@@ -47,7 +47,8 @@ func paths() []path {
 		{name: "/alarms/silence", summary: "Hold back notifications of alarms for a time.", body: NewSilence{}, document: Silence{}, errors: []string{"400", "403"}},
 		{name: "/alarms/unsilence", summary: "End a silence before its time.", body: EndSilence{}, document: Done{}, errors: changed},
 		{name: "/act", summary: "Fire a transition of an instance, inject tokens into it, or retry an incident.", body: Act{}, document: Acted{}, errors: []string{"400", "403", "409", "504"}},
-		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View.", document: Overview{}},
+		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View, or as of the newest moment that is kept at or before a time.",
+			parameters: []parameter{{name: "at", description: "the time; without it now", time: true, optional: true}}, document: Overview{}, errors: of},
 		{name: "/live", summary: "A stream of server-sent events: overview (Overview) at once and once a View; with net also frame (Frame) at once and where there is no " +
 			"difference to send, else diff (Diff). The id of an event is the generation of its View.", parameters: []parameter{{name: "net", description: "id of the net; without it overviews only", optional: true}}, kind: "text/event-stream"},
 		{name: "/place", summary: "One place, with the buckets of its histogram, reasons for people, and the last hour.",

@@ -3,10 +3,12 @@
 package api
 
 // Overview is all nets without their rows: GET /api/v1/overview, and the event
-// of that name of GET /api/v1/live. Ages are as of at.
+// of that name of GET /api/v1/live. Ages are as of at. With the parameter at, it is of a
+// moment of the past: nets, sources, alarms, silences and connections are those of then, as
+// far as they are known, and actions and acts are false.
 type Overview struct {
 	At              Time          `json:"at"`
-	Generation      uint64        `json:"generation"`
+	Generation      uint64        `json:"generation"`        // of the View; 0 for a moment of the past
 	History         *Kept         `json:"history,omitempty"` // what is kept of the last hour
 	Nets            []NetOverview `json:"nets"`
 	Sources         []SourceState `json:"sources"`  // at most 1,000; those that are up are left out first
@@ -39,8 +41,8 @@ type Kept struct {
 // NetOverview is a net without its rows.
 type NetOverview struct {
 	NetTotals
-	Alarms  int    `json:"alarms"`  // how many are active
-	Drawing string `json:"drawing"` // hash of its drawing
+	Alarms  int    `json:"alarms"`            // how many are active
+	Drawing string `json:"drawing,omitempty"` // hash of its drawing; absent if the net is no longer there
 }
 
 // Frame is a net at one moment: an event of GET /api/v1/live, and GET

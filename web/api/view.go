@@ -41,8 +41,8 @@ type Net struct {
 type NetTotals struct {
 	ID          string     `json:"id"`
 	Name        string     `json:"name,omitempty"`
-	Since       Time       `json:"since"`   // when its counters began
-	Digests     []Digest   `json:"digests"` // definitions in use, the most used first
+	Since       Time       `json:"since,omitzero"`   // when its counters began
+	Digests     []Digest   `json:"digests,omitzero"` // definitions in use, the most used first
 	Up          int        `json:"sources_up"`
 	Stale       int        `json:"sources_stale"`
 	Instances   *Instances `json:"instances,omitempty"`
@@ -208,18 +208,18 @@ type Queue struct {
 
 // SourceState is the state of one source of one net.
 type SourceState struct {
-	Name           string  `json:"name"`
-	Net            string  `json:"net"`
-	State          string  `json:"state"`                    // up, stale, gone, undefined or refused
-	Reason         string  `json:"reason,omitempty"`         // why it is refused
-	LastMessageAge float64 `json:"last_heard_age_seconds"`   // since its last message
-	Gaps           uint64  `json:"gaps"`                     // lost snapshots
-	Region         string  `json:"region,omitempty"`         // the region that it owns
-	Fence          uint64  `json:"fence,omitempty"`          // its number as the region's owner
-	Position       *uint64 `json:"position,omitempty"`       // commits in the region's log
-	Standbys       *uint64 `json:"standbys,omitempty"`       // standby processes that follow the log
-	Lag            *uint64 `json:"lag,omitempty"`            // commits by which the nearest standby lags
-	RegionStopped  string  `json:"region_stopped,omitempty"` // why the region is stopped
+	Name           string   `json:"name"`
+	Net            string   `json:"net"`
+	State          string   `json:"state,omitempty"`                  // up, stale, gone, undefined or refused
+	Reason         string   `json:"reason,omitempty"`                 // why it is refused
+	LastMessageAge *float64 `json:"last_heard_age_seconds,omitempty"` // since its last message
+	Gaps           uint64   `json:"gaps"`                             // lost snapshots
+	Region         string   `json:"region,omitempty"`                 // the region that it owns
+	Fence          uint64   `json:"fence,omitempty"`                  // its number as the region's owner
+	Position       *uint64  `json:"position,omitempty"`               // commits in the region's log
+	Standbys       *uint64  `json:"standbys,omitempty"`               // standby processes that follow the log
+	Lag            *uint64  `json:"lag,omitempty"`                    // commits by which the nearest standby lags
+	RegionStopped  string   `json:"region_stopped,omitempty"`         // why the region is stopped
 }
 
 // Source is one source of one net, with all its figures.
@@ -279,27 +279,27 @@ type Alarms struct {
 // Alarm is one active alarm. Its subject is the place, transition, source or
 // region, of which at most one is set, or else the net.
 type Alarm struct {
-	Index      uint32  `json:"index"`
-	Alarm      string  `json:"alarm"`    // its kind
-	Severity   string  `json:"severity"` // critical, major, minor or warning
-	Net        string  `json:"net,omitempty"`
-	Place      string  `json:"place,omitempty"`
-	Transition string  `json:"transition,omitempty"`
-	Source     string  `json:"source,omitempty"`
-	Region     string  `json:"region,omitempty"`
-	Raised     Time    `json:"raised"`
-	Since      Time    `json:"since"` // when its condition began
-	Age        float64 `json:"age_seconds"`
-	Affected   uint64  `json:"affected"`
-	Text       string  `json:"text"`
-	NetName    string  `json:"net_name,omitempty"`       // of the net, if it has one
-	Name       string  `json:"name,omitempty"`           // of the place or transition, if it has one
-	After      float64 `json:"after_seconds,omitempty"`  // tokenStuck and transitionStarved: the age from which they are raised
-	Above      float64 `json:"above,omitempty"`          // the number of deadlocked instances, share of failed runs or firings per second from which they are raised
-	Window     float64 `json:"window_seconds,omitempty"` // failureRatio and transitionLoop: the period in which runs and firings are counted
-	Runs       float64 `json:"runs,omitempty"`           // failureRatio: runs in the window, of which affected failed
-	Rate       float64 `json:"rate,omitempty"`           // transitionLoop: firings per second in the window
-	Outdated   bool    `json:"outdated,omitempty"`       // the numbers are of an earlier moment, or absent; text says what is known
+	Index      uint32   `json:"index,omitempty"`
+	Alarm      string   `json:"alarm"`    // its kind
+	Severity   string   `json:"severity"` // critical, major, minor or warning
+	Net        string   `json:"net,omitempty"`
+	Place      string   `json:"place,omitempty"`
+	Transition string   `json:"transition,omitempty"`
+	Source     string   `json:"source,omitempty"`
+	Region     string   `json:"region,omitempty"`
+	Raised     Time     `json:"raised,omitzero"`
+	Since      Time     `json:"since,omitzero"`        // when its condition began
+	Age        *float64 `json:"age_seconds,omitempty"` // since then
+	Affected   *uint64  `json:"affected,omitempty"`
+	Text       string   `json:"text,omitempty"`
+	NetName    string   `json:"net_name,omitempty"`       // of the net, if it has one
+	Name       string   `json:"name,omitempty"`           // of the place or transition, if it has one
+	After      float64  `json:"after_seconds,omitempty"`  // tokenStuck and transitionStarved: the age from which they are raised
+	Above      float64  `json:"above,omitempty"`          // the number of deadlocked instances, share of failed runs or firings per second from which they are raised
+	Window     float64  `json:"window_seconds,omitempty"` // failureRatio and transitionLoop: the period in which runs and firings are counted
+	Runs       float64  `json:"runs,omitempty"`           // failureRatio: runs in the window, of which affected failed
+	Rate       float64  `json:"rate,omitempty"`           // transitionLoop: firings per second in the window
+	Outdated   bool     `json:"outdated,omitempty"`       // the numbers are of an earlier moment, or absent; text says what is known
 
 	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is
 	SilencedUntil Time `json:"silenced_until,omitzero"` // while its notifications are held back

@@ -192,7 +192,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 		}
 	}
 	parameters := map[string]string{"place": "?net=order&place=p0", "transition": "?net=order&transition=t1", "instance": "?net=order&instance=order+17", "stuck": "?net=order&place=p0&limit=1",
-		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order", "model": "?net=caller"}
+		"history": "?net=order&at=" + st.now.Add(time.Second).UTC().Format(time.RFC3339), "drawing": "?net=order", "drawing.svg": "?net=order", "places.csv": "?net=order", "transitions.csv": "?net=order", "stuck.csv": "?net=order", "model": "?net=caller"}
 	for path, methods := range d.Paths {
 		responses := methods["get"].Responses
 		if path == livePath {

@@ -18,17 +18,25 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	if n == nil {
 		return
 	}
+	if f := s.frameAt(w, r, n); f != nil {
+		answerJSON(w, f)
+	}
+}
+
+// frameAt returns the frame of the time that a request names, or answers with an error
+// and returns nil.
+func (s *Server) frameAt(w http.ResponseWriter, r *http.Request, n *netBoard) *api.Frame {
 	at, ok := momentOf(w, r)
 	if !ok {
-		return
+		return nil
 	}
 	past, _ := s.pastOf(n.net.Name)
 	f := past.At(at)
 	if f == nil {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, clock(at)))
-		return
+		return nil
 	}
-	answerJSON(w, pastFrame(n, f))
+	return pastFrame(n, f)
 }
 
 // momentOf returns the parameter at in microseconds since the Unix epoch. Without one it

@@ -226,6 +226,11 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/stuck":       s.serveStuck,
 		"/api/v1/actions":     s.serveActions,
 		"/api/v1/history":     s.serveHistory,
+
+		"/api/v1/places.csv":      s.servePlacesCSV,
+		"/api/v1/transitions.csv": s.serveTransitionsCSV,
+		"/api/v1/alarms.csv":      s.serveAlarmsCSV,
+		"/api/v1/stuck.csv":       s.serveStuckCSV,
 	}
 }
 

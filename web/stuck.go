@@ -53,25 +53,40 @@ func (t token) compare(o token) int {
 func tokenOf(t *api.StuckToken) token { return token{int64(t.Injected), t.Instance, t.Place} }
 
 func (s *Server) serveStuck(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
+	n, sel := s.selected(w, r)
 	if n == nil {
 		return
+	}
+	doc := s.stuckNow(r.Context(), n, sel, s.cfg.Now().UnixMicro())
+	answerJSON(w, doc)
+}
+
+// selected returns the net and the selection of a request, or answers with an error and
+// returns nil.
+func (s *Server) selected(w http.ResponseWriter, r *http.Request) (*netBoard, selection) {
+	n := s.netOf(w, r)
+	if n == nil {
+		return nil, selection{}
 	}
 	sel, err := selectionOf(r.URL.Query())
 	if err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
-		return
+		return nil, sel
 	}
 	if sel.place != "" && indexOf(n.net.Def.Places, sel.place, func(p *petri.Place) string { return p.ID }) < 0 {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no place %q in net %q", sel.place, n.net.Name))
-		return
+		return nil, sel
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), stuckTimeout)
+	return n, sel
+}
+
+// stuckNow returns the tokens that are selected, within stuckTimeout.
+func (s *Server) stuckNow(ctx context.Context, n *netBoard, sel selection, now int64) *api.Stuck {
+	ctx, cancel := context.WithTimeout(ctx, stuckTimeout)
 	defer cancel()
-	now := s.cfg.Now().UnixMicro()
 	doc := s.stuck(ctx, n.net, sel.place, now)
 	sel.page(doc)
-	answerJSON(w, doc)
+	return doc
 }
 
 // selectionOf reads the parameters of a request.

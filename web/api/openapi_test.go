@@ -37,6 +37,7 @@ type parameter struct {
 
 func paths() []path {
 	net := parameter{name: "net", description: "id of the net"}
+	moment := parameter{name: "at", description: "a time, for the newest moment that is kept at or before it; without it now", optional: true, time: true}
 	of, changed := []string{"400", "404"}, []string{"400", "403", "404"}
 	return []path{
 		{name: "/view", summary: "Everything: all nets with their places and transitions, and all sources.", document: View{}},
@@ -72,6 +73,14 @@ func paths() []path {
 		{name: "/drawing.svg", summary: "The drawing as a picture, with the tokens of now.", parameters: []parameter{net}, kind: "image/svg+xml", errors: of},
 		{name: "/model", summary: "A file that a net was made from, for nets whose drawing has a model. Its digest is the ETag.",
 			parameters: []parameter{net, {name: "file", description: "which one of the files, from 0; that with the net's process if it is absent", optional: true}}, kind: "application/xml", errors: of},
+		{name: "/places.csv", summary: "The places of a net as a table, the oldest token first.", parameters: []parameter{net, moment}, kind: "text/csv", errors: of},
+		{name: "/transitions.csv", summary: "The transitions of a net as a table, those that fire most first.", parameters: []parameter{net, moment}, kind: "text/csv", errors: of},
+		{name: "/alarms.csv", summary: "The active alarms as a table.", parameters: []parameter{{name: "severity", description: "only alarms of that severity", optional: true}, {name: "net", description: "only alarms of that net", optional: true},
+			{name: "alarm", description: "only alarms of that kind", optional: true}, {name: "acknowledged", description: "yes or no: only alarms that are, or are not", optional: true},
+			{name: "silenced", description: "yes or no: only alarms that are, or are not", optional: true}}, kind: "text/csv"},
+		{name: "/stuck.csv", summary: "All tokens that wait in places as a table, the oldest first. The header Pnagent-Incomplete says why there may be more.",
+			parameters: []parameter{net, {name: "place", description: "id of the place; without it all places that are not final", optional: true}, {name: "name", description: "text that the name of the instance holds", optional: true},
+				{name: "older", description: "the least age, seconds", optional: true}}, kind: "text/csv", errors: of},
 		{name: "/openapi.json", summary: "This description.", document: object{}},
 	}
 }

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"bufio"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// incomplete is the header of a table that lacks rows. Its value is the reason.
+const incomplete = "Pnagent-Incomplete"
+
+// csvAnswer is a table as comma-separated values (RFC 4180), for download. It is written
+// row by row.
+type csvAnswer struct{ to *bufio.Writer }
+
+// newCSV starts the answer: its file has a name of the net ("" for none), what the rows
+// are, and the moment that they are of.
+func newCSV(w http.ResponseWriter, net, what string, at api.Time, head ...string) csvAnswer {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTimeout)) // see limited
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(net, what, at) + ".csv"}))
+	h.Set("Cache-Control", "no-store")
+	c := csvAnswer{bufio.NewWriter(w)}
+	c.row(head...)
+	return c
+}
+
+// row writes one row of encoded cells.
+func (c csvAnswer) row(cells ...string) {
+	_, _ = c.to.WriteString(strings.Join(cells, ","))
+	_, _ = c.to.WriteString("\r\n") // errors stay until end
+}
+
+// end writes what is left.
+func (c csvAnswer) end() { _ = c.to.Flush() } // fails only if the client is gone
+
+// textCell returns a text as a cell that no spreadsheet takes for a formula: where a cell
+// may begin, an apostrophe precedes each of = + - @ and their wide forms, tab, and line
+// breaks. That is at the start, and behind separators for which a spreadsheet may be set.
+func textCell(s string) string {
+	var b strings.Builder
+	quoted, begins := false, true
+	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
+		if begins && strings.ContainsRune("=+-@＝＋－＠\t\r\n", r) {
+			b.WriteByte('\'')
+		}
+		begins = strings.ContainsRune(";\t\r\n", r)
+		quoted = quoted || begins || r == ',' || r == '"'
+		if r == '"' {
+			b.WriteByte('"')
+		}
+		b.WriteRune(r)
+	}
+	if quoted {
+		return `"` + b.String() + `"`
+	}
+	return b.String()
+}
+
+// numberCell returns a number as a cell, which is empty for a number that is not known.
+func numberCell[T uint64 | float64](n *T) string {
+	if n == nil {
+		return ""
+	}
+	if count, ok := any(*n).(uint64); ok {
+		return strconv.FormatUint(count, 10)
+	}
+	return strconv.FormatFloat(float64(*n), 'f', -1, 64)
+}
+
+// timeCell returns a time as a cell, which is empty for none.
+func timeCell(t api.Time) string {
+	if t == 0 {
+		return ""
+	}
+	text, _ := t.MarshalText() // never fails
+	return string(text)
+}
+
+// sinceCell returns the seconds since a time as a cell: 0 if there is nothing to be
+// since then, and empty if that is not known.
+func sinceCell(since api.Time, count *uint64, now api.Time) string {
+	if since == 0 && (count == nil || *count > 0) {
+		return ""
+	}
+	age := ageAt(int64(since), int64(now))
+	return numberCell(&age)
+}
+
+// longestName is the largest number of characters of a net's id in a file name.
+const longestName = 64
+
+// fileName returns a name for a file, without its extension. Of the id of a net it has
+// letters, digits, dots and hyphens.
+func fileName(net, what string, at api.Time) string {
+	id := []rune(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.L, unicode.M, unicode.N) || r == '.' || r == '_' {
+			return r
+		}
+		return '-'
+	}, strings.ToValidUTF8(net, "-")))
+	name := strings.Trim(string(id[:min(len(id), longestName)]), "-.")
+	if name != "" {
+		name += "-"
+	}
+	return name + what + "-" + at.Time().Format("20060102T150405Z")
+}

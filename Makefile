@@ -107,7 +107,7 @@ scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has
 .PHONY: generate
 generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...
-	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml
+	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml examples/*.bpmn
 	$(GO) run ./cmd/pnagent dashboards
 	$(GO) test ./cmd/pnagent ./mib -run TestTheReferenceIsCurrent -update
 	$(GO) test ./integrations -run TestCommittedFilesAreCurrent -update

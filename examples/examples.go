@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package examples holds nets of real processes, for the demo. Their bindings
-// make a token stuck in each.
+// make a token stuck in each; what the BPMN process waits for, the demo does.
 package examples
 
 import "embed"
 
-// Files are the nets (*.pnml) and their bindings (bindings.yaml).
+// Files are the nets (*.pnml, *.bpmn) and the bindings of those in PNML (bindings.yaml).
 //
-//go:embed *.pnml bindings.yaml
+//go:embed *.pnml *.bpmn bindings.yaml
 var Files embed.FS

@@ -208,6 +208,6 @@ func TestTheCommittedModulesAreCurrent(t *testing.T) {
 	}
 	generateInto(t, dir, testNow(), exampleNets(t)...)
 	if diff := cmp.Diff(want, readAll(t, dir)); diff != "" {
-		t.Errorf("mibs/ is not what examples/ gives; run: go run ./cmd/pnagent mib examples/*.pnml\n%.3000s", diff)
+		t.Errorf("mibs/ is not what examples/ gives; run: go run ./cmd/pnagent mib examples/*.pnml examples/*.bpmn\n%.3000s", diff)
 	}
 }

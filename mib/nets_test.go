@@ -15,7 +15,7 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
-	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/petri/netfile"
 )
 
 const corpus = "../../shared/corpus/pnml"
@@ -44,7 +44,7 @@ func readNets(t *testing.T, path string) []*petri.Net {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	file, err := pnml.Read(f, path, pnml.DefaultLimits())
+	file, err := netfile.Read(f, path, netfile.Limits{Bytes: 64 << 20, Depth: 200, Nodes: 1_000_000})
 	if err != nil {
 		t.Logf("%s is refused: %.200v", filepath.Base(path), err)
 		return nil

@@ -21,13 +21,15 @@ const firstEdition = "testdata/first.lock"
 
 func exampleNets(t *testing.T) []*petri.Net {
 	t.Helper()
-	files, err := filepath.Glob("../examples/*.pnml")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	var nets []*petri.Net
-	for _, f := range files {
-		nets = append(nets, readNets(t, f)...)
+	for _, pattern := range []string{"../examples/*.pnml", "../examples/*.bpmn"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, f := range files {
+			nets = append(nets, readNets(t, f)...)
+		}
 	}
 	return nets
 }

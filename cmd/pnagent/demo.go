@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"text/template"
@@ -29,6 +30,7 @@ import (
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/netfile"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -67,7 +69,11 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 		return fmt.Errorf("making a directory for the demo: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	side, err := c.sidecar(ctx, ns, dir, log)
+	nets, err := exampleNets()
+	if err != nil {
+		return err
+	}
+	side, err := c.sidecar(ctx, ns, dir, nets, log)
 	if err != nil {
 		return err
 	}
@@ -80,7 +86,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return side.run(ctx) })
 	for _, source := range demoSources {
-		g.Go(func() error { return c.engine(ctx, source, ns, side.cfg.nets, log) })
+		g.Go(func() error { return c.engine(ctx, source, ns, nets, log) })
 	}
 	return g.Wait()
 }
@@ -136,26 +142,33 @@ overrides:
   - {net: backup-window, place: noBackup, stuck: off}
   - {net: order-fulfilment, place: idle, stuck: off}
   - {net: order-fulfilment, place: invoiceBooked, stuck: off}
+  - {net: claim, place: written, stuck: off}
 `
 
 // exampleNets reads the nets that are built in.
-func exampleNets() ([]*petri.Net, error) {
-	var nets []*petri.Net
-	files, err := fs.Glob(examples.Files, "*.pnml")
-	for _, name := range files {
-		text, rerr := examples.Files.ReadFile(name)
-		f, perr := pnml.Read(bytes.NewReader(text), name, pnml.DefaultLimits())
-		if err := errors.Join(rerr, perr); err != nil {
+func exampleNets() ([]*petri.Tables, error) {
+	var sources []netfile.Source
+	for _, pattern := range []string{"*.pnml", "*.bpmn"} {
+		files, err := fs.Glob(examples.Files, pattern)
+		if err != nil {
 			return nil, err
 		}
-		nets = append(nets, f.Nets...)
+		for _, name := range files {
+			text, err := examples.Files.ReadFile(name)
+			if err != nil {
+				return nil, err
+			}
+			sources = append(sources, netfile.Source{Name: name, Reader: bytes.NewReader(text)})
+		}
 	}
-	return nets, err
+	l := pnml.DefaultLimits()
+	tables, _, err := netfile.Compile(sources, netfile.Limits{Bytes: l.Bytes, Depth: l.Depth, Nodes: l.Nodes})
+	return tables, err
 }
 
 // sidecar makes the demo's sidecar. Its numbers are those of the committed
 // modules, so that mibs/ can be used with it.
-func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, log *slog.Logger) (*sidecar, error) {
+func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, tables []*petri.Tables, log *slog.Logger) (*sidecar, error) {
 	cfg, err := c.config(log)
 	if err != nil {
 		return nil, err
@@ -164,9 +177,7 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, lo
 	if err := os.WriteFile(cfg.lockPath, mibs.Lock, 0o600); err != nil {
 		return nil, fmt.Errorf("laying out the demo: %w", err)
 	}
-	if cfg.nets, err = exampleNets(); err != nil {
-		return nil, err
-	}
+	cfg.nets = netsOf(tables)
 	if cfg.rules, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
 		return nil, err
 	}
@@ -189,29 +200,34 @@ func inProcess(ns *server.Server, name string, log *slog.Logger) (*natslink.Link
 	return natslink.Open(natslink.Config{URLs: ns.ClientURL(), Name: name, Log: log, Options: []nats.Option{nats.InProcessServer(ns)}})
 }
 
-// engine runs one source until ctx ends.
-func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, nets []*petri.Net, log *slog.Logger) error {
+// bindExamples returns how the example nets fire.
+func bindExamples(tables []*petri.Tables, o *office) ([]engine.NetConfig, error) {
 	text, err := examples.Files.ReadFile("bindings.yaml")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	b, err := engine.ReadBindings(bytes.NewReader(text), "bindings.yaml")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var tables []*petri.Tables
-	for _, n := range nets {
-		t, err := petri.Compile(n)
-		if err != nil {
-			return err
-		}
-		tables = append(tables, t)
+	nets, err := bindAll(tables, b, action.Peers{})
+	if err != nil {
+		return nil, err
 	}
-	bound, err := bindAll(tables, b, action.Peers{})
+	i := slices.IndexFunc(tables, func(t *petri.Tables) bool { return t.Net.ID == claimNet })
+	nets[i], err = o.bind(tables[i])
+	return nets, err
+}
+
+// engine runs one source until ctx ends.
+func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, tables []*petri.Tables, log *slog.Logger) error {
+	seed := uint64(time.Now().UnixNano())
+	o := newOffice(seed)
+	nets, err := bindExamples(tables, o)
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(engine.Config{Source: source, Nets: bound, Instances: c.Instances, Workers: 1, Seed: uint64(time.Now().UnixNano()),
+	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: c.Instances, Workers: 1, Seed: seed,
 		Dispatch: &engine.Dispatch{Policy: ready.PolicyQuoted, Quotes: ready.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
 	if err != nil {
 		return usageError{err}
@@ -225,7 +241,10 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	if err != nil {
 		return err
 	}
-	failed := e.Run(ctx)
+	g, playing := errgroup.WithContext(ctx)
+	g.Go(func() error { return e.Run(playing) })
+	g.Go(func() error { return o.run(playing, e, c.Instances) })
+	failed := g.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	return errors.Join(failed, end(last))

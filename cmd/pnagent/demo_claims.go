@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// claimNet is the process of the demo whose instances begin and end all the time.
+const claimNet = "claim"
+
+// office is what is around the claims of one engine: customers who report damages, the
+// programs that assess them and pay, and clerks who do what waits for a person.
+type office struct {
+	tables *petri.Tables // of the claim process
+	mu     sync.Mutex
+	rand   *rand.Rand
+}
+
+func newOffice(seed uint64) *office { return &office{rand: rand.New(rand.NewPCG(seed, 0))} }
+
+// draw returns a time of a distribution.
+func (o *office) draw(d plain.Delay) time.Duration {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return time.Duration(d.Draw(o.rand)) * time.Microsecond
+}
+
+// damage returns how much a claim is about. Half of them need an approval.
+func (o *office) damage() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.rand.IntN(2001)
+}
+
+// often reports true with a probability.
+func (o *office) often(probability float64) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.rand.Float64() < probability
+}
+
+func exponential(mean time.Duration) plain.Delay {
+	return plain.Delay{Shape: plain.Exponential, A: float64(mean.Microseconds())}
+}
+
+func uniform(least, most time.Duration) plain.Delay {
+	return plain.Delay{Shape: plain.Uniform, A: float64(least.Microseconds()), B: float64(most.Microseconds())}
+}
+
+// errBank is why a payment is tried again.
+var errBank = errors.New("the bank does not answer")
+
+// bind returns the claim process with its programs.
+func (o *office) bind(t *petri.Tables) (engine.NetConfig, error) {
+	o.tables = t
+	transitions, err := engine.Declared(t)
+	if err != nil {
+		return engine.NetConfig{}, err
+	}
+	works := map[string]engine.Transition{
+		"assess": {Action: o.assess, Timeout: 30 * time.Second},
+		// Of a hundred payments about three fail each time, and wait for a clerk.
+		"pay":   {Action: o.pay, Timeout: 30 * time.Second, Retry: engine.Retry{First: time.Second, Attempts: 2}},
+		"write": {Mode: plain.Mode{Kind: plain.Delayed, Delay: exponential(2 * time.Second)}},
+	}
+	for id, work := range works {
+		i, ok := t.TransitionIndex(id)
+		if !ok {
+			return engine.NetConfig{}, fmt.Errorf("net %q: %w: %q", claimNet, engine.ErrNoTransition, id)
+		}
+		transitions[i] = work
+	}
+	return engine.NetConfig{Tables: t, Transitions: transitions}, nil
+}
+
+// assess is a program that takes a second or two, and finds out how large the damage is.
+func (o *office) assess(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
+	if err := pause(ctx, o.draw(exponential(1500*time.Millisecond))); err != nil {
+		return coloured.Outcome{}, err
+	}
+	return coloured.Outcome{Data: fmt.Appendf(nil, `{"amount":%d}`, o.damage())}, nil
+}
+
+// pay is a bank that sometimes does not answer.
+func (o *office) pay(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
+	if err := pause(ctx, o.draw(uniform(time.Second, 3*time.Second))); err != nil {
+		return coloured.Outcome{}, err
+	}
+	if o.often(0.1) {
+		return coloured.Outcome{}, errBank
+	}
+	return coloured.Outcome{}, nil
+}
+
+// run works until ctx ends.
+func (o *office) run(ctx context.Context, e *engine.Engine, instances int) error {
+	desk := &desk{office: o, engine: e, instances: instances, due: map[task]time.Time{}}
+	reports := time.NewTimer(0)
+	rounds := time.NewTicker(time.Second)
+	defer reports.Stop()
+	defer rounds.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-reports.C:
+			reports.Reset(o.draw(exponential(50 * time.Second / time.Duration(instances))))
+			err = desk.report(ctx)
+		case <-rounds.C:
+			err = desk.round(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
+			return fmt.Errorf("claims of the demo: %w", err)
+		}
+	}
+}
+
+// atOnce bounds the instances that a desk looks at in one go, and with them the load.
+const atOnce = 100
+
+// desk is where customers report claims, and where clerks look for what to do.
+type desk struct {
+	*office
+	engine    *engine.Engine
+	instances int
+	begun     int // the instance that began last
+	seen      int // the instance that clerks looked at last
+	due       map[task]time.Time
+}
+
+// task is what waits for a clerk.
+type task struct {
+	instance   int
+	transition string
+	since      int64 // when its token was injected
+}
+
+// report begins an instance that is at its end, if there is one.
+func (d *desk) report(ctx context.Context) error {
+	for range min(d.instances, atOnce) {
+		d.begun = (d.begun + 1) % d.instances
+		m, err := d.engine.Marking(ctx, claimNet, d.begun)
+		if err != nil {
+			return err
+		}
+		if d.ended(m) {
+			return d.engine.Inject(ctx, claimNet, d.begun, d.start(), 1)
+		}
+	}
+	return nil
+}
+
+// start returns the place in which a claim begins.
+func (d *desk) start() string {
+	for i, n := range d.tables.Initial {
+		if n > 0 {
+			return d.tables.Net.Places[i].ID
+		}
+	}
+	return ""
+}
+
+func (d *desk) ended(marking []uint32) bool {
+	for i, n := range marking {
+		if n > 0 && !d.tables.Final(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// round has a clerk take the tasks that are new, and do those that are due.
+func (d *desk) round(ctx context.Context) error {
+	for range min(d.instances, atOnce) {
+		d.seen = (d.seen + 1) % d.instances
+		found, err := d.engine.Instance(ctx, claimNet, d.engine.InstanceName(d.seen))
+		if err != nil {
+			return err
+		}
+		for _, token := range found.Tokens {
+			for _, w := range token.Waits {
+				if t := (task{d.seen, w.Transition, token.Injected}); d.due[t].IsZero() {
+					d.take(t, w.Reason)
+				}
+			}
+		}
+	}
+	now := time.Now()
+	for t, due := range d.due {
+		if due.After(now) {
+			continue
+		}
+		delete(d.due, t)
+		if err := d.engine.Fire(ctx, claimNet, t.instance, t.transition); err != nil && !errors.Is(err, petri.ErrNotEnabled) {
+			return err // another person may have fired it meanwhile
+		}
+	}
+	return nil
+}
+
+// take says when a task is done. One of thirty is left lying.
+func (d *desk) take(t task, reason string) {
+	after := exponential(6 * time.Second)
+	switch reason {
+	case stats.ReasonIncident.String():
+		after = uniform(time.Minute, 3*time.Minute)
+	case stats.ReasonManual.String():
+		if d.often(1. / 30) {
+			after = uniform(2*time.Minute, 5*time.Minute)
+		}
+	default:
+		return // nothing for a person
+	}
+	d.due[t] = time.Now().Add(d.draw(after))
+}
+
+// pause waits, or returns why ctx has ended.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}

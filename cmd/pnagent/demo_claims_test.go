@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/stats"
+)
+
+// Half an hour of the claims of one engine: they come and end, some payments fail and are
+// done again, some claims are left lying, and none for good.
+func TestClaimsOfTheDemoBeginAndEndAllTheTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const instances, long = 50, 30 * time.Minute
+		e, o := claims(t, instances)
+		ctx, stop := context.WithTimeout(t.Context(), long)
+		defer stop()
+		done := make(chan error, 2)
+		go func() { done <- e.Run(ctx) }()
+		go func() { done <- o.run(ctx, e, instances) }()
+		worst := watchClaims(ctx, t, e, o)
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		rows := rowsOf(t, e, o)
+		net, pay, remind := rows.Net, rows.Transitions[index(t, o, "pay")], rows.Transitions[index(t, o, "remind")]
+		if begun := net.Created - instances; begun < 1600 || begun > 2000 {
+			t.Errorf("%d claims began in half an hour; expected about one a second", begun)
+		}
+		if net.Finished < net.Created-instances || net.Deadlocked > 0 || net.Failed < 5 {
+			t.Errorf("%+v; expected that nearly all finish, and that some wait for a clerk as incidents", net)
+		}
+		if remind.Firings < 100 || pay.Failures < 100 || pay.Retries < 100 {
+			t.Errorf("%d reminders, %d failed payments, %d of them tried again; expected some", remind.Firings, pay.Failures, pay.Retries)
+		}
+		if worst < time.Minute || worst > 10*time.Minute {
+			t.Errorf("the oldest token that is not at an end was %v old; expected more than the minute after which it is stuck, and fewer than ten", worst)
+		}
+	})
+}
+
+func claims(t *testing.T, instances int) (*engine.Engine, *office) {
+	t.Helper()
+	tables, err := exampleNets()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := newOffice(1)
+	nets, err := bindExamples(tables, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var only []engine.NetConfig
+	for _, n := range nets {
+		if n.Tables.Net.ID == claimNet {
+			only = append(only, n)
+		}
+	}
+	e, err := engine.New(engine.Config{Source: "berlin", Nets: only, Instances: instances, Workers: 1, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e, o
+}
+
+// watchClaims returns how old a token became that is not at an end.
+func watchClaims(ctx context.Context, t *testing.T, e *engine.Engine, o *office) (worst time.Duration) {
+	t.Helper()
+	for tick := time.Tick(5 * time.Second); ; {
+		select {
+		case <-ctx.Done():
+			return worst
+		case now := <-tick:
+			for i, p := range rowsOf(t, e, o).Places {
+				if p.Oldest != 0 && !o.tables.Final(i) {
+					worst = max(worst, now.Sub(time.UnixMicro(p.Oldest)))
+				}
+			}
+		}
+	}
+}
+
+func rowsOf(t *testing.T, e *engine.Engine, o *office) *stats.Rows {
+	t.Helper()
+	rows := stats.NewRows(o.tables.Places(), o.tables.Transitions())
+	if err := e.Rows(context.Background(), 0, time.Now().UnixMicro(), rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func index(t *testing.T, o *office, transition string) int {
+	t.Helper()
+	i, ok := o.tables.TransitionIndex(transition)
+	if !ok {
+		t.Fatalf("no transition %q", transition)
+	}
+	return i
+}

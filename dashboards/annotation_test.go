@@ -42,7 +42,7 @@ func TestAnnotationsMarkWhenAlarmsWereRaised(t *testing.T) {
 				marked = append(marked, fmt.Sprintf("{labels: '{%s}', value: 1}", labels))
 			}
 		}
-		for at, want := range map[string]string{"9m30s": "", "10m": strings.Join(marked, ", "), "10m30s": strings.Join(marked, ", "), "11m": "", "40m": ""} {
+		for at, want := range map[string]string{"9m30s": "", "10m": strings.Join(marked, ", "), "10m29s": strings.Join(marked, ", "), "10m30s": "", "40m": ""} {
 			fmt.Fprintf(&b, "  - {expr: %q, eval_time: %s, exp_samples: [%s]}\n", expr, at, want)
 		}
 	}

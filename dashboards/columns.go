@@ -79,6 +79,9 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 		steps := append([]Step{{c.Steps[0].From, silent}}, c.Steps[1:]...)
 		set("thresholds", thresholds(steps))
 	}
+	if c.Blank {
+		set("mappings", []any{map[string]any{"type": "value", "options": map[string]any{"0": map[string]any{"text": " "}}}})
+	}
 	if len(c.Names) > 0 {
 		options := map[string]any{}
 		for text, colour := range c.Names {
@@ -91,12 +94,25 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 	}
 	if c.Label != "" {
 		set("noValue", "") // without a text no link, too
-		set("custom.minWidth", 120)
+		set("custom.filterable", true)
+		set("custom.minWidth", c.least())
+	}
+	if c.Width > 0 {
+		set("custom.width", c.Width)
 	}
 	if c.Link != "" {
 		set("links", []any{map[string]any{"title": "Open " + c.Title, "url": p.link(c)}})
 	}
 	return o
+}
+
+// least returns the least width of a column with text, in pixels. Names that a click opens
+// are the longest.
+func (c *Column) least() int {
+	if c.Link != "" {
+		return 180
+	}
+	return 120
 }
 
 // link returns the link from a cell to another dashboard, with the same time, data source

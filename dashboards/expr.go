@@ -63,6 +63,12 @@ func orNone(expr, label string) string {
 	return expr + ` or on() label_replace(vector(0), "` + label + `", "none", "", "")`
 }
 
+// known returns the rates of a counter by labels, without those that never counted, so that a
+// legend lists what has happened.
+func known(labels, family string) string {
+	return sum(labels, rate(family)) + " and on(" + labels + ") " + sum(labels, of(family)) + " > 0"
+}
+
 // orZero returns expr, or 0 without labels.
 func orZero(expr string) string { return expr + " or vector(0)" }
 

@@ -75,6 +75,8 @@ type Column struct {
 	Unit  string
 	Steps []Step            // colours by value; the first is not shown
 	Names map[string]string // colours by text
+	Blank bool              // a 0 is not shown
+	Width uint32            // in pixels; 0 shares what is left
 	Link  string            // UID of the dashboard that a click opens, with the label as variable
 }
 

@@ -30,7 +30,7 @@ func netStats() []Panel {
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
 		number("Active instances", "Instances that have not finished.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
-		number("Tokens", "Tokens in all places of the net.", "short", sum("", most("place", of(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
+		number("Tokens", "Tokens in all places of the net except final ones.", "short", sum("", most("place", unfinished(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
 		number("Firings", "Firings per second.", each,
 			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
 	}
@@ -57,7 +57,7 @@ func placesByAge() Panel {
 			continue
 		}
 		p.Queries = append(p.Queries, Query{most("place", unfinished(metrics.PlaceTokensOlderThan, thisNet, `age="`+step.Label+`"`)), step.Label})
-		p.Columns = append(p.Columns, Column{Value: step.Label, Title: "≥ " + step.Label, Unit: "short", Steps: glow(i)})
+		p.Columns = append(p.Columns, Column{Value: step.Label, Title: "≥ " + step.Label, Unit: "short", Steps: glow(i), Blank: true})
 	}
 	return p
 }
@@ -88,7 +88,7 @@ func ladder(title, about string, selector func(family string, matchers ...string
 func netAlarms() Panel {
 	p := alarmTable(thisNet, Column{Label: "place", Title: "Place", Link: uidPlace}, Column{Label: "transition", Title: "Transition"}, Column{Label: "region", Title: "Region"})
 	p.Height = 6
-	p.Description = "Active alarms of this net, the oldest on top. Click a place to open it."
+	p.Description = "Active alarms of this net, the oldest on top, with the reason of the oldest token: the transition that it waits for, why that does not fire, and the place that blocks it, if there is one. Click a place to open it."
 	return p
 }
 

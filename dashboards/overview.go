@@ -96,28 +96,37 @@ func netTable() Panel {
 	}
 }
 
+// why is the reason of each alarm that has one, as a label: "start: inhibited failed".
+func why(nets string) string {
+	reasons := most(alarmLabels+", waits_for, reason, blocked_by", of(metrics.AlarmReason, nets))
+	text := `label_join(label_join(` + reasons + `, "why", ": ", "waits_for", "reason"), "why", " ", "why", "blocked_by")`
+	return "topk by (" + alarmLabels + ") (1, " + text + ")"
+}
+
 // alarmTable returns a table of active alarms, the oldest on top.
 func alarmTable(nets string, columns ...Column) Panel {
 	raised := most(alarmLabels, of(metrics.AlarmRaisedTimestampSeconds, nets))
 	severity := "topk by (" + alarmLabels + ") (1, " + graded(nets) + ")"
-	age := "time() - " + raised + " * on(" + alarmLabels + ") group_left(severity) " + severity
+	age := "(time() - " + raised + " * on(" + alarmLabels + ") group_left(severity) " + severity + ")"
+	explained := age + " * on(" + alarmLabels + ") group_left(why) " + why(nets) + " or on(" + alarmLabels + ") " + age
 	p := Panel{
-		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 24, Height: 8,
-		Description: "All active alarms, the oldest on top. An alarm about a source has no net. Click a net or a place to open it.",
+		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 24, Height: 9,
+		Description: "All active alarms, the oldest on top. The reason is that of the oldest token: the transition that it waits for, why that does not fire, and the place that blocks it, if there is one. " +
+			"An alarm about a source has no net. Click a net or a place to open it.",
 		Columns: []Column{
-			{Label: "severity", Title: "Severity", Names: severities()},
-			{Value: "age", Title: "Raised for", Unit: "s"},
+			{Label: "severity", Title: "Severity", Names: severities(), Width: 100},
+			{Value: "age", Title: "Raised for", Unit: "s", Width: 110},
 			{Label: "alarm", Title: "Alarm"},
 		},
 	}
-	p.Columns = append(p.Columns, columns...)
+	p.Columns = append(append(p.Columns, columns...), Column{Label: "why", Title: "Reason"})
 	var labels []string
 	for _, c := range p.Columns {
 		if c.Label != "" {
 			labels = append(labels, c.Label)
 		}
 	}
-	p.Queries = []Query{{most(strings.Join(labels, ", "), age), "age"}}
+	p.Queries = []Query{{most(strings.Join(labels, ", "), explained), "age"}}
 	return p
 }
 
@@ -143,8 +152,8 @@ func overviewLines() []Panel {
 			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
 		lines("Firings by net", "Firings per second, by net.", each, "{{net}}",
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
-		lines("Tokens by net", "Tokens in all places of a net. A rising line is a net that accumulates tokens.", "short", "{{net}}",
-			sum("net", most("net, place", of(metrics.PlaceTokens, anyNet)))),
+		lines("Tokens by net", "Tokens in all places of a net except final ones. A rising line is a net that accumulates tokens.", "short", "{{net}}",
+			sum("net", most("net, place", unfinished(metrics.PlaceTokens, anyNet)))),
 	}
 }
 

@@ -18,3 +18,6 @@ func side(title, description, unit string, queries ...Query) Panel {
 
 // quarter makes a panel a quarter as wide as the page.
 func quarter(p Panel) Panel { p.Width = 6; return p }
+
+// full makes a panel as wide as the page.
+func full(p Panel) Panel { p.Width = 24; return p }

@@ -37,11 +37,13 @@ func placeStats() []Panel {
 func oldestOver() Panel {
 	p := side("Oldest token over time", "A line that rises by one second per second is a token that does not move; a fall is a token that has left.", "s",
 		Query{"max(" + of(metrics.PlaceOldestTokenAgeSeconds, thisSpot) + ")", "oldest token"})
-	p.Width, p.Steps = 24, heat()
-	return p
+	p.Steps = heat()
+	return full(p)
 }
 
 func placeFlow() []Panel {
+	blocked := side("Transitions blocked by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or a token inhibits it.", "short",
+		Query{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"), "{{transition}} {{reason}}"})
 	return []Panel{
 		side("Tokens over time", "Tokens in the place, and instances with a token in it.", "short",
 			Query{"max(" + of(metrics.PlaceTokens, thisSpot) + ")", "tokens"},
@@ -49,8 +51,7 @@ func placeFlow() []Panel {
 		side("Arrivals and departures", "Tokens that arrive and depart, per second. If arrivals are faster, tokens accumulate.", each,
 			Query{"max(" + rate(metrics.PlaceArrivalsTotal, thisSpot) + ")", "arrivals"},
 			Query{"max(" + rate(metrics.PlaceDeparturesTotal, thisSpot) + ")", "departures"}),
-		side("Transitions blocked by this place", "Instances in which a transition cannot fire because of this place: a token is missing, or a token inhibits it.", "short",
-			Query{orNone(most("transition, reason", of(metrics.TransitionBlockedInstances, thisSpot)), "transition"), "{{transition}} {{reason}}"}),
+		full(blocked),
 	}
 }
 

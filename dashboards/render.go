@@ -118,11 +118,14 @@ func withAnnotations(model dashboard.Dashboard, annotation map[string]any) ([]by
 	return append(text, '\n'), err
 }
 
-// Annotation returns the expression that marks when alarms were raised. It marks only the
-// beginning of each alarm, because Grafana colours the whole time of a series.
+// markStep is the step of the annotation's query. A series that is there for so long is one
+// point, which Grafana draws as a line; it colours the time of a longer one.
+const markStep = "30s"
+
+// Annotation returns the expression that marks when alarms were raised, a point for each.
 func (d *Dashboard) Annotation() string {
 	about := d.alarmed()
-	return alarms(about...) + " unless " + most(alarmLabels, of(metrics.AlarmActive, about...)+" offset 1m")
+	return alarms(about...) + " unless " + most(alarmLabels, of(metrics.AlarmActive, about...)+" offset "+markStep)
 }
 
 // Alarms returns the expression of the dashboard's alarms: a series for the time that each
@@ -147,7 +150,7 @@ func (d *Dashboard) alarmed() (about []string) {
 func (d *Dashboard) annotation() map[string]any {
 	return map[string]any{
 		"name": "Alarms", "datasource": datasource(), "enable": true, "hide": false, "iconColor": burnt,
-		"expr": d.Annotation(), "step": "30s", "tagKeys": "alarm",
+		"expr": d.Annotation(), "step": markStep, "tagKeys": "alarm",
 		"titleFormat": "{{alarm}}", "textFormat": "{{net}} {{place}}{{transition}}{{source}}{{region}}",
 	}
 }
@@ -243,7 +246,7 @@ func (p *Panel) look() (dashboard.Panel, error) {
 	case Heatmap:
 		return p.heatmap().Build()
 	case Table:
-		return table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).Filterable(true).MinWidth(60).
+		return table.NewPanelBuilder().ShowHeader(true).CellHeight(common.TableCellHeightSm).MinWidth(60).
 			ColorScheme(dashboard.NewFieldColorBuilder().Mode(dashboard.FieldColorModeIdThresholds)).
 			Thresholds(dashboard.NewThresholdsConfigBuilder().Mode(dashboard.ThresholdsModeAbsolute).
 				Steps([]dashboard.Threshold{{Color: silent}})).Build()
@@ -292,7 +295,7 @@ func (p *Panel) lines() *timeseries.PanelBuilder {
 func (p *Panel) heatmap() *heatmap.PanelBuilder {
 	b := heatmap.NewPanelBuilder().Calculate(false).CellGap(1).ShowValue(common.VisibilityModeNever).ShowLegend().
 		Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeOpacity).Scheme("Oranges").
-			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.5).Steps(64).Reverse(false).Fill("dark-orange")).
+			Scale(heatmap.HeatmapColorScaleExponential).Exponent(0.3).Steps(64).Reverse(false).Fill("dark-orange")).
 		FilterValues(heatmap.NewFilterValueRangeBuilder().Le(1e-9)).
 		CellValues(heatmap.NewCellValuesBuilder().Unit("short")).
 		Tooltip(heatmap.NewHeatmapTooltipBuilder().Mode(common.TooltipDisplayModeSingle).YHistogram(true))

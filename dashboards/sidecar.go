@@ -38,6 +38,8 @@ func sidecarStats() []Panel {
 }
 
 func sidecarReceived() []Panel {
+	by := func(expr string) string { return sum("source, reason", most("net, source, reason", expr)) }
+	refused := by(rate(metrics.SourceRequestsRefusedTotal)) + " and on(source, reason) " + by(of(metrics.SourceRequestsRefusedTotal)) + " > 0"
 	return []Panel{
 		side("Connected to NATS", "1 while a process of pnagent is connected to NATS; otherwise a sidecar receives no engine. The series named above are connections of a sidecar in a tree to the one above it.", "short",
 			Query{"min by (job, instance) (" + of(natsConnected) + ")", "{{job}} {{instance}}"},
@@ -51,13 +53,13 @@ func sidecarReceived() []Panel {
 		side("Bytes of messages", "Bytes of snapshots received per second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
 		side("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", each,
 			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
-			Query{sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "{{reason}}"}),
+			Query{orNone(known("reason", metrics.PnagentMessagesRejectedTotal), "reason"), "rejected {{reason}}"}),
 		side("Sources by state", "Sources that each sidecar knows, by state.", "short", Query{sum("instance, state", of(metrics.PnagentSources)+" > 0"), "{{state}} {{instance}}"}),
 		side("Views", "Views made per second: one each second while messages arrive.", each,
 			Query{"clamp_min(sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval])), 0)", "{{instance}}"}),
 		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", each, Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
 		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", each,
-			Query{"sum by (source, reason) (" + most("net, source, reason", rate(metrics.SourceRequestsRefusedTotal)) + ")", "{{source}} {{reason}}"}),
+			Query{orNone(refused, "reason"), "{{source}} {{reason}}"}),
 	}
 }
 
@@ -100,13 +102,13 @@ func sidecarSent() []Panel {
 		Query{sum("operation", rate(snmpRequestsTotal)), "{{operation}}"},
 		Query{sum("type", rate(agentXRequestsTotal)), "AgentX {{type}}"})
 	faults := side("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
-		Query{sum("reason", rate(snmpDroppedTotal)), "SNMP {{reason}}"},
+		Query{orNone(known("reason", snmpDroppedTotal), "reason"), "SNMP {{reason}}"},
 		Query{sum("reason", rate(agentXFaultsTotal)), "AgentX {{reason}}"},
 		Query{"min by (instance) (" + of(agentXUp) + ")", "AgentX up {{instance}}"})
 	return []Panel{
 		side("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", each,
-			Query{sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "raised {{alarm}}"},
-			Query{sum("alarm", rate(metrics.PnagentAlarmsClearedTotal)), "cleared {{alarm}}"}),
+			Query{orNone(known("alarm", metrics.PnagentAlarmsRaisedTotal), "alarm"), "raised {{alarm}}"},
+			Query{orNone(known("alarm", metrics.PnagentAlarmsClearedTotal), "alarm"), "cleared {{alarm}}"}),
 		side("Notifications", "Notifications per second, by result. Another sidecar sends those that are skipped.", each,
 			Query{sum("sink", rate(metrics.PnagentNotificationsSentTotal)), "sent to {{sink}}"},
 			Query{sum("sink", rate(metrics.PnagentNotificationsFailedTotal)), "failed at {{sink}}"},
@@ -115,7 +117,7 @@ func sidecarSent() []Panel {
 		side("Alarms not saved", "Alarms that could not be raised because there were too many, and failed writes of the alarm file, per second. All should be 0.", each,
 			Query{sum("instance", rate(metrics.PnagentAlarmsDroppedTotal)), "dropped {{instance}}"},
 			Query{sum("instance", rate(metrics.PnagentAlarmSaveFailuresTotal)), "not saved {{instance}}"}),
-		snmp, faults,
+		snmp, full(faults),
 	}
 }
 

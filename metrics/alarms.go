@@ -16,6 +16,7 @@ type shownAlarm struct {
 	severity               alarm.Severity
 	raised                 int64            // µs
 	labels                 []*dto.LabelPair // the last is the severity
+	why                    []*dto.LabelPair // of AlarmReason; nil if none is known
 	acknowledged, silenced bool
 }
 
@@ -49,6 +50,7 @@ func alarmFamilies() []Family {
 			func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
 		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
 		noted(AlarmSilenced, "An active alarm whose notifications are held back; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.silenced }),
+		alarmReasons(subject),
 	}
 }
 
@@ -130,13 +132,15 @@ func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 			before = before[1:]
 		}
 		s := shownAlarm{index: a.Index, severity: a.Severity, raised: a.Raised, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0}
+		var why []*dto.LabelPair
 		if len(before) > 0 && before[0].index == a.Index && before[0].severity == a.Severity {
-			s.labels = before[0].labels
+			s.labels, why = before[0].labels, before[0].why
 		} else {
 			place, transition, source, region := a.About()
 			s.labels = []*dto.LabelPair{n.labels.net, pair("place", place), pair("transition", transition),
 				pair("source", source), pair("region", region), pair("alarm", a.Kind.String()), pair("severity", a.Severity.String())}
 		}
+		s.why = n.reasonLabels(a, s.labels[:len(s.labels)-1], why)
 		next = append(next, s)
 	}
 	n.alarms = next

@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // shownAlarms are the series of petrinet_alarm_active, by what labels they have.
@@ -83,6 +85,28 @@ func TestAcknowledgedAndSilencedAlarmsAreSeries(t *testing.T) {
 	noted.Active[0].Ack, noted.Active[2].SilencedUntil, noted.Active[3].SilencedUntil = nil, 0, 1
 	state = &noted // with the same View
 	check(nil, []string{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked"})
+}
+
+func TestTheReasonOfAnAlarmIsTheOneThatIsLeastLikelyToGoAwayByItself(t *testing.T) {
+	view := rich()
+	e := newExporter(t, nil, func(c *Config) { c.View, c.Alarms = func() *collector.View { return view }, alarms })
+	reasons := func() []string { return subjectsOf(scraped(t, e, "/metrics"), "petrinet_alarm_reason") }
+	const starved, stuck = "net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,waits_for=pay,reason=",
+		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,waits_for="
+	if diff := cmp.Diff([]string{starved + "enabled,blocked_by=", stuck + `ship,reason=missing,blocked_by=p\xff`}, reasons()); diff != "" {
+		t.Error(diff)
+	}
+	view = rich()
+	waits := view.Nets[1].Rows.Places[0].Stuck[0].Waits
+	waits[0].Reason = stats.ReasonIncident
+	if diff := cmp.Diff([]string{starved + "incident,blocked_by=", stuck + "pay,reason=incident,blocked_by="}, reasons()); diff != "" {
+		t.Error(diff)
+	}
+	view = rich()
+	view.Nets[1].Rows.Places[0].Stuck = nil // its source reports none
+	if got := reasons(); got != nil {
+		t.Errorf("without a reported wait there are %v", got)
+	}
 }
 
 func TestAlarmsAreWithinTheBudgetOfTheirNet(t *testing.T) {

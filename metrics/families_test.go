@@ -45,6 +45,7 @@ petrinet_alarm_active gauge net,place,transition,source,region,alarm,severity
 petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm
 petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
 petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
+petrinet_alarm_reason gauge net,place,transition,source,region,alarm,waits_for,reason,blocked_by
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority
 petrinet_queue_oldest_age_seconds gauge net,priority

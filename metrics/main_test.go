@@ -48,6 +48,8 @@ func ordersRows() *stats.Rows {
 	for _, d := range []time.Duration{0, time.Millisecond, 300 * time.Millisecond, time.Second, time.Second, 5 * time.Second, 40 * 24 * time.Hour} {
 		p.Dwell.Observe(d.Microseconds())
 	}
+	p.Stuck = []stats.Token{{Instance: "host-1/7", Injected: before(2 * time.Hour), Waits: []stats.Wait{
+		{Transition: 0, Reason: stats.ReasonEnabled, Place: stats.NoPlace}, {Transition: 1, Reason: stats.ReasonMissing, Place: 2, Count: 1}}}}
 	r.Places[1] = stats.Place{Arrivals: 9, Departures: 9}
 	r.Transitions[0] = stats.Transition{Firings: 90, Failures: 4, Retries: 3, Cancels: 1, Timeouts: 1, Late: 6, Enabled: 2, EnabledSince: before(time.Minute),
 		Running: 1, RunningSince: before(1500 * time.Millisecond), LastFiring: before(3 * time.Second)}

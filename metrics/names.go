@@ -49,6 +49,7 @@ const (
 	AlarmActive                                    = "petrinet_alarm_active"
 	AlarmAcknowledged                              = "petrinet_alarm_acknowledged"
 	AlarmRaisedTimestampSeconds                    = "petrinet_alarm_raised_timestamp_seconds"
+	AlarmReason                                    = "petrinet_alarm_reason"
 	AlarmSilenced                                  = "petrinet_alarm_silenced"
 	PnagentAlarmsRaisedTotal                       = "pnagent_alarms_raised_total"
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"

@@ -135,6 +135,7 @@ overrides:
   - {net: packaging-line, place: emptyRoll, stuck: off}
   - {net: packaging-line, place: bottles, stuck: off}
   - {net: packaging-line, place: crates, stuck: off}
+  - {net: packaging-line, place: labelled, stuck: off}
   - {net: packaging-line, place: pallets, stuck: off}
   - {net: packaging-line, place: away, stuck: off}
   - {net: packaging-line, place: trucks, stuck: off}
@@ -143,6 +144,8 @@ overrides:
   - {net: order-fulfilment, place: idle, stuck: off}
   - {net: order-fulfilment, place: invoiceBooked, stuck: off}
   - {net: claim, place: written, stuck: off}
+  # Customs take their time; customsHeld is what is stuck.
+  - {net: order-fulfilment, transition: sendPapers, starved: off}
 `
 
 // exampleNets reads the nets that are built in.

@@ -110,7 +110,7 @@ func (s *Server) serveAlarmsCSV(w http.ResponseWriter, r *http.Request) {
 		}
 		ack := cmp.Or(a.Acknowledged, &api.Ack{})
 		t.row(at, strconv.FormatUint(uint64(a.Index), 10), textCell(a.Severity), textCell(a.Alarm), textCell(a.Net), textCell(a.NetName), textCell(a.Place), textCell(a.Transition), textCell(a.Source),
-			textCell(a.Region), textCell(a.Name), timeCell(a.Since), numberCell(&a.Age), timeCell(a.Raised), numberCell(&a.Affected), textCell(a.Text),
+			textCell(a.Region), textCell(a.Name), timeCell(a.Since), numberCell(a.Age), timeCell(a.Raised), numberCell(a.Affected), textCell(a.Text),
 			textCell(ack.By), timeCell(ack.At), textCell(ack.Comment), timeCell(a.SilencedUntil))
 	}
 	t.end()

@@ -9,9 +9,9 @@ import (
 	"github.com/pnagent/pnagent/internal/plaintext"
 )
 
-// quote returns a name as a word of bash. A character that a terminal or a page does not
+// Quote returns a name as a word of bash. A character that a terminal or a page does not
 // show as it is, is escaped, so that what a person copies is the name.
-func quote(name string) string {
+func Quote(name string) string {
 	switch {
 	case name != "" && !strings.ContainsFunc(name, special):
 		return name

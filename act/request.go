@@ -109,7 +109,7 @@ func Line(verb Verb, net, instance, element string, tokens uint64) string {
 		}
 	}
 	for _, name := range names {
-		words = append(words, quote(name))
+		words = append(words, Quote(name))
 	}
 	if verb == Inject && tokens > 1 {
 		words = append(words, strconv.FormatUint(tokens, 10))

@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -129,7 +130,7 @@ type Source struct {
 	LastMessage int64         // by the collector's clock
 	Interval    time.Duration // announced by the source
 	Skew        time.Duration // its clock minus the collector's, as estimated from messages
-	SkewBeyond  bool          // more than a minute: reported, and not used
+	SkewBeyond  bool          // it is more than a minute
 	Gaps        uint64        // lost snapshots
 	Duplicates  uint64        // repeated or late snapshots
 	Restarts    uint64        // epochs after the first
@@ -146,6 +147,13 @@ type Source struct {
 
 	RegionStopped string // why its region is stopped; "" while it runs
 }
+
+// BelowRegion begins the region of a source that is a collector below this one.
+const BelowRegion = "up/"
+
+// Below reports whether the source is a collector below this one, which adds up other
+// sources.
+func (s *Source) Below() bool { return strings.HasPrefix(s.Region, BelowRegion) }
 
 // Claim returns the claim of the source to its region.
 func (s *Source) Claim() telemetry.Claim {

@@ -19,6 +19,7 @@ type board struct {
 	actions  bool // see api.Overview
 	acts     bool
 	links    *api.Links
+	sidecar  *api.Sidecar
 	serial   uint64 // one more than that of the previous board
 	history  extent
 	text     func() []byte // the overview
@@ -60,6 +61,10 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 		}
 	}
 	b.links = s.links
+	if s.cfg.Sidecar != nil {
+		now := s.cfg.Sidecar()
+		b.sidecar = &now
+	}
 	b.acts = b.actions && s.cfg.Actions.Act != nil
 	b.history = s.record(view, alarms, view != before.view)
 	b.sum()

@@ -193,7 +193,8 @@ func blockDocument(def *petri.Net, b *stats.Block) api.Block {
 
 func sourceState(s *collector.Source, now int64) api.SourceState {
 	d := api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, Gaps: s.Gaps,
-		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped}
+		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped,
+		Below: s.Below(), RefusedRequests: refusedRequests(s.Requests)}
 	if s.LastMessage != 0 {
 		age := ageAt(s.LastMessage, now)
 		d.LastMessageAge = &age
@@ -204,7 +205,7 @@ func sourceState(s *collector.Source, now int64) api.SourceState {
 func sourceDocument(s *collector.Source, now int64) api.Source {
 	return api.Source{SourceState: sourceState(s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
 		LastMessage: api.Time(s.LastMessage), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
-		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks, RefusedRequests: refusedRequests(s.Requests)}
+		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
 }
 
 func refusedRequests(r *stats.RefusedRequests) *api.RefusedRequests {

@@ -132,6 +132,9 @@ func everything(t *testing.T) *stage {
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
 		c.Links = Links{Runbooks: "http://r", Grafana: "http://g"}
+		c.Sidecar = func() api.Sidecar {
+			return api.Sidecar{Connect: &api.Connect{Commands: []api.CommandLine{{Fill: []api.Blank{{}}}}}, Share: "1/2", Above: &api.Above{}, Duty: &api.Duty{}}
+		}
 		c.Oldest = func(_ context.Context, _, source, _, _ string, limit int) ([]act.Waiting, error) {
 			if source != "host-1" {
 				return nil, errors.New("silent")
@@ -152,9 +155,9 @@ func everything(t *testing.T) *stage {
 	view.Sources = append(view.Sources, orders().Sources...)
 	for i := range view.Sources[:2] {
 		s := &view.Sources[i]
-		s.State, s.Reason, s.Conflict = collector.Refused, "two processes", true
+		s.State, s.Reason, s.Refusal, s.Conflict = collector.Refused, "two processes", telemetry.Conflict, true
 	}
-	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up})
+	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up, Region: "up/host-1", Skew: -time.Minute, Requests: &stats.RefusedRequests{1}})
 	ack := &alarm.Ack{At: t0, By: "ada", Comment: "seen"}
 	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Raised: t0, Since: t0, Text: "stuck", Ack: ack, SilencedUntil: t0}}
 	for _, kind := range alarm.Kinds() {

@@ -22,7 +22,8 @@ func (b *board) overviewText() []byte { return encoded(b.overviewDocument()) }
 func (b *board) overviewDocument() *api.Overview {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
-		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links}
+		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links,
+		Sidecar: b.sidecar, Refused: refusedSources(v.Sources), Skewed: skewedSources(v.Sources)}
 	d.Silences = silenceDocuments(b.alarms.Silences[:min(len(b.alarms.Silences), maxSilences)])
 	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)
@@ -85,7 +86,11 @@ func (b *board) sources() []api.SourceState {
 			continue
 		}
 		*room--
-		out = append(out, sourceState(&all[i], b.view.At))
+		state := sourceState(&all[i], b.view.At)
+		if r := state.RefusedRequests; r != nil && *r == (api.RefusedRequests{}) {
+			state.RefusedRequests = nil
+		}
+		out = append(out, state)
 	}
 	return out
 }

@@ -40,6 +40,7 @@ type Config struct {
 	Oldest  Oldest                  // nil if engines cannot be asked for tokens
 	Audit   Audit                   // nil if it is not known what people did
 	Links   Links                   // addresses that the page shows
+	Sidecar func() api.Sidecar      // what the sidecar is now; nil if it is not known
 	Version string                  // of pnagent: versions may draw differently
 
 	Viewers           int           // at once, 0 is DefaultViewers

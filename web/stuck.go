@@ -196,9 +196,6 @@ func (s *Server) questions(n *collector.NetView, place string) (out []question) 
 // stuckTokens returns an answer for JSON, with times by this sidecar's clock.
 func stuckTokens(n *collector.NetView, q question, answer []act.Waiting, now int64) []api.StuckToken {
 	ahead := q.source.Skew.Microseconds()
-	if q.source.SkewBeyond {
-		ahead = 0
-	}
 	out := make([]api.StuckToken, 0, len(answer))
 	for _, t := range answer {
 		d := api.StuckToken{Place: q.place, Source: q.source.Name, Tokens: 1,

@@ -18,8 +18,8 @@ import (
 )
 
 // hall is a net of which one source holds 120 tokens of place due, the oldest for two hours;
-// its clock is ten seconds ahead. Another source does not answer.
-func hall(t *testing.T) *stage {
+// its clock is ahead. Another source does not answer.
+func hall(t *testing.T, ahead time.Duration) *stage {
 	st := newStage(t, func(c *Config) {
 		c.Oldest = func(_ context.Context, net, source, digest, place string, limit int) ([]act.Waiting, error) {
 			if source != "host-1" || net != "orders" || digest != "d1" || limit != act.MaxTokens {
@@ -27,8 +27,8 @@ func hall(t *testing.T) *stage {
 			}
 			var out []act.Waiting
 			for i := range 120 {
-				w := act.Waiting{Instance: fmt.Sprintf("host-1/%03d", i/2), Injected: noon.Add(10*time.Second - 2*time.Hour + time.Duration(i/2)*time.Minute).UnixMicro(),
-					Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "delayed", Until: noon.Add(70 * time.Second).UnixMicro()}}}
+				w := act.Waiting{Instance: fmt.Sprintf("host-1/%03d", i/2), Injected: noon.Add(ahead - 2*time.Hour + time.Duration(i/2)*time.Minute).UnixMicro(),
+					Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "delayed", Until: noon.Add(ahead + time.Minute).UnixMicro()}}}
 				if place == "due" {
 					out = append(out, w)
 				}
@@ -39,7 +39,7 @@ func hall(t *testing.T) *stage {
 	view := orders()
 	for i := range view.Sources {
 		s := &view.Sources[i]
-		s.Digest, s.Skew = "d1", 10*time.Second
+		s.Digest, s.Skew, s.SkewBeyond = "d1", ahead, ahead > time.Minute
 		s.State = collector.Up
 	}
 	st.now = noon
@@ -63,7 +63,7 @@ func stuckIn(t *testing.T, st *stage, query string) (names []string, pages int) 
 }
 
 func TestStuckTokensComeInPages(t *testing.T) {
-	st := hall(t)
+	st := hall(t, 10*time.Second)
 	for query, want := range map[string]struct {
 		tokens, pages int
 		first         string
@@ -88,9 +88,16 @@ func TestStuckTokensComeInPages(t *testing.T) {
 			seen[name] = true
 		}
 	}
-	doc := st.document(t, "/api/v1/stuck?net=orders&place=due&limit=1")
-	equal(t, doc, `{"matches":60,"next":"`+fmt.Sprint(noon.Add(-2*time.Hour).UnixMicro())+` host-1/000\ndue","unanswered":["host-2","host-3"],"tokens":[{"instance":"host-1/000","place":"due","source":"host-1","tokens":2,
+}
+
+// A wrong clock of a source changes neither the times nor the ages of its tokens.
+func TestStuckTokensHaveTimesOfTheSidecarsClock(t *testing.T) {
+	for _, ahead := range []time.Duration{-time.Hour, 10 * time.Second, 25 * time.Hour} {
+		st := hall(t, ahead)
+		doc := st.document(t, "/api/v1/stuck?net=orders&place=due&limit=1")
+		equal(t, doc, `{"matches":60,"next":"`+fmt.Sprint(noon.Add(-2*time.Hour).UnixMicro())+` host-1/000\ndue","unanswered":["host-2","host-3"],"tokens":[{"instance":"host-1/000","place":"due","source":"host-1","tokens":2,
 		"injected":"2026-03-01T10:00:00.000000Z","age_seconds":7200,"waits":[{"transition":"pay","reason":"delayed","until":"2026-03-01T12:01:00.000000Z","text":"waits until its time has come"}]}]}`)
+	}
 }
 
 func TestStuckTokensOfSnapshotsAreShownIfNoSourceAnswers(t *testing.T) {

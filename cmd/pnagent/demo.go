@@ -186,6 +186,7 @@ func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, ta
 	}
 	cfg.alarms.State = filepath.Join(dir, stateName)
 	cfg.fromZero = true // its engines are its own
+	cfg.connect = natsFlags{URL: ns.ClientURL(), Subjects: telemetry.DefaultPrefix}.document()
 	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
 	if cfg.link, err = inProcess(ns, "pnagent demo", log); err != nil {
 		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)

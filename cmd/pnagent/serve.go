@@ -113,6 +113,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 		return cfg, err
 	}
 	c.NATS.URL = cmp.Or(c.NATS.URL, "nats://127.0.0.1:4222")
+	cfg.connect = c.NATS.document()
 	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit, log)
 	if err != nil {
 		return cfg, err

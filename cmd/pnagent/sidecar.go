@@ -43,6 +43,7 @@ import (
 type sidecarConfig struct {
 	link       *natslink.Link
 	subjects   telemetry.Subjects
+	connect    *api.Connect // of engines to the same NATS
 	nets       []*petri.Net
 	limits     pnml.Limits
 	collect    collector.Limits      // zero fields are their defaults
@@ -221,7 +222,7 @@ func (s *sidecar) openLive() (err error) {
 		return err
 	}
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
-		Links:   links,
+		Links: links, Sidecar: s.about,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
 		Audit: trail.Last, Oldest: act.NewTokens(s.cfg.link.Conn, s.cfg.subjects).Oldest,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {

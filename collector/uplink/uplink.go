@@ -150,7 +150,7 @@ func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.NetVi
 
 // start starts to publish a net.
 func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publisher, error) {
-	net.Region, net.Fence, net.Since = "up/"+u.cfg.Source, u.cfg.Fence, u.cfg.Since
+	net.Region, net.Fence, net.Since = collector.BelowRegion+u.cfg.Source, u.cfg.Fence, u.cfg.Since
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: u.cfg.Conn, Subjects: u.cfg.Subjects, Source: u.cfg.Source, Interval: u.cfg.Interval, Log: u.cfg.Log,
 		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,

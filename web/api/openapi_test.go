@@ -231,7 +231,7 @@ func (g *generator) fields(t reflect.Type, properties object, required *[]string
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	for _, name := range []string{"view.go", "page.go", "action.go"} {
+	for _, name := range []string{"view.go", "page.go", "action.go", "sidecar.go"} {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -23,6 +23,10 @@ type Overview struct {
 	Actions         bool          `json:"actions"` // whether the sidecar takes POST requests
 	Links           *Links        `json:"links,omitempty"`
 	Acts            bool          `json:"acts,omitempty"` // whether it takes those that act on instances
+
+	Sidecar *Sidecar         `json:"sidecar,omitempty"` // absent if nothing is known of it
+	Refused []RefusedSources `json:"refused,omitempty"` // at most 50 reasons, those of most sources first
+	Skewed  *SkewedSources   `json:"skewed,omitempty"`
 }
 
 // Links are addresses outside of the sidecar.

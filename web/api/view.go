@@ -220,6 +220,9 @@ type SourceState struct {
 	Standbys       *uint64  `json:"standbys,omitempty"`               // standby processes that follow the log
 	Lag            *uint64  `json:"lag,omitempty"`                    // commits by which the nearest standby lags
 	RegionStopped  string   `json:"region_stopped,omitempty"`         // why the region is stopped
+	Below          bool     `json:"below,omitempty"`                  // it is a sidecar below this one, which adds up other sources
+
+	RefusedRequests *RefusedRequests `json:"refused_requests,omitempty"` // since the sidecar first received it; absent if it takes no requests, and in an overview also if it refused none
 }
 
 // Source is one source of one net, with all its figures.
@@ -233,12 +236,10 @@ type Source struct {
 	LastMessage Time    `json:"last_heard"`
 	Interval    float64 `json:"interval_seconds"` // between snapshots, as the source announced
 	Skew        float64 `json:"skew_seconds"`     // how far its clock is ahead of the sidecar's
-	SkewBeyond  bool    `json:"skew_beyond"`      // the skew is too large to be used
+	SkewBeyond  bool    `json:"skew_beyond"`      // the skew is more than a minute
 	Duplicates  uint64  `json:"duplicates"`       // repeated or late snapshots
 	Restarts    uint64  `json:"restarts"`
 	Setbacks    uint64  `json:"setbacks"` // times that its region's log lost something
-
-	RefusedRequests *RefusedRequests `json:"refused_requests,omitempty"` // since the sidecar first received it; absent if it takes no requests
 }
 
 // RefusedRequests are the requests that a source refused because they exceed a bound.

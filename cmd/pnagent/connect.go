@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/web/api"
+)
+
+// about returns what the sidecar is now, for the live page.
+func (s *sidecar) about() api.Sidecar {
+	d := api.Sidecar{Connect: s.cfg.connect}
+	if s.cfg.share.Count > 0 {
+		d.Share = s.cfg.share.String()
+	}
+	if up := s.cfg.up; up != nil {
+		d.Above = &api.Above{Prefix: up.Subjects.Prefix(), Source: up.Source}
+	}
+	if s.member != nil {
+		d.Duty = &api.Duty{On: s.member.OnDuty(), Others: s.member.State().Live}
+	}
+	return d
+}
+
+// Words of command lines that the user replaces.
+const (
+	netFile  = "NET.pnml"
+	logFile  = "EVENTS.json"
+	credFile = "ENGINE.creds"
+	nkeyFile = "ENGINE.nk"
+	tokFile  = "ENGINE.token"
+	certFile = "ENGINE.crt"
+	keyFile  = "ENGINE.key"
+)
+
+// document returns how an engine connects to the NATS servers of these flags. It holds no
+// secret: an engine has its own login, for which the command lines have words to replace.
+func (f natsFlags) document() *api.Connect {
+	servers, login := withoutLogins(f.URL)
+	d := &api.Connect{Servers: strings.Join(servers, ","), Prefix: f.Subjects}
+	start, flags := "pnagent", f.connecting()
+	var fill []api.Blank
+	switch login {
+	case oneToken:
+		fill = append(fill, api.Blank{Word: "TOKEN", Means: "the token of the NATS server"})
+	case userPassword:
+		fill = append(fill, api.Blank{Word: "USER", Means: "the engine's user at the NATS server; pnagent permissions prints what it must be allowed"}, api.Blank{Word: "PASSWORD", Means: "its password"})
+	}
+	if login != "" { // the environment hides it from the list of processes
+		start = "PNAGENT_NATS_URL=" + act.Quote(withLogin(servers, login)) + " pnagent"
+	} else {
+		flags = append([]string{"--nats", act.Quote(d.Servers)}, flags...)
+	}
+	fill = append(fill, f.blanks()...)
+	if local(servers) {
+		fill = append(fill, api.Blank{Word: d.Servers, Means: "right for an engine on the host of this sidecar; elsewhere, the address of the NATS server"})
+	}
+	line := func(command string, more ...string) string {
+		words := append([]string{start, command}, flags...)
+		for _, w := range more {
+			words = append(words, act.Quote(w))
+		}
+		return strings.Join(words, " ")
+	}
+	net := api.Blank{Word: netFile, Means: "a PNML or BPMN file with the net"}
+	d.Commands = []api.CommandLine{
+		{Does: "Run a net in an engine", Line: line("engine", netFile), Fill: append([]api.Blank{net}, fill...)},
+		{Does: "Or follow the log of an engine that runs already", Line: line("attach lines", "--follow", logFile, netFile),
+			Fill: append([]api.Blank{net, {Word: logFile, Means: "the log of the engine, with an event a line"}}, fill...)},
+	}
+	return d
+}
+
+// connecting returns the flags, quoted, of an engine that connects as this process does.
+func (f natsFlags) connecting() (flags []string) {
+	for _, one := range []struct{ flag, given, shown string }{
+		{"--nats.creds", f.Creds, credFile}, {"--nats.nkey", f.NKey, nkeyFile}, {"--nats.token-file", f.Token, tokFile},
+		{"--nats.tls-ca", f.CA, f.CA}, {"--nats.tls-cert", f.Cert, certFile}, {"--nats.tls-key", f.Key, keyFile},
+	} {
+		if one.given != "" {
+			flags = append(flags, one.flag, act.Quote(one.shown))
+		}
+	}
+	if f.Subjects != telemetry.DefaultPrefix {
+		flags = append(flags, "--nats.prefix", act.Quote(f.Subjects))
+	}
+	return flags
+}
+
+// blanks returns the files that an engine needs as this process needs its own.
+func (f natsFlags) blanks() (all []api.Blank) {
+	for _, one := range []struct{ given, word, means string }{
+		{f.Creds, credFile, "file with the engine's NATS credentials"}, {f.NKey, nkeyFile, "file with the engine's NKey seed"},
+		{f.Token, tokFile, "file with the token of the NATS server"}, {f.CA, f.CA, "the certificate authorities of the NATS server, a file on the host of this sidecar"},
+		{f.Cert, certFile, "file with the engine's client certificate"}, {f.Key, keyFile, "file with its key"},
+	} {
+		if one.given != "" {
+			all = append(all, api.Blank{Word: one.word, Means: one.means})
+		}
+	}
+	return all
+}
+
+// login is what the URL of a NATS server holds of a login.
+type login string
+
+const (
+	oneToken     login = "TOKEN"
+	userPassword login = "USER:PASSWORD"
+)
+
+// withoutLogins returns the addresses of NATS servers without what a secret may be in, and
+// which login they had.
+func withoutLogins(urls string) (servers []string, had login) {
+	if urls == "" {
+		urls = nats.DefaultURL
+	}
+	for one := range strings.SplitSeq(urls, ",") {
+		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
+			one = "nats://" + one
+		}
+		u, err := url.Parse(one)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		if _, has := u.User.Password(); has {
+			had = userPassword
+		} else if u.User != nil {
+			had = oneToken
+		}
+		servers = append(servers, u.Scheme+"://"+u.Host)
+	}
+	return servers, had
+}
+
+// withLogin returns servers with the words of a login that the user replaces.
+func withLogin(servers []string, l login) string {
+	all := make([]string, len(servers))
+	for i, s := range servers {
+		all[i] = strings.Replace(s, "://", "://"+string(l)+"@", 1)
+	}
+	return strings.Join(all, ",")
+}
+
+// local reports whether one of the servers has an address that is another host elsewhere.
+func local(servers []string) bool {
+	for _, s := range servers {
+		u, err := url.Parse(s)
+		if err != nil {
+			continue
+		}
+		if ip, err := netip.ParseAddr(u.Hostname()); err == nil && ip.Unmap().IsLoopback() || u.Hostname() == "localhost" {
+			return true
+		}
+	}
+	return false
+}

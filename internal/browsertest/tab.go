@@ -151,11 +151,11 @@ func (b *Tab) Before(script string) {
 	}
 }
 
-// Open opens the live page and waits until it draws a net of now.
+// Open opens the live page and waits until it is connected and draws a net.
 func (b *Tab) Open(address string) {
 	b.t.Helper()
 	b.Do(chromedp.Navigate(address))
-	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').textContent === 'live'`)
+	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link.up')`)
 }
 
 // holds evaluates an expression to true or false. It refuses a promise, which always is true.

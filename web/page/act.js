@@ -16,7 +16,7 @@ const verbs = Object.freeze({ fire: 'Fire', retry: 'Retry', inject: 'Inject' });
 export function commands({ commands: lines, acts, tool }, model) {
   if (!lines?.length && !tool) return [];
   const button = (/** @type {number} */ i) => {
-    const act = model.overview?.acts ? acts?.[i] : undefined;
+    const act = model.latest?.acts ? acts?.[i] : undefined;
     return act && el('button', { type: 'button', class: 'do', 'data-key': 'act ' + i, onclick: () => new Confirmation(model, act).ask() }, `${verbs[act.verb]} …`);
   };
   const body = lines?.length

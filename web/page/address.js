@@ -7,6 +7,8 @@
  * @property {''|'place'|'transition'|'instance'} kind what is selected
  * @property {string} id of what is selected
  * @property {number} at ms since the Unix epoch, 0 for now
+ * @property {''|'6h'|'24h'|'7d'} range what the slider spans, '' for the last hour
+ * @property {boolean} compare what differs from now is shown too
  * @property {boolean} table the table instead of the drawing
  * @property {Record<string, string>} filter of the alarms; what is absent selects everything
  * @property {''|'net'} view the net instead of the BPMN file that it was made from
@@ -18,6 +20,7 @@
 /** The most steps of a neighbourhood. */
 export const mostSteps = 5;
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
+const ranges = /** @type {const} */ (['6h', '24h', '7d']);
 const filters = ['severity', 'of', 'alarm', 'acknowledged', 'silenced'];
 
 /**
@@ -29,7 +32,7 @@ export function parse(hash) {
   const kind = kinds.find((k) => q.has(k)) ?? '';
   const at = Date.parse(q.get('at') ?? '');
   return {
-    net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '', quiet: q.has('quiet'),
+    net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, range: ranges.find((r) => r === q.get('range')) ?? '', compare: q.has('compare'), table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '', quiet: q.has('quiet'),
     around: q.get('around') ?? '', steps: Math.max(1, Math.min(mostSteps, Math.round(Number(q.get('steps'))) || 1)),
     filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])),
   };
@@ -44,6 +47,8 @@ export function hash(where) {
   if (where.net) q.set('net', where.net);
   if (where.kind) q.set(where.kind, where.id);
   if (where.at) q.set('at', new Date(where.at).toISOString());
+  if (where.at && where.compare) q.set('compare', '');
+  if (where.range) q.set('range', where.range);
   if (where.table) q.set('table', '');
   for (const f of filters) if (where.filter[f]) q.set(f, where.filter[f]);
   if (where.view) q.set('view', where.view);

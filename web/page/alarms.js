@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, name, say, syncRows } from './dom.js';
-import { age, visible } from './format.js';
+import { about as identity } from './compare.js';
+import { age, visible, when } from './format.js';
 import { matches } from './filter.js';
 import { grouped } from './groups.js';
 import { Notes, moment, notes } from './notes.js';
@@ -51,10 +52,10 @@ export class AlarmRows {
     for (const g of groups) this.groups.set(g.key, g);
     const shown = groups.slice(0, most);
     const rest = groups.length - shown.length;
-    const actions = Boolean(this.model.overview?.actions);
+    const actions = this.model.actions;
     /** @type {(Group|null)[]} */
     const rows = rest ? [...shown, null] : shown;
-    syncRows(list, rows, (g) => (g ? `${g.parts.length > 1} ${g.parts.length > 1 ? g.key : g.alarms[0].index + g.alarms[0].since} ${actions}` : 'more'),
+    syncRows(list, rows, (g) => (g ? `${g.parts.length > 1} ${g.parts.length > 1 ? g.key : [g.alarms[0].index, g.alarms[0].since, g.alarms[0].changed, identity(g.alarms[0])].join(' ')} ${actions}` : 'more'),
       (g) => (!g ? el('li', { class: 'quiet more' }) : g.parts.length > 1 ? this.#makeGroup(g.key) : this.#make(g.alarms[0])),
       (row, g) => (!g ? say(row, `and ${rest} more`) : g.parts.length > 1 ? this.#updateGroup(row, g) : this.#update(row, g.alarms[0])));
   }
@@ -71,7 +72,7 @@ export class AlarmRows {
       el('span', { class: 'age num', title: 'time since the condition of the oldest began' }),
       el('span', { class: 'text' }),
       el('span', { class: 'text noted' })));
-    if (this.model.overview?.actions) row.append(this.notes.buttons(this.#subjectOf(key)));
+    if (this.model.actions) row.append(this.notes.buttons(this.#subjectOf(key)));
     return row;
   }
 
@@ -92,11 +93,11 @@ export class AlarmRows {
     titled(part(row, '.name'), g.title, g.id);
     const worst = g.alarms.reduce((w, a) => Math.min(w, grades.indexOf(a.severity)), grades.length - 1);
     marked(part(row, '.mark'), grades[worst]);
-    const oldest = Math.min(...g.alarms.map((a) => Date.parse(a.since)));
-    say(part(row, '.age'), age((this.model.clock.now() - oldest) / 1000));
+    const ages = g.alarms.map((a) => this.#now(a) - Date.parse(a.since));
+    say(part(row, '.age'), age(Math.max(...ages) / 1000));
     say(part(row, '.text'), g.text);
     part(row, '.text').hidden = !g.text;
-    say(part(row, '.noted'), summary(g.alarms));
+    say(part(row, '.noted'), summary(g.alarms, this.model.at));
     button.classList.toggle('silenced', g.alarms.every((a) => a.silenced_until));
     const acts = /** @type {HTMLElement|null} */ (row.querySelector(':scope > .acts'));
     if (acts) this.notes.update(acts, this.#subjectOf(g.key));
@@ -115,7 +116,7 @@ export class AlarmRows {
       el('span', { class: 'age num', title: 'time since its condition began' }),
       el('span', { class: 'text' }),
       el('span', { class: 'text noted' })),
-    this.model.overview?.actions && this.notes.buttons({ alarms: current, of: { alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source } }));
+    this.model.actions && this.notes.buttons({ alarms: current, of: { alarm: a.alarm, net: a.net, place: a.place, transition: a.transition, source: a.source } }));
   }
 
   /**
@@ -124,15 +125,25 @@ export class AlarmRows {
    */
   #update(row, a) {
     marked(part(row, '.mark'), a.severity);
-    say(part(row, '.age'), age((this.model.clock.now() - Date.parse(a.since)) / 1000));
+    say(part(row, '.age'), age((this.#now(a) - Date.parse(a.since)) / 1000));
     say(part(row, '.text'), words(a));
     row.title = visible(a.text);
     titled(part(row, '.name'), subject(a), about(a) || a.net || '');
     const elsewhere = a.net && about(a) && a.net !== this.model.where.net && !row.closest('.group') ? `${a.net_name || a.net} · ` : '';
-    say(part(row, '.noted'), elsewhere + notes(a));
+    const changed = a.changed ? `${a.changed} since ${when(this.model.at)} · ` : '';
+    say(part(row, '.noted'), elsewhere + changed + notes(a));
+    part(row, '.row').dataset.changed = a.changed ?? '';
     part(row, '.row').classList.toggle('silenced', Boolean(a.silenced_until));
     const acts = /** @type {HTMLElement|null} */ (row.querySelector('.acts'));
     if (acts) this.notes.update(acts, { alarms: () => [a], of: null });
+  }
+
+  /**
+   * The time that an alarm is shown for, ms: one that is new since the moment shown is of now.
+   * @param {Alarm} a
+   */
+  #now(a) {
+    return a.changed === 'new' ? this.model.clock.now() : this.model.now();
   }
 
   /** @param {import('./model.js').Silence} s */
@@ -141,14 +152,14 @@ export class AlarmRows {
     return el('li', { class: 'row silence' },
       el('span', { class: 'mark', 'aria-hidden': 'true' }, '∅'),
       el('span', { class: 'title' }, name(what)),
-      this.model.overview?.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span'),
+      this.model.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span'),
       el('span', { class: 'text' }, `until ${moment(Date.parse(s.until))} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
   }
 
   /** @param {Alarm} a */
   #go(a) {
     const kind = a.place ? 'place' : a.transition ? 'transition' : '';
-    this.model.address.go({ net: a.net ?? this.model.where.net, kind, id: a.place ?? a.transition ?? '', at: 0 });
+    this.model.address.go({ net: a.net ?? this.model.where.net, kind, id: a.place ?? a.transition ?? '' });
   }
 }
 
@@ -186,9 +197,11 @@ function marked(node, severity) {
 /**
  * How many alarms of a group have each severity, and how many are acknowledged and silenced.
  * @param {Alarm[]} alarms
+ * @param {number} at since when some are new or gone, ms
  */
-function summary(alarms) {
+function summary(alarms, at) {
   const parts = grades.map((grade) => [alarms.filter((a) => a.severity === grade).length, grade]);
+  for (const changed of ['new', 'gone']) parts.push([alarms.filter((a) => a.changed === changed).length, `${changed} since ${when(at)}`]);
   parts.push([alarms.filter((a) => a.acknowledged).length, 'acknowledged'], [alarms.filter((a) => a.silenced_until).length, 'silenced']);
   return parts.filter(([n]) => n).map((p) => p.join(' ')).join(' · ');
 }

@@ -2,7 +2,8 @@
 import { Badge } from './badge.js';
 import { text } from './api.js';
 import { el } from './dom.js';
-import { age, count, label, rate, short } from './format.js';
+import { age, count, label, rate, short, shortAge } from './format.js';
+import { brief, less } from './compare.js';
 import { HeatScale } from './heat.js';
 import { beside, called, diagramOf, middle, reached } from './shapes.js';
 
@@ -43,7 +44,7 @@ export class BpmnStage {
     /** Elements under the mouse and at the cursor of the keyboard. */ this.over = this.cursor = '';
     model.on('drawing address', () => this.#turn());
     model.on('frame overview link', () => this.update());
-    setInterval(() => !model.where.at && this.update(), 1000); // they grow older
+    setInterval(() => (!model.at || model.comparing) && this.update(), 1000); // they grow older
     theme.addEventListener('change', () => {
       this.scale = new HeatScale(theme.now);
       this.update();
@@ -331,7 +332,7 @@ export class BpmnStage {
     const to = called(this.files, this.at.file, shape.id);
     const inside = model.scene?.model?.elements.some((e) => same(e.calls, [...this.calls, shape.id]));
     const here = inside && to && diagramOf(this.files[to.file], id, null);
-    const other = model.overview?.nets.some((n) => n.id === id && n.id !== model.where.net);
+    const other = model.latest?.nets.some((n) => n.id === id && n.id !== model.where.net);
     if (!here && !other) return;
     const go = () => (here ? this.enter([...this.calls, shape.id]) : model.openNet(id));
     add(el('button', { type: 'button', class: 'bjs-drilldown door', 'aria-label': `Open the called process ${label({ id })}`, onclick: go }, '↓'), { bottom: -7, right: -8 });
@@ -362,13 +363,27 @@ export class BpmnStage {
       const gfx = registry.getGraphics(id);
       if (!e || !gfx) continue;
       const state = scene.elements.state(e, shown, now);
-      if (badge.show(state, this.scale)) {
+      if (badge.show(state, this.scale, this.#change(e, state))) {
         const hot = state.tokens && !badge.flow ? state : null;
         this.#paint(gfx, hot ? this.scale.fill(hot.heat) : '', hot ? this.scale.ink(hot.heat) : '');
         gfx.classList.toggle('hot', hot !== null);
       }
       for (const mark of marks) gfx.classList.toggle(mark, marked[mark].has(id));
     }
+  }
+
+  /**
+   * What differs from now, where that is compared.
+   * @param {import('./elements.js').Element} e
+   * @param {import('./elements.js').ElementState} then
+   */
+  #change(e, then) {
+    const { scene, shown, current, comparing, clock, at } = this.model;
+    if (!comparing || !scene?.elements || !shown || current?.drawing !== shown.drawing) return '';
+    const now = scene.elements.state(e, current, clock.now());
+    const passed = (clock.now() - at) / 1000;
+    const same = now.tokens && then.tokens && Math.abs((now.age ?? 0) - (then.age ?? 0) - passed) < 0.1;
+    return [brief({ by: less(now.tokens, then.tokens), aged: 0 }), same && now.age ? `same, +${shortAge(passed)}` : ''].filter(Boolean).join(' · ');
   }
 
   /**
@@ -388,7 +403,7 @@ export class BpmnStage {
     const { model } = this;
     const { scene, where, overview } = model;
     const ids = (/** @type {number[]} */ nodes) => new Set(nodes.map((n) => scene?.elements?.of(n)).filter((e) => e && same(e.calls, this.calls)).map((e) => /** @type {any} */ (e).id));
-    const alarms = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net);
+    const alarms = (overview?.alarms ?? []).filter((a) => a.net === where.net);
     return {
       chosen: ids([model.selected()]), pointed: new Set(document.activeElement === this.root ? [this.cursor] : []),
       alarmed: ids(alarms.flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1])),

@@ -17,12 +17,13 @@ const height = 44;
 export function sparkline(points, column, o) {
   const known = points.filter((p) => p[column] != null && p[0] != null);
   const top = Math.max(1e-9, ...known.map((p) => /** @type {number} */ (p[column])));
-  const last = known.length ? /** @type {number} */ (known[known.length - 1][column]) : null;
+  const until = o.mark ? known.filter((p) => /** @type {number} */ (p[0]) <= /** @type {number} */ (o.mark)) : known;
+  const last = until.length ? /** @type {number} */ (until[until.length - 1][column]) : null;
   const x = (/** @type {number} */ ms) => ((ms - o.from) / Math.max(1, o.to - o.from)) * width;
   const y = (/** @type {number} */ v) => height - 3 - (v / top) * (height - 8);
   const picture = svg('svg', {
     viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', class: 'spark ' + (o.className ?? ''), role: 'img',
-    'aria-label': `${o.title} over the last hour: ${last == null ? 'not known' : o.say(last)} now, at most ${known.length ? o.say(top) : unknown}`,
+    'aria-label': `${o.title} over an hour: ${last == null ? 'not known' : o.say(last)} ${o.mark ? 'then' : 'now'}, at most ${known.length ? o.say(top) : unknown}`,
   });
   for (const run of runs(points, column)) {
     const line = run.map(([ms, v]) => `${x(ms).toFixed(1)},${y(v).toFixed(1)}`);

@@ -32,12 +32,15 @@ export class Flow {
     }
   }
 
-  /** @param {import('./frame.js').Frame|null} frame */
-  measure(frame) {
+  /**
+   * @param {import('./frame.js').Frame|null} frame
+   * @param {number} [times] how many times faster it is shown than it was
+   */
+  measure(frame, times = 1) {
     for (let bound = fastest; bound > fastest / 1000; bound /= 10) {
       let dots = 0;
       this.transitions.forEach((t, i) => {
-        t.rate = Math.max(0, frame?.transitions[i]?.rate ?? 0);
+        t.rate = Math.max(0, frame?.transitions[i]?.rate ?? 0) * times;
         t.worth = 10 ** Math.max(0, Math.ceil(Math.log10(t.rate / bound)));
         dots += ((t.rate / t.worth) * Math.max(t.ins.length, t.outs.length) * travel) / 1000;
       });

@@ -85,6 +85,36 @@ export function clock(ms) {
   return `${pad(d.getHours())}:${pad(d.getMinutes())}:${pad(d.getSeconds())}`;
 }
 
+const months = Object.freeze(['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']);
+
+/**
+ * The day where the reader is.
+ * @param {number} ms since the Unix epoch
+ * @returns {string} such as 3 Mar
+ */
+export function day(ms) {
+  const d = new Date(ms);
+  return `${d.getDate()} ${months[d.getMonth()]}`;
+}
+
+/**
+ * A time of the past, with its day if that is not today.
+ * @param {number} ms since the Unix epoch
+ */
+export function when(ms) {
+  return day(ms) === day(Date.now()) ? clock(ms) : `${day(ms)} ${clock(ms)}`;
+}
+
+/**
+ * A difference with its sign, which a screen reader says.
+ * @param {number} n
+ * @param {(n: number) => string} [say]
+ * @returns {string} such as +3, −2, 0
+ */
+export function signed(n, say = count) {
+  return n === 0 ? '0' : `${n > 0 ? '+' : '−'}${say(Math.abs(n))}`;
+}
+
 /**
  * @param {{id: string, name?: string}} node
  * @returns {string} the name for people, else the id

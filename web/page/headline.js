@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId, el, say } from './dom.js';
-import { age, label, visible } from './format.js';
+import { age, label, visible, when } from './format.js';
 
 /** The least time between two summaries for a screen reader, ms. */
 const pause = 15e3;
@@ -25,11 +25,11 @@ export class Headline {
   }
 
   show() {
-    const { net, shown, where, scene } = this.model;
-    const called = net ? label(net) : visible(where.net || 'pnagent');
+    const { net, shown, where, scene, at } = this.model;
+    const called = net ? label(net) : visible(scene?.name || where.net || 'pnagent');
     say(this.name, called);
     this.title.title = called;
-    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)} – pnagent`;
+    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)}${at ? ` at ${when(at)}` : ''} – pnagent`;
     const hottest = this.model.hottest();
     const place = hottest >= 0 ? scene?.nodes[hottest] : undefined;
     this.vitals.hidden = !place;
@@ -38,7 +38,7 @@ export class Headline {
       say(this.age, age(shown?.oldestAge(hottest, this.model.now())));
       say(this.place, label(place));
     }
-    if (!net || Date.now() - this.said < pause) return;
+    if (!net || at || Date.now() - this.said < pause) return; // of the past, what is slid to is said
     this.said = Date.now();
     say(byId('summary'), `${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${net.alarms} alarms.`);
   }

@@ -4,8 +4,8 @@ import { byId, el } from './dom.js';
 const keys = [
   ['drag, wheel, pinch', 'move and zoom'], ['+  −  0', 'zoom in, zoom out, whole net'], ['/', 'search'], ['← ↑ → ↓', 'to the next connected node'],
   ['Enter', 'open the node'], ['n  <  >', 'only what is near the node, fewer and more steps'], ['q', 'collapse what is quiet'], ['Esc', 'close, back'], ['h', 'to the oldest token'], ['t', 'table or drawing'],
-  ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'],
-  ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this help'],
+  ['b', 'BPMN or net'], ['i', 'waiting instances by name, place and age'], ['[  ]', 'back and forth in time'], ['{  }', 'to where alarms were raised or cleared'],
+  ['p', 'play the past up to now, pause'], ['c', 'compare the past with now'], ['l', 'back to live'], ['d', 'dark or light'], ['?', 'this help'],
 ];
 const signs = [
   ['circle', 'a place and how many tokens are in it; its colour and the ring around it say how old the oldest is, from a second to an hour and more'],
@@ -13,6 +13,8 @@ const signs = [
   ['dot', 'one firing, or as many as the legend says'],
   ['–', 'not known: no source of the net reports it. This is not 0'],
   ['thin dashes', 'what is quiet and collapsed: places without tokens, transitions in which nothing happens'],
+  ['+3  −3  same', 'in a comparison with now: so many tokens more or fewer now; the oldest token is still there'],
+  ['▲  ▽', 'above the slider: an alarm was raised, was cleared'],
   ['arrow, ring, dashes', 'an arc that takes or puts tokens, an inhibitor arc, a read arc; ×3 is its weight'],
 ];
 
@@ -21,7 +23,7 @@ export class Help {
   constructor() {
     this.dialog = /** @type {HTMLDialogElement} */ (byId('help'));
     this.dialog.append(el('h2', { id: 'help-title' }, 'Keys'), listed(keys, 'kbd'), el('h2', null, 'What is drawn'), listed(signs, 'span'),
-      el('p', { class: 'quiet' }, 'The address of this page holds net, selection, time and what part is shown: send it as a link.'),
+      el('p', { class: 'quiet' }, 'Everything on the page is of the one moment that the slider shows. The address of this page holds net, selection, time, comparison and what part is shown: send it as a link.'),
       el('p', null, el('a', { href: 'endpoints' }, 'Everything this server offers')),
       el('button', { type: 'button', onclick: () => this.dialog.close() }, 'close'));
   }

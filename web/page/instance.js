@@ -19,8 +19,18 @@ export function instance(a, { model, heat: scale }) {
   out.push(...commands(a, model), ...actions(a.actions));
   out.push(el('h3', null, 'Seen among the oldest, last hour'));
   if (!a.seen?.length) out.push(el('p', { class: 'quiet' }, 'Not among the oldest tokens of any place in the last hour.'));
-  else out.push(el('ol', { class: 'tokens seen' }, ...a.seen.map((/** @type {any} */ s, /** @type {number} */ i) => stay(s, i, model, scale))));
+  else out.push(stays(a.seen, { model, heat: scale }, 'seen'));
   return out;
+}
+
+/**
+ * Stays of an instance in places.
+ * @param {any[]} seen
+ * @param {import('./place.js').Context} context
+ * @param {string} key
+ */
+export function stays(seen, { model, heat: scale }, key) {
+  return el('ol', { class: 'tokens seen' }, ...seen.map((s, i) => stay(s, `${key} ${i}`, model, scale)));
 }
 
 /**
@@ -40,21 +50,22 @@ function held(t, i, model, scale) {
 /**
  * One stay in a place, as a bar over the last hour.
  * @param {any} s
- * @param {number} i
+ * @param {string} key
  * @param {import('./model.js').Model} model
  * @param {import('./heat.js').HeatScale} scale
  */
-function stay(s, i, model, scale) {
+function stay(s, key, model, scale) {
   const { from, to } = hour(model);
   const begun = Date.parse(s.injected);
-  const ended = s.gone ? Date.parse(s.last_seen) : model.clock.now();
+  const gone = s.gone && Date.parse(s.last_seen) <= model.now();
+  const ended = gone ? Date.parse(s.last_seen) : model.now();
   const x = (/** @type {number} */ ms) => Math.max(0, Math.min(100, ((ms - from) / Math.max(1, to - from)) * 100));
   const lasted = (ended - begun) / 1000;
   const bar = svg('svg', { viewBox: '0 0 100 6', preserveAspectRatio: 'none', class: 'barline', 'aria-hidden': 'true' },
     svg('rect', { width: 100, height: 6, class: 'track' }),
     svg('rect', { x: Math.min(98.5, x(begun)), width: Math.max(1.5, x(ended) - x(begun)), height: 6, fill: scale.fill(heat(lasted)) }));
-  const words = s.gone ? `from ${clock(begun)}, last seen ${clock(ended)}: ${age(lasted)}` : `since ${clock(begun)}: ${age(lasted)}`;
-  return el('li', null, toPlace(s.place, model, 'seen ' + i), el('span', { class: 'quiet num' }, words), bar, waits(s.waits, model));
+  const words = gone ? `from ${clock(begun)}, last seen ${clock(ended)}: ${age(lasted)}` : `since ${clock(begun)}: ${age(lasted)}`;
+  return el('li', null, toPlace(s.place, model, key), el('span', { class: 'quiet num' }, words), bar, waits(s.waits, model));
 }
 
 /**

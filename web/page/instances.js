@@ -27,12 +27,13 @@ export class Instances {
     this.place = select('Place', [['', 'all places'], ...this.#places()], place);
     this.older = select('Age', ages.map(([s, text]) => [String(s), String(text)]), '0');
     this.said = el('p', { class: 'quiet', role: 'status' });
+    const past = model.moment && el('p', { class: 'note' }, 'These are the instances that wait now: those of the past are not kept.');
     this.body = el('tbody', null);
     this.back = el('button', { type: 'button', onclick: () => this.#turn(-1) }, '‹ older');
     this.on = el('button', { type: 'button', onclick: () => this.#turn(1) }, 'younger ›');
     const head = ['instance', 'age', 'place', 'since', 'waits for'].map((h) => el('th', { scope: 'col' }, h));
     const form = el('form', { class: 'chooser' }, this.name, this.place, this.older);
-    this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), form, this.said,
+    this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), past, form, this.said,
       el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Waiting instances' }, el('table', null, el('thead', null, el('tr', null, ...head)), this.body)),
       el('div', { class: 'pager' }, this.back, this.on, el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'))));
     form.addEventListener('submit', (event) => event.preventDefault());

@@ -9,7 +9,7 @@ import { kindName } from './problem.js';
  */
 export function links(model) {
   const { net, kind, id } = model.where;
-  const to = model.overview?.links;
+  const to = model.latest?.links;
   if (!to) return null;
   const alarms = model.overview?.alarms.filter((a) => a.net === net && (kind === 'place' ? a.place : a.transition) === id) ?? [];
   const out = [...new Set(kind === 'instance' ? [] : alarms.map((a) => a.alarm))].filter((k) => to.runbooks[k]).map((k) => link(to.runbooks[k], `Runbook: ${kindName(k)}`, k));
@@ -31,8 +31,9 @@ function link(href, text, key) {
  * @param {string} template
  * @param {import('./model.js').Model} model
  */
-function filled(template, { where, clock }) {
-  const to = Math.round(where.at || clock.now());
+function filled(template, model) {
+  const { where } = model;
+  const to = Math.round(model.now());
   /** @type {Record<string, string>} */
   const values = { net: where.net, place: '', transition: '', [where.kind]: where.id, from: String(to - 3600e3), to: String(to) };
   return template.replace(/\{(net|place|transition|from|to)\}/g, (_, key) => encodeURIComponent(values[key]));

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { AlarmRows } from './alarms.js';
+import { alarmsOfBoth, both, listOfBoth } from './compare.js';
 import { Filter } from './filter.js';
 import { grades, mark } from './problem.js';
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, rate, unknown } from './format.js';
+import { age, count, label, rate, unknown, when } from './format.js';
 
+/** Where nothing is known. */
+const nothing = Object.freeze({ nets: [], sources: [], alarms: [], silences: [] });
 /** The most rows; the search finds nets beyond. */
 const most = 200;
 
@@ -25,41 +28,59 @@ export class Lists {
     this.sources = section('Sources');
     this.sources.list.tabIndex = 0; // it scrolls, and nothing in it has the focus
     const trouble = el('p', { class: 'note', role: 'alert', hidden: true });
+    this.note = el('p', { class: 'note past-note', hidden: true });
     this.rows = new AlarmRows(model, (why) => {
       trouble.hidden = !why;
       say(trouble, why && `Not done: ${why}`);
     });
-    root.append(trouble, this.alarms.root, this.silences.root, this.nets.root, this.sources.root);
+    root.append(trouble, this.note, this.alarms.root, this.silences.root, this.nets.root, this.sources.root);
     model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
   }
 
   show() {
-    const { overview, where } = this.model;
-    if (!overview) return;
+    const { model } = this;
+    const { where, latest, comparing } = model;
+    if (!latest) return;
+    const overview = /** @type {import('./model.js').Overview} */ (model.overview ?? nothing);
+    this.#note();
     const here = (/** @type {{net?: string}} */ x) => (x.net === where.net ? 0 : 1);
-    const alarms = this.rows.select(overview.alarms);
-    const sources = [...overview.sources].sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
-    this.#alarms(overview, alarms);
+    const active = comparing ? alarmsOfBoth(overview.alarms, latest.alarms) : overview.alarms;
+    const nets = comparing ? listOfBoth(overview.nets, latest.nets, (n) => n.id) : overview.nets;
+    const listed = comparing ? listOfBoth(overview.sources, latest.sources, (s) => `${s.net}\n${s.name}`) : [...overview.sources];
+    const sources = listed.sort((a, b) => here(a) - here(b) || a.net.localeCompare(b.net) || a.name.localeCompare(b.name));
+    this.#alarms(overview, active);
     this.silences.root.hidden = overview.silences.length === 0;
-    this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${overview.actions}`, (s) => this.rows.makeSilence(s), () => {});
-    this.#fill(this.nets, overview.nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
+    this.#fill(this.silences, overview.silences, overview.silences_left_out, (s) => `${s.id} ${model.actions}`, (s) => this.rows.makeSilence(s), () => {});
+    this.#fill(this.nets, nets, 0, (n) => n.id, (n) => this.#net(n), (row, n) => this.#showNet(row, n));
     this.#fill(this.sources, sources, overview.sources_left_out, (s) => `${s.net}\n${s.name}`, source, (row, s) => this.#showSource(row, s));
   }
 
   /**
    * @param {import('./model.js').Overview} overview
-   * @param {import('./model.js').Alarm[]} shown
+   * @param {import('./model.js').Alarm[]} active those of the overview, and of now where that is compared
    */
-  #alarms(overview, shown) {
+  #alarms(overview, active) {
     const { root, list, more, count: number } = this.alarms;
     const leftOut = overview.alarms_left_out ?? 0;
-    this.filter.show(overview.alarms, shown.length);
-    root.hidden = overview.alarms.length === 0 && this.filter.root.hidden;
+    const shown = this.rows.select(active);
+    this.filter.show(active, shown.length);
+    root.hidden = active.length === 0 && this.filter.root.hidden;
     this.rows.show(list, shown);
-    say(number, String(overview.alarms.length + leftOut));
+    const latest = /** @type {import('./model.js').Overview} */ (this.model.latest);
+    const all = overview.alarms.length + leftOut;
+    say(number, this.model.comparing ? both(all, latest.alarms.length + (latest.alarms_left_out ?? 0)) : String(all));
     more.hidden = !leftOut;
     say(more, `and ${leftOut} more, see pnagent alarms`);
+  }
+
+  /** What the lists lack of a moment of the past, and that it cannot be changed. */
+  #note() {
+    const { model } = this;
+    const { moment, latest } = model;
+    const words = !moment ? '' : moment.asking && !moment.overview ? 'asking …' : !moment.overview ? 'Nets, alarms and sources of this moment are not shown: there is no data.' : latest?.actions ? 'Alarms of the past cannot be acknowledged or silenced.' : '';
+    this.note.hidden = !words;
+    say(this.note, words);
   }
 
   /**
@@ -90,7 +111,7 @@ export class Lists {
 
   /**
    * @param {HTMLElement} row
-   * @param {import('./model.js').NetSummary} n
+   * @param {import('./model.js').NetSummary & {changed?: string}} n
    */
   #showNet(row, n) {
     const button = /** @type {HTMLElement} */ (row.firstElementChild);
@@ -102,17 +123,19 @@ export class Lists {
     mark.className = 'mark ' + kind;
     mark.setAttribute('aria-label', words);
     mark.title = words;
-    const passed = (Date.now() - this.model.overviewAt) / 1000;
+    const { model } = this;
+    const passed = model.passed();
     say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age_seconds == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age_seconds + passed));
-    const parts = [`${count(n.tokens)} tokens`, rate(n.rate)];
-    if (n.alarms) parts.push(`${n.alarms} alarm${n.alarms === 1 ? '' : 's'}`);
+    const later = model.comparing && !n.changed ? model.latest?.nets.find((other) => other.id === n.id) ?? n : n;
+    const parts = [...since(n, model), `${both(n.tokens, later.tokens)} tokens`, both(n.rate, later.rate, rate)];
+    if (n.alarms || later.alarms) parts.push(`${both(n.alarms, later.alarms)} alarm${n.alarms === 1 && later.alarms === 1 ? '' : 's'}`);
     if (n.instances?.deadlocked) parts.push(`${count(n.instances.deadlocked)} deadlocked`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
 
   /**
    * @param {HTMLElement} row
-   * @param {import('./model.js').SourceSummary} s
+   * @param {import('./model.js').SourceSummary & {changed?: string}} s
    */
   #showSource(row, s) {
     const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
@@ -120,16 +143,28 @@ export class Lists {
     say(mark, up ? '●' : '◌');
     mark.className = up ? 'mark good' : 'mark warn';
     mark.title = s.state;
-    const passed = (Date.now() - this.model.overviewAt) / 1000;
+    const { model } = this;
+    const passed = model.passed();
     const silent = s.last_heard_age_seconds == null ? unknown : age(s.last_heard_age_seconds + passed);
     say(/** @type {Element} */ (row.querySelector('.age')), silent);
-    const net = this.model.overview?.nets.find((n) => n.id === s.net);
-    const parts = [s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
+    const net = (s.changed === 'new' ? model.latest : model.overview)?.nets.find((n) => n.id === s.net);
+    const later = model.comparing && !s.changed ? model.latest?.sources.find((other) => other.net === s.net && other.name === s.name) : undefined;
+    const parts = [...since(s, model), later && later.state !== s.state ? `${s.state} → ${later.state}` : s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
     if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
     if (s.standbys != null) parts.push(standbys(s));
     if (s.gaps) parts.push(`${count(s.gaps)} gaps`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
+}
+
+/**
+ * Whether what is compared came or went since the moment that is shown.
+ * @param {{changed?: string}} x
+ * @param {import('./model.js').Model} model
+ * @returns {string[]}
+ */
+function since(x, model) {
+  return x.changed ? [`${x.changed} since ${when(model.at)}`] : [];
 }
 
 /**

@@ -14,6 +14,7 @@ import { Lists } from './lists.js';
 import { Minimap } from './minimap.js';
 import { Model } from './model.js';
 import { Panel } from './panel.js';
+import { Player } from './player.js';
 import { Search } from './search.js';
 import { SightBar } from './sightbar.js';
 import { Stage } from './stage.js';
@@ -30,7 +31,8 @@ const stage = new Stage(model, canvas, theme);
 const bpmn = new BpmnStage(model, byId('bpmn'), theme);
 const views = new Views(model, stage, bpmn);
 const help = new Help();
-const timeline = new Timeline(model, byId('timeline'));
+const player = new Player(model);
+const timeline = new Timeline(model, byId('timeline'), player);
 const lists = byId('lists');
 new Lists(model, lists);
 new Panel(model, byId('panel'), theme);
@@ -83,7 +85,8 @@ shortcuts({
   t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
   i: () => new Instances(model, new HeatScale(theme.now), '').open(),
   q: () => sightBar.collapse(), n: () => sightBar.toggle(), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
-  '[': () => timeline.step(-1), ']': () => timeline.step(1),
+  '[': () => timeline.step(-1), ']': () => timeline.step(1), '{': () => timeline.leap(-1), '}': () => timeline.leap(1),
+  p: () => player.toggle(), c: () => timeline.toggleCompare(),
 });
 byId('zoom-in').addEventListener('click', () => views.now.zoom(1.3));
 byId('zoom-out').addEventListener('click', () => views.now.zoom(1 / 1.3));

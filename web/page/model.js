@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Address } from './address.js';
-import { ApiError, ask } from './api.js';
+import { ask } from './api.js';
 import { Clock } from './clock.js';
+import { when } from './format.js';
 import { Frame } from './frame.js';
 import { Live } from './live.js';
+import { Moments, unasked } from './moments.js';
 import { urgency } from './problem.js';
 import { Scene } from './scene.js';
 import { arranged } from './sight.js';
@@ -14,11 +16,12 @@ import { arranged } from './sight.js';
  * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
  * @typedef {{connected: boolean, since: string, reason?: string}} Connection
- * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, since: string, text: string,
+ * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, raised?: string, since: string, text: string,
  *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean,
- *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string}} Alarm
+ *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string, changed?: string}} Alarm
+ *   changed: new or gone since the moment shown, where that is compared with now
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
- * @typedef {{at: string, generation: number, history?: {from: string, to: string, step: number}, nets: NetSummary[], sources: SourceSummary[],
+ * @typedef {{at: string, generation: number, history?: import('./moments.js').Kept, archive?: boolean, nets: NetSummary[], sources: SourceSummary[],
  *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
  */
 
@@ -26,12 +29,13 @@ import { arranged } from './sight.js';
 const again = 2000;
 
 /**
- * The state of the page. Its parts listen to:
+ * The state of the page. What is shown is of one moment: overview, shown, net and now()
+ * are all of it, and change together. Its parts listen to:
  *   address   the reader went somewhere
  *   overview  nets, sources or alarms changed
  *   drawing   another net is drawn, or the same was defined again
  *   frame     the numbers shown changed
- *   link      the server was lost or found
+ *   link      the server was lost or found, or a moment is asked for
  *   acted     a request to an engine was done
  *   hover     cursor, hover or camera of the drawing moved
  *   sight     another part of the drawing is shown
@@ -42,15 +46,17 @@ export class Model extends EventTarget {
     this.address = new Address();
     this.live = new Live();
     this.clock = new Clock();
-    /** @type {Overview|null} */ this.overview = null;
-    /** When the overview came, ms by this page's clock. */ this.overviewAt = 0;
+    /** @type {Overview|null} what the server sent last; see overview */ this.latest = null;
+    /** When it came, ms by this page's clock. */ this.latestAt = 0;
+    this.moments = new Moments();
+    /** @type {import('./moments.js').Moment|null} what is shown, null for now */ this.moment = null;
+    /** @type {AbortController|null} the moment that is asked for */ this.asked = null;
+    /** How many times faster than it was the past is played, 0 for not at all. */ this.playing = 0;
     /** @type {Scene|null} */ this.scene = null;
     /** @type {Frame|null} the numbers of now */ this.current = null;
-    /** @type {Frame|null} the numbers of the time asked for */ this.past = null;
     /** @type {string[]} places that hold tokens of the instance selected */ this.traced = [];
-    /** Why the past or the drawing cannot be shown. */ this.trouble = '';
+    /** Why the drawing cannot be shown. */ this.trouble = '';
     /** Why the BPMN file of the net cannot be drawn. */ this.bpmnTrouble = '';
-    /** @type {AbortController|null} */ this.historyAsked = null;
     /** @type {import('./scene.js').Drawing|null} the drawing of the whole net */ this.whole = null;
     /** The surroundings that are laid out apart. */ this.apart = '';
     /** Whether the screen is higher than wide; large nets are laid out for that. */
@@ -64,25 +70,62 @@ export class Model extends EventTarget {
     this.live.addEventListener('overview', (event) => this.#overview(/** @type {CustomEvent} */ (event).detail));
     this.live.addEventListener('frame', (event) => this.#frame(/** @type {CustomEvent} */ (event).detail));
     this.live.addEventListener('diff', (event) => this.#diff(/** @type {CustomEvent} */ (event).detail));
-    this.live.addEventListener('up', () => { this.clock.reset(); this.#tell('link'); });
+    this.live.addEventListener('up', () => { this.clock.reset(); this.#again(); this.#tell('link'); });
     this.live.addEventListener('down', () => this.#tell('link'));
     this.upright.addEventListener('change', () => this.whole && this.#draw(this.whole.hash, true));
     this.live.open('');
-    if (this.where.at) this.#remember();
+    this.#travel();
   }
 
   get where() {
     return this.address.where;
   }
 
-  /** The numbers that are shown: those of the time asked for, else of now. */
+  /** The time of what is shown, ms since the Unix epoch; 0 for now. */
+  get at() {
+    return this.moment?.at ?? 0;
+  }
+
+  /** @returns {Overview|null} nets, sources and alarms as they are shown */
+  get overview() {
+    return this.moment ? this.moment.overview : this.latest;
+  }
+
+  /** @returns {Frame|null} the numbers that are shown */
   get shown() {
-    return this.where.at ? this.past : this.current;
+    return this.moment ? this.#drawn(this.moment.frame) : this.current;
+  }
+
+  /** @returns {string} what is not kept of the moment that is shown, in words */
+  get lacks() {
+    const { moment } = this;
+    if (!moment?.frame || moment.lacks || this.#drawn(moment.frame) || !this.scene) return moment?.lacks ?? '';
+    return `This net had another definition at ${when(moment.at)}, so its numbers cannot be shown on this drawing.`;
+  }
+
+  /** Whether what differs from now is shown too. */
+  get comparing() {
+    return this.where.compare && this.moment !== null && !this.moment.asking;
+  }
+
+  /** Whether a moment is asked for. */
+  get asking() {
+    return this.asked !== null;
+  }
+
+  /** Whether the server takes requests about alarms; the past cannot be changed. */
+  get actions() {
+    return !this.moment && Boolean(this.latest?.actions);
   }
 
   /** The time for which ages are shown, ms by the server's clock. */
   now() {
-    return this.where.at ? this.past?.at ?? this.where.at : this.clock.now();
+    return this.at || this.clock.now();
+  }
+
+  /** For how long the ages of the overview have grown since, s. */
+  passed() {
+    return this.moment ? 0 : (Date.now() - this.latestAt) / 1000;
   }
 
   /** @returns {NetSummary|undefined} the net that the reader is at */
@@ -175,16 +218,12 @@ export class Model extends EventTarget {
   /** @param {import('./address.js').Where} before */
   #moved(before) {
     if (before.net !== this.where.net) {
-      this.scene = this.whole = this.current = this.past = null;
+      this.scene = this.whole = this.current = null;
       this.drawingAsked = this.trouble = this.bpmnTrouble = this.apart = '';
       this.#follow();
       this.#tell('drawing');
     }
-    if (before.at !== this.where.at || before.net !== this.where.net) {
-      this.trouble = '';
-      if (this.where.at) this.#remember();
-      else this.past = null;
-    }
+    if (before.at !== this.where.at || before.net !== this.where.net) this.#travel();
     this.#arrange();
     this.#tell('address');
     this.#tell('frame');
@@ -214,15 +253,16 @@ export class Model extends EventTarget {
 
   /** Follows the net of the address if the server has it. */
   #follow() {
-    const net = this.net?.id ?? '';
+    const net = this.latest?.nets.find((n) => n.id === this.where.net)?.id ?? '';
     if (net !== this.live.net) this.live.open(net);
   }
 
   /** @param {Overview} overview */
   #overview(overview) {
-    this.overview = overview;
-    this.overviewAt = Date.now();
+    this.latest = overview;
+    this.latestAt = Date.now();
     this.clock.observe(Date.parse(overview.at));
+    if (this.moment?.asking && !this.asked) this.#travel();
     if (!this.where.net && overview.nets.length) {
       this.address.go({ net: neediest(overview).id }, true);
     }
@@ -236,7 +276,7 @@ export class Model extends EventTarget {
     this.current = new Frame(message);
     this.clock.observe(this.current.at);
     this.#draw(message.drawing);
-    this.#tell('frame');
+    if (!this.moment || this.comparing) this.#tell('frame');
   }
 
   /** @param {import('./frame.js').DiffMessage} message */
@@ -245,7 +285,7 @@ export class Model extends EventTarget {
     this.#draw(this.current.drawing);
     this.current.apply(message);
     this.clock.observe(this.current.at);
-    this.#tell('frame');
+    if (!this.moment || this.comparing) this.#tell('frame');
   }
 
   /**
@@ -280,23 +320,51 @@ export class Model extends EventTarget {
     return this.upright.matches ? { upright: '' } : {};
   }
 
-  /** Fetches the frame of the time that the address asks for. */
-  async #remember() {
-    this.historyAsked?.abort();
-    const asked = (this.historyAsked = new AbortController());
+  /**
+   * The numbers, if they are of the net as it is drawn.
+   * @param {Frame|null} frame
+   */
+  #drawn(frame) {
+    return frame && (!this.scene || frame.drawing === this.scene.hash) ? frame : null;
+  }
+
+  /**
+   * Goes to the moment that the address asks for. What is shown stays until all of that
+   * moment is there; of another net nothing is shown till then.
+   */
+  async #travel() {
     const { net, at } = this.where;
-    if (!net) return;
+    this.asked?.abort();
+    this.asked = null;
+    if (!at) this.moment = null;
+    if (!at || (this.moment?.asked === at && this.moment.net === net && !this.moment.asking)) return;
+    if (!this.latest || this.moment?.asking || (this.moment && this.moment.net !== net)) this.moment = unasked(net, at, this.moment);
+    if (!this.latest) return; // what is kept is not known yet
+    const asked = (this.asked = new AbortController());
     try {
-      const message = await ask('history', { net, at: new Date(at).toISOString() }, asked.signal);
-      if (net !== this.where.net || at !== this.where.at) return;
-      this.past = new Frame(message);
-      this.trouble = this.scene && message.drawing !== this.scene.hash ? 'The net had another definition at that time, so its numbers cannot be shown on this drawing.' : '';
-      if (this.trouble) this.past = null;
+      const moment = await this.moments.ask(net, at, this.latest?.history, asked.signal);
+      if (asked === this.asked) this.show(moment);
     } catch (error) {
-      if (asked.signal.aborted) return;
-      this.past = null;
-      this.#fail(error instanceof ApiError && error.status === 404 ? 'No data is kept for that time.' : `Cannot load the past: ${text(error)}.`);
+      if (!asked.signal.aborted) throw error;
     }
+  }
+
+  /** Asks once more for a moment that could not be had. */
+  #again() {
+    if (!this.moment?.lacks) return;
+    this.moment = { ...this.moment, asking: true };
+    this.#travel();
+  }
+
+  /**
+   * Shows a moment of the past, all of it at once.
+   * @param {import('./moments.js').Moment} moment
+   */
+  show(moment) {
+    this.asked?.abort();
+    this.asked = null;
+    this.moment = moment;
+    this.#tell('overview');
     this.#tell('frame');
   }
 

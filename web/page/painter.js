@@ -5,6 +5,11 @@ import { numbered, smallFont, smallLine } from './labels.js';
 import { away, quiet } from './sight.js';
 
 const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
+/**
+ * @param {number} weight
+ * @param {number} size pixels
+ */
+export const fontOf = (weight, size) => `${weight} ${size}px ${font}`;
 /** From which scale on what is written is legible, and nodes are more than dots. */
 const detail = { shapes: 0.12, marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 };
 /** Labels are written as the layout expects them. */

@@ -19,6 +19,8 @@ export class Palette {
     this.dot = of('dot');
     this.accent = of('accent');
     this.bad = of('bad');
+    this.past = of('past');
+    this.pastSoft = of('past-soft');
     /** Places whose tokens may stay. */ this.finished = of('track');
     this.heat = new HeatScale(theme);
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ask, ApiError } from './api.js';
 import { el, name, replaceKeepingFocus } from './dom.js';
-import { clock, count, label } from './format.js';
+import { count, label } from './format.js';
 import { HeatScale } from './heat.js';
 import { instance } from './instance.js';
 import { links } from './links.js';
+import { past, there } from './past.js';
 import { place } from './place.js';
 import { transition } from './transition.js';
 
@@ -25,9 +26,11 @@ export class Panel {
     this.heat = new HeatScale(theme.now);
     this.subject = '';
     /** @type {any} */ this.answer = null;
+    /** Whether it was asked for a moment of the past. */ this.answerOfPast = false;
     this.trouble = '';
     this.askedAt = 0;
     /** @type {AbortController|null} */ this.asked = null;
+    /** @type {import('./moments.js').Moment|null} what is shown is of */ this.of = null;
     this.held = false;
     /** How the reader acted last; '' before. @type {''|'key'|'pointer'} */ this.input = '';
     /** @type {Element|null} what had the focus before the panel opened */ this.opener = null;
@@ -38,15 +41,27 @@ export class Panel {
       this.show();
     });
     model.on('address drawing', () => this.#turn());
-    model.on('frame overview', () => this.#refresh());
+    model.on('frame overview', () => {
+      if (model.moment !== this.of || model.comparing) this.#again();
+      this.#refresh();
+    });
     model.on('acted', () => {
       this.askedAt = 0;
       this.#refresh();
     });
     // What is pressed must still be there when it is let go.
     root.addEventListener('pointerdown', () => (this.held = true));
-    addEventListener('pointerup', () => setTimeout(() => (this.held = false)));
-    addEventListener('pointercancel', () => (this.held = false));
+    const released = () => {
+      this.held = false;
+      if (model.moment !== this.of) this.#again();
+    };
+    addEventListener('pointerup', () => setTimeout(released));
+    addEventListener('pointercancel', released);
+  }
+
+  /** Shows another moment, or what differs from it now. */
+  #again() {
+    if (this.subject && !this.held) this.show();
   }
 
   #turn() {
@@ -93,9 +108,10 @@ export class Panel {
     this.askedAt = Date.now();
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
-    const { net, kind, id } = this.model.where;
+    const { where: { net, kind, id }, moment } = this.model;
     try {
-      this.answer = await ask(kind, { net, [kind]: id }, asked.signal);
+      this.answer = await ask(kind, { net, [kind]: id, ...(moment ? { at: new Date(moment.asked).toISOString() } : {}) }, asked.signal);
+      this.answerOfPast = moment !== null;
       this.trouble = '';
     } catch (error) {
       if (asked.signal.aborted) return;
@@ -105,10 +121,19 @@ export class Panel {
     if (!this.held && !asked.signal.aborted) this.show();
   }
 
+  /** @returns {string[]} the places that hold tokens of the instance, as far as that is known */
+  #traced() {
+    const { where, moment, at } = this.model;
+    if (where.kind !== 'instance' || !this.answer) return [];
+    const held = moment ? (this.answer.seen ?? []).filter((/** @type {any} */ s) => there(s, at)) : this.answer.now ?? [];
+    return held.map((/** @type {{place: string}} */ t) => t.place);
+  }
+
   show() {
-    this.model.trace(this.model.where.kind === 'instance' ? (this.answer?.now ?? []).map((/** @type {{place: string}} */ t) => t.place) : []);
+    this.of = this.model.moment;
+    this.model.trace(this.#traced());
     if (!this.subject) return this.root.replaceChildren();
-    const { kind, id, at } = this.model.where;
+    const { kind, id } = this.model.where;
     const { model, root } = this;
     const node = model.selected();
     const title = (this.answer?.name || model.scene?.nodes[node]?.name || id) ?? '';
@@ -119,13 +144,13 @@ export class Panel {
       el('button', { type: 'button', class: 'icon close', 'aria-label': 'Close the details (Esc)', title: 'Esc', 'data-key': 'close', onclick: () => model.select('', '') }, '×'));
     const doc = this.answer?.doc || model.scene?.nodes[node]?.doc;
     const body = el('div', { class: 'panel-body' });
-    if (at) body.append(el('p', { class: 'note' }, `The drawing shows ${clock(at)}; the details below are of now.`));
     body.append(...element(model, node));
     const outside = links(model);
     if (outside) body.append(outside);
     if (doc) body.append(el('p', { class: 'doc' }, doc));
-    if (this.trouble) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
-    if (this.answer && kind) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
+    if (this.trouble && !model.moment) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));
+    if (model.moment && kind) body.append(...past(kind, this.answer, node, { model, heat: this.heat }));
+    else if (this.answer && kind && !this.answerOfPast) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
     else if (!this.trouble) body.append(el('p', { class: 'quiet' }, 'asking …'));
     if (node >= 0) body.append(el('p', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'near', title: 'n', onclick: () => model.lookAround(node, 2) }, 'Show only what is near')));
     replaceKeepingFocus(root, head, body);

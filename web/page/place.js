@@ -123,8 +123,8 @@ function series(s, model) {
  * @param {import('./model.js').Model} model
  */
 export function hour(model) {
-  const h = model.overview?.history;
+  const h = model.latest?.history;
   const to = h ? Date.parse(h.to) : model.clock.now();
   const from = h ? Date.parse(h.from) : to - 3600e3;
-  return { from, to, mark: model.where.at, pick: (/** @type {number} */ ms) => model.travel(Math.max(from + 1, Math.round(ms))) };
+  return { from, to, mark: model.at, pick: (/** @type {number} */ ms) => model.travel(Math.max(from + 1, Math.round(ms))) };
 }

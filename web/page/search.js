@@ -101,7 +101,7 @@ function find(model, query) {
     if (at.length) found.push({ match: { kind, id: x.id, name: label(x) }, rank: Math.min(...at) ? 1 : 0 });
   };
   for (const node of model.scene?.nodes ?? []) look(node.kind, node);
-  for (const net of model.overview?.nets ?? []) look('net', net);
+  for (const net of model.latest?.nets ?? []) look('net', net);
   found.sort((a, b) => a.rank - b.rank);
   const matches = found.slice(0, most).map((f) => f.match);
   if (model.where.net) matches.push({ kind: 'instance', id: query, name: query });

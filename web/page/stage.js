@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Camera } from './camera.js';
+import { paintChanges } from './changes.js';
 import { Flow } from './flow.js';
 import { age, count, label, plural, rate } from './format.js';
 import { gestures } from './gestures.js';
@@ -79,7 +80,7 @@ export class Stage {
     });
     this.calm.addEventListener('change', () => this.#ask());
     new ResizeObserver(() => this.#resize()).observe(/** @type {Element} */ (this.canvas.parentElement));
-    setInterval(() => !model.where.at && model.current?.places.some((p) => p.since) && this.repaint(), 1000); // they grow older
+    setInterval(() => (!model.at || model.comparing) && model.current?.places.some((p) => p.since) && this.repaint(), 1000); // they grow older
     gestures(this.canvas, {
       pan: (dx, dy) => this.#look(() => this.camera.pan(dx, dy)),
       zoom: (factor, x, y) => this.#look(() => this.camera.zoom(factor, x, y)),
@@ -218,7 +219,7 @@ export class Stage {
 
   #frame() {
     const { model } = this;
-    this.flow.measure(model.where.at || !model.live.up ? null : model.current);
+    this.flow.measure(model.at ? (model.playing ? model.shown : null) : model.live.up ? model.current : null, model.playing || 1);
     this.#sight();
     this.repaint();
   }
@@ -305,7 +306,7 @@ export class Stage {
 
   /** Whether dots are to be seen. */
   get moving() {
-    return !this.calm.matches && !this.model.where.at && !this.away && this.model.scene !== null && this.model.live.up && this.flow.busy;
+    return !this.calm.matches && !this.away && this.model.scene !== null && this.flow.busy && (this.model.at ? this.model.playing > 0 : this.model.live.up);
   }
 
   /** @param {number} time */
@@ -349,6 +350,7 @@ export class Stage {
     };
     if (model.scene) {
       painter.paint(model.scene, model.shown, view);
+      if (model.comparing) paintChanges(painter.ctx, painter.palette, model, view);
     } else {
       painter.ctx.fillStyle = painter.palette.ground;
       painter.ctx.fillRect(0, 0, view.width, view.height);
@@ -360,7 +362,7 @@ export class Stage {
   /** @returns {Set<number>} nodes that an alarm is about */
   #alarmed() {
     const { scene, overview, where } = this.model;
-    const nodes = (where.at ? [] : overview?.alarms ?? []).filter((a) => a.net === where.net).sort(urgency(where.net))
+    const nodes = (overview?.alarms ?? []).filter((a) => a.net === where.net).sort(urgency(where.net))
       .flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1]);
     return new Set(nodes.filter((n) => n >= 0));
   }

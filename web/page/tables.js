@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, rate, unknown } from './format.js';
+import { less, placeChange } from './compare.js';
+import { age, count, label, rate, signed, unknown } from './format.js';
 import { heat, HeatScale } from './heat.js';
 
 const most = 500;
 const pause = 900;
 
-/** The net as two tables: places by their oldest token, transitions by rate. */
+/** The net as two tables: places by their oldest token, transitions by rate; what is compared with now by how much it differs. */
 export class Tables {
   /**
    * @param {import('./model.js').Model} model
@@ -20,8 +21,11 @@ export class Tables {
     this.heat = new HeatScale(theme.now);
     this.places = table('Places, oldest token first', ['place', 'oldest token', 'tokens', 'instances', 'arrivals']);
     this.transitions = table('Transitions, most firings first', ['transition', 'rate', 'enabled', 'for', 'running', 'blocked', 'failures']);
-    root.append(this.places.root, this.transitions.root);
+    this.placesOfBoth = table('Places, greatest difference first', ['place', 'tokens then', 'tokens now', 'difference', 'oldest then', 'oldest now', 'same token']);
+    this.transitionsOfBoth = table('Transitions, greatest difference of the rate first', ['transition', 'rate then', 'rate now', 'difference', 'blocked then', 'blocked now', 'difference']);
+    root.append(this.places.root, this.transitions.root, this.placesOfBoth.root, this.transitionsOfBoth.root);
     this.shownAt = 0;
+    /** The moment that is shown. */ this.of = 0;
     theme.addEventListener('change', () => {
       this.heat = new HeatScale(theme.now);
       this.show(true);
@@ -36,8 +40,22 @@ export class Tables {
     root.hidden = !model.where.table;
     root.parentElement?.classList.toggle('as-table', model.where.table);
     const { scene, shown } = model;
-    if (!model.where.table || !scene || (!now && Date.now() - this.shownAt < pause)) return;
+    if (!model.where.table || !scene || (!now && this.of === model.at && Date.now() - this.shownAt < pause)) return;
     this.shownAt = Date.now();
+    this.of = model.at;
+    const compared = model.comparing && shown !== null && model.current?.drawing === shown.drawing;
+    for (const t of [this.places, this.transitions]) t.root.hidden = compared;
+    for (const t of [this.placesOfBoth, this.transitionsOfBoth]) t.root.hidden = !compared;
+    if (compared) this.#compare(scene, shown, /** @type {import('./frame.js').Frame} */ (model.current));
+    else this.#show(scene, shown);
+  }
+
+  /**
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./frame.js').Frame|null} shown
+   */
+  #show(scene, shown) {
+    const { model } = this;
     const at = model.now();
     const places = Array.from({ length: scene.placeCount }, (_, i) => i);
     const oldest = places.map((i) => (scene.nodes[i].calm ? Infinity : shown?.places[i]?.since || Infinity));
@@ -52,6 +70,27 @@ export class Tables {
     this.#fill(this.transitions, scene, transitions, scene.placeCount, (i) => {
       const row = shown?.transitions[i] ?? {};
       return [rate(row.rate), count(row.enabled), row.enabled ? age(shown?.enabledAge(i, at)) : unknown, count(row.running), count(row.blocked), count(row.failures)];
+    });
+  }
+
+  /**
+   * @param {import('./scene.js').Scene} scene
+   * @param {import('./frame.js').Frame} then
+   * @param {import('./frame.js').Frame} now
+   */
+  #compare(scene, then, now) {
+    const { model } = this;
+    const [at, present] = [model.at, model.clock.now()];
+    const old = (/** @type {number} */ i, /** @type {import('./frame.js').Frame} */ frame, /** @type {number} */ ms) => (frame.places[i]?.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(frame.oldestAge(i, ms)));
+    const changes = Array.from({ length: scene.placeCount }, (_, i) => placeChange(then.places[i], now.places[i], (present - at) / 1000, scene.nodes[i].final));
+    this.#fill(this.placesOfBoth, scene, byChange(changes.map((c) => c.by)), 0, (i) => {
+      const { then: a, now: b, by, aged } = changes[i];
+      return [count(a), count(b), difference(by), old(i, then, at), old(i, now, present), aged ? `still there, ${age(aged)} older` : ''];
+    });
+    const rates = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => less(now.transitions[i]?.rate, then.transitions[i]?.rate));
+    this.#fill(this.transitionsOfBoth, scene, byChange(rates), scene.placeCount, (i) => {
+      const [a, b] = [then.transitions[i] ?? {}, now.transitions[i] ?? {}];
+      return [rate(a.rate), rate(b.rate), difference(rates[i], rate), count(a.blocked), count(b.blocked), difference(less(b.blocked, a.blocked))];
     });
   }
 
@@ -86,6 +125,22 @@ export class Tables {
     const open = el('button', { type: 'button', class: 'link-like', onclick: () => this.model.select(node.kind, node.id) }, name(label(node), node.id));
     return el('tr', null, el('th', { scope: 'row' }, open), ...Array.from({ length: cells }, () => el('td', { class: 'num' })));
   }
+}
+
+/**
+ * Rows by how much they differ.
+ * @param {(number|null)[]} by
+ */
+function byChange(by) {
+  return [...by.keys()].sort((a, b) => Math.abs(by[b] ?? 0) - Math.abs(by[a] ?? 0) || a - b);
+}
+
+/**
+ * @param {number|null} by null where one of the two is not known
+ * @param {(n: number) => string} [say]
+ */
+function difference(by, say) {
+  return by === null ? unknown : signed(by, say);
 }
 
 /**

@@ -72,7 +72,7 @@ export class Tip {
     const row = model.shown?.transitions[i] ?? {};
     const out = [el('div', { class: 'num' }, `${rate(row.rate)}, enabled ${count(row.enabled)}, running ${count(row.running)}, blocked ${count(row.blocked)}`)];
     if (row.enabled) out.push(el('div', { class: 'num quiet' }, `enabled for ${age(model.shown?.enabledAge(i, model.now()))}`));
-    const blocked = model.where.at ? [] : this.known.get(n.id)?.blocks.slice(0, 4) ?? [];
+    const blocked = model.moment ? [] : this.known.get(n.id)?.blocks.slice(0, 4) ?? [];
     for (const b of blocked) out.push(el('div', { class: 'reason' }, `${b.text || b.reason} (${plural(b.instances, 'instance')})`));
     return out;
   }
@@ -82,7 +82,7 @@ export class Tip {
     const { model } = this;
     const n = model.scene?.nodes[node];
     const known = n && this.known.get(n.id);
-    if (!n || model.where.at || (known && Date.now() - known.at < fresh)) return;
+    if (!n || model.moment || (known && Date.now() - known.at < fresh)) return;
     try {
       const answer = await ask('transition', { net: model.where.net, transition: n.id });
       if (this.known.size > 100) this.known.clear();

@@ -47,14 +47,6 @@ func drawn(s *scripted, r *http.Request) any {
 	return part.drawing
 }
 
-func history(s *scripted, r *http.Request) any {
-	at, err := time.Parse(time.RFC3339, r.URL.Query().Get("at"))
-	if err != nil || time.Since(at) > time.Hour+time.Minute {
-		return nil
-	}
-	return s.frame(1, at.UnixMilli())
-}
-
 func waits(s *scripted) []map[string]any {
 	return []map[string]any{{"transition": "clarify", "reason": "manual", "text": "waits to be fired from outside"}, {"transition": s.def.Transitions[0].ID, "reason": "guarded", "text": "the guard is false: accounting must clear it"}}
 }

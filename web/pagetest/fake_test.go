@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -40,6 +41,7 @@ type fake struct {
 	actions  bool
 	acts     bool           // requests to engines
 	posted   []string       // paths and bodies
+	past     past           // what is kept
 	refusal  string         // of posts; "" takes them
 	nats     map[string]any // of the sidecar; nil where nothing is known of it
 	above    map[string]any // to the sidecar above; nil without one
@@ -50,7 +52,7 @@ type fake struct {
 // is stopped.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}}
+	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour()}
 	for {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err == nil {
@@ -105,10 +107,11 @@ func (f *fake) change(what func()) {
 func (f *fake) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/live", f.live)
-	mux.HandleFunc("GET /api/v1/overview", func(w http.ResponseWriter, _ *http.Request) { answer(w, f.overview(1)) })
+	mux.HandleFunc("GET /api/v1/overview", f.overviewOf)
+	mux.HandleFunc("GET /api/v1/history", f.history)
 	for name, of := range map[string]func(*scripted, *http.Request) any{
 		"drawing": drawn,
-		"history": history, "place": place, "stuck": stuck, "transition": transition, "instance": instance,
+		"place":   place, "stuck": stuck, "transition": transition, "instance": instance,
 	} {
 		mux.HandleFunc("GET /api/v1/"+name, func(w http.ResponseWriter, r *http.Request) {
 			var doc any
@@ -132,6 +135,7 @@ func (f *fake) handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", httpserver.Policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		f.wait(r)
 		mux.ServeHTTP(w, r)
 	})
 }
@@ -190,18 +194,34 @@ func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(text) // fails only if the client is gone
 }
 
+// overview returns the overview of now.
 func (f *fake) overview(generation int) any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
+	doc := f.document(generation, now, f.alarms)
+	kept := map[string]any{"from": f.past.from(now).UTC(), "to": now.UTC(), "step": 5}
+	if f.past.archive > 0 {
+		kept["archive"] = map[string]any{"from": now.Add(-f.past.archive).UTC(), "step": 60}
+	}
+	doc["history"] = kept
+	return doc
+}
+
+// document returns the overview of a moment. The nets have a token less for each minute
+// since then.
+func (f *fake) document(generation int, now time.Time, active []map[string]any) map[string]any {
 	nets, sources := []map[string]any{}, []map[string]any{}
 	for i, s := range f.nets {
-		alarms := len(slices.DeleteFunc(slices.Clone(f.alarms), func(a map[string]any) bool { return a["net"] != s.def.ID }))
+		if s.absent && time.Since(now) > time.Minute {
+			continue
+		}
+		alarms := len(slices.DeleteFunc(slices.Clone(active), func(a map[string]any) bool { return a["net"] != s.def.ID }))
 		n := map[string]any{"id": s.def.ID, "name": s.def.Name,
 			"sources_up": 2, "sources_stale": 0, "alarms": alarms, "drawing": s.drawing["hash"]}
 		if !s.unknown {
-			n["tokens"], n["instances"], n["rate"] = 120+10*i, map[string]any{"active": 50, "deadlocked": 0}, 61.4
-			n["oldest_age_seconds"], n["oldest_place"] = float64(now.UnixMilli()-s.since)/1000, s.def.Places[s.stuck].ID
+			n["tokens"], n["instances"], n["rate"] = 120+10*i-int(time.Since(now).Minutes())%100, map[string]any{"active": 50, "deadlocked": 0}, 61.4
+			n["oldest_age_seconds"], n["oldest_place"] = math.Max(0, float64(now.UnixMilli()-s.since))/1000, s.def.Places[s.stuck].ID
 		}
 		state := "up"
 		if s.down {
@@ -212,8 +232,7 @@ func (f *fake) overview(generation int) any {
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": f.alarms, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"},
-		"history": map[string]any{"from": now.Add(-time.Hour).UTC(), "to": now.UTC(), "step": 5}}
+	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": active, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"}}
 }
 
 // live sends an overview every second and a difference twice a second.

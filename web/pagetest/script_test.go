@@ -23,6 +23,7 @@ type scripted struct {
 	instances []string
 	unknown   bool   // no source knows anything
 	down      bool   // no source is up
+	absent    bool   // it was not there in the past
 	final     []bool // by place: nothing takes its tokens
 	resting   []int  // places in which tokens may stay
 	asleep    int    // from this row on, places are empty and nothing happens; 0 for none

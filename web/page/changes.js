@@ -25,7 +25,7 @@ export function paintChanges(ctx, palette, model, view) {
     const x = node.x * view.scale + view.x;
     const y = node.y * view.scale + view.y;
     if (i >= scene.placeCount) return rateChange(ctx, palette, shown.transitions[i - scene.placeCount], current.transitions[i - scene.placeCount], x, y + (node.h / 2) * view.scale, view.scale);
-    const change = placeChange(shown.places[i], current.places[i], passed, node.final);
+    const change = placeChange(shown.places[i], current.places[i], passed, node.calm);
     const r = scene.radius(i, view.scale);
     if (view.scale < detail.numbers) return wedge(ctx, palette, change.by, x + r, y - r);
     const aged = change.aged && view.scale >= detail.ages ? `same, +${shortAge(change.aged)}` : '';

@@ -17,11 +17,11 @@ const steady = 0.1;
  * @param {import('./frame.js').PlaceRow|undefined} then
  * @param {import('./frame.js').PlaceRow|undefined} now
  * @param {number} passed since then, s
- * @param {boolean} [final] its tokens are finished work, whose age is no problem
+ * @param {boolean} [calm] the age of its tokens is no problem
  * @returns {Change}
  */
-export function placeChange(then, now, passed, final) {
-  const same = !final && then?.since && then.since === now?.since;
+export function placeChange(then, now, passed, calm) {
+  const same = !calm && then?.since && then.since === now?.since;
   return { then: then?.tokens, now: now?.tokens, by: less(now?.tokens, then?.tokens), aged: same ? passed : 0 };
 }
 

@@ -82,7 +82,7 @@ export class Tables {
     const { model } = this;
     const [at, present] = [model.at, model.clock.now()];
     const old = (/** @type {number} */ i, /** @type {import('./frame.js').Frame} */ frame, /** @type {number} */ ms) => (frame.places[i]?.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(frame.oldestAge(i, ms)));
-    const changes = Array.from({ length: scene.placeCount }, (_, i) => placeChange(then.places[i], now.places[i], (present - at) / 1000, scene.nodes[i].final));
+    const changes = Array.from({ length: scene.placeCount }, (_, i) => placeChange(then.places[i], now.places[i], (present - at) / 1000, scene.nodes[i].calm));
     this.#fill(this.placesOfBoth, scene, byChange(changes.map((c) => c.by)), 0, (i) => {
       const { then: a, now: b, by, aged } = changes[i];
       return [count(a), count(b), difference(by), old(i, then, at), old(i, now, present), aged ? `still there, ${age(aged)} older` : ''];

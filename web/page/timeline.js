@@ -23,16 +23,7 @@ export class Timeline {
     this.player = player;
     this.alarms = new AlarmMarks();
     this.waiting = 0;
-    this.make();
-    this.slider.addEventListener('input', () => this.#slide());
-    model.on('overview', () => this.#learn());
-    model.on('overview address link frame', () => this.show());
-    new ResizeObserver(() => this.show()).observe(root);
-    this.show();
-  }
-
-  make() {
-    const { model, player } = this;
+    this.span = spanOf(model);
     this.slider = /** @type {HTMLInputElement} */ (el('input', { type: 'range', id: 'time', 'aria-label': 'Time shown', min: 0, max: 1, step: 1, value: 1 }));
     this.marks = el('div', { class: 'alarm-marks' });
     this.gap = el('div', { class: 'gap', 'aria-hidden': 'true', hidden: true });
@@ -48,6 +39,16 @@ export class Timeline {
     this.range = /** @type {HTMLSelectElement} */ (el('select', { id: 'range', 'aria-label': 'What the slider spans', title: 'What the slider spans', onchange: () => model.address.go({ range: /** @type {any} */ (this.range.value) }) }));
     this.back = el('button', { type: 'button', id: 'live', class: 'live pill', title: 'Back to now (l)', onclick: () => model.travel(0) }, 'live');
     this.root.append(this.play, this.speed, el('div', { class: 'track' }, this.marks, this.gap, this.slider, this.ticks), this.shown, this.compare, this.range, this.back);
+    this.#listen();
+    this.show();
+  }
+
+  #listen() {
+    const { model, root } = this;
+    this.slider.addEventListener('input', () => this.#slide());
+    model.on('overview', () => this.#learn());
+    model.on('overview address link frame', () => this.show());
+    new ResizeObserver(() => this.show()).observe(root);
   }
 
   show() {

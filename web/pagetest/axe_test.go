@@ -81,6 +81,14 @@ func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
 			b.Keys("[")
 			b.Until(`document.querySelector('.banner.past')`)
 			clean("past")
+			b.Keys("c")
+			b.Until(`document.querySelector('.table:not([hidden]) thead').innerText.includes('then')`)
+			clean("comparison")
+			b.Keys("t")
+			f.change(func() { f.past.none = map[string]bool{"overview": true, "history": true} })
+			b.Keys("[")
+			b.Until(`!document.querySelector('#empty').hidden`)
+			clean("no data")
 		}
 	}
 }

@@ -40,6 +40,7 @@ func TestThePage(t *testing.T) {
 		{"the slider goes to the past and back", theSliderGoesToThePastAndBack},
 		{"all parts show one moment", allPartsShowOneMoment},
 		{"late answers are not mixed in", lateAnswersAreNotMixedIn},
+		{"both halves are of one time", bothHalvesAreOfOneTime},
 		{"what is not kept is said", whatIsNotKeptIsSaid},
 		{"play goes to now", playGoesToNow},
 		{"play moves dots", playMovesDots},

@@ -18,6 +18,7 @@ type past struct {
 	cleared []map[string]any              // alarms that are over, each with the time that it was cleared as "until"
 	gate    func(r *http.Request)         // called before a request is answered; nil for none
 	frame   func(doc map[string]any)      // changes a frame of the past; nil for nothing
+	seldom  map[string]time.Duration      // overview or history that is kept at multiples of it only
 	failed  string                        // why the archive does not answer; "" if it does
 }
 
@@ -46,6 +47,9 @@ func (f *fake) kept(r *http.Request, what string) (at time.Time, archive, ok boo
 		return at, false, false
 	}
 	at = f.past.at(asked)
+	if step := f.past.seldom[what]; step > 0 {
+		at = at.Truncate(step)
+	}
 	first := f.past.from(time.Now())
 	archive = at.Before(first)
 	if archive && f.past.archive > 0 {

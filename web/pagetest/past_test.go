@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
@@ -193,6 +194,21 @@ func lateAnswersAreNotMixedIn(t *testing.T, chromium *browsertest.Browser) {
 	b.Until(together(12, everyPart))
 	notMixed(t, b)
 	b.Clean(f.addr, true)
+}
+
+// Where overviews are kept at other times than frames, both are of the earlier one.
+func bothHalvesAreOfOneTime(t *testing.T, chromium *browsertest.Browser) {
+	b, f, _ := openedPast(t, chromium, "")
+	for _, seldom := range []string{"overview", "history"} {
+		f.change(func() { f.past.seldom = map[string]time.Duration{seldom: time.Minute} })
+		at := time.Now().Add(-20 * time.Minute).Truncate(time.Minute).Add(40 * time.Second).UnixMilli()
+		got := browsertest.Eval[[]int64](b, fmt.Sprintf(`import('/moments.js').then(({ Moments }) => new Moments().ask('order-fulfilment', %d, undefined, new AbortController().signal))
+			.then((m) => [m.at - m.asked, Date.parse(m.overview.at) - m.asked, m.frame.at - m.asked])`, at))
+		if d := cmp.Diff([]int64{-40_000, -40_000, -40_000}, got); d != "" {
+			t.Errorf("with few documents of %s, a moment is of (-want +got):\n%s", seldom, d)
+		}
+	}
+	b.Clean(f.addr, false)
 }
 
 // Where one half of a moment is missing, the page says which, and shows no numbers of now.

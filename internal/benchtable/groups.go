@@ -142,9 +142,10 @@ func sidecarGroups() []group {
 			{what: "200 viewers of a net of 1,000 nodes that all change, a View a second", name: "Crowd/200_viewers_packed", unit: "%core", base: "Crowd/1_viewer_packed", baseIs: "one viewer", goal: "≤ 5 %"},
 			{what: "sent to each of them for a View", name: "Crowd/200_viewers_packed", unit: "B/viewer"},
 		}},
-		{pkg: "petri/draw", pattern: "Net/(base-100|1000|process_of_5000)$", rows: []row{
+		{pkg: "petri/draw", pattern: "Net/(base-100|1000|process_of_[15]000|base-plain-.*)$", rows: []row{
 			{what: "a net of 1,000 nodes and 2,500 arcs laid out", name: "Net/1000", base: "Net/base-100", baseIs: "a tenth of it"},
-			{what: "a process of 5,000 nodes laid out in strips", name: "Net/process_of_5000", base: "Net/base-100", baseIs: "a net of 100 nodes"},
+			{what: "a process of 1,000 nodes laid out in strips", name: "Net/process_of_1000", base: "Net/base-plain-process_of_1000", baseIs: "in one strip"},
+			{what: "a process of 5,000 nodes laid out in strips", name: "Net/process_of_5000", base: "Net/base-plain-process_of_5000", baseIs: "in one strip"},
 		}},
 		{pkg: "telemetry", pattern: "Record", rows: []row{
 			{what: "an event reported to the SDK, one of a firing's three", name: "Record/a_firing's_three_events,_each", base: "Record/base_of_a_mutex", baseIs: "a counter behind a mutex", goal: "≤ 10 ns"},

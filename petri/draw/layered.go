@@ -143,12 +143,15 @@ type layout struct {
 	prints []box // by vertex that is no lane: its footprint around its centre
 	edges  []edge
 
-	column  []int     // by vertex
-	columns [][]int   // the vertices of each column, from top to bottom
-	row     []int     // by vertex: its index in its column
-	in, out [][]link  // by vertex: the links from the previous column and to the next one
-	links   int       // the number of links
-	rows    [2][]int  // buffers of crossing
+	column  []int    // by vertex
+	columns [][]int  // the vertices of each column, from top to bottom
+	row     []int    // by vertex: its index in its column
+	in, out [][]link // by vertex: the links from the previous column and to the next one
+	links   int      // the number of links
+	before  ends     // of the column that crossing is about
+	after   ends
+	placed  []placed  // a buffer of sortColumn
+	groups  []group   // a buffer of settle
 	y       []float64 // by vertex: its centre
 	x       []float64 // by column: its centre, from the beginning of its strip
 	half    []float64 // by column: half its width

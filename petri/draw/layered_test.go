@@ -54,7 +54,7 @@ func TestColumnsAreOrderedWithNoMoreCrossingsThanAtFirst(t *testing.T) {
 			if fast := l.crossings(); fast != first {
 				t.Fatalf("seed %d: %d crossings are counted, there are %d", seed, fast, first)
 			}
-			l.order()
+			l.reorder()
 			last := crossingsSlowly(l)
 			if last > first {
 				t.Errorf("seed %d: %d crossings, %d in the first order", seed, last, first)
@@ -71,7 +71,8 @@ func TestCrossingCountsBothOrders(t *testing.T) {
 	for seed := range uint64(50) {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(seed, 3)))
 		for _, l := range laidOut(n, (*layout).breakCycles, (*layout).divide, (*layout).firstOrder) {
-			for _, column := range l.columns {
+			for c, column := range l.columns {
+				l.gather(c)
 				for r := range len(column) - 1 {
 					now, then := l.crossing(column[r], column[r+1])
 					before := crossingsSlowly(l)
@@ -231,13 +232,43 @@ func BenchmarkNet(b *testing.B) {
 			}
 		})
 	}
-	for _, n := range append(largeNets(5000), many(50), star(5000), clique(50), line(10000), petritest.Ring(5000)) {
+	for _, n := range []*petri.Net{process(1000), process(5000)} {
+		b.Run("base-plain-"+n.ID, func(b *testing.B) {
+			for b.Loop() {
+				plainly(n)
+			}
+		})
+	}
+	for _, n := range append(largeNets(5000), process(1000), many(50), star(5000), clique(50), line(10000), petritest.Ring(5000)) {
 		b.Run(n.ID, func(b *testing.B) {
 			for b.Loop() {
 				Net(n, Wide)
 			}
 		})
 	}
+}
+
+// plainly lays out a net with each part in one strip.
+func plainly(n *petri.Net) *Drawing {
+	d := newDrawing(n)
+	how := plan{first: func(node int) bool { return node < len(n.Places) && n.Places[node].Initial > 0 }}
+	d.growBoxes()
+	var layouts []*layout
+	var boxes []box
+	for _, p := range d.parts() {
+		l := newLayout(d, p, how)
+		l.breakCycles()
+		l.divide()
+		l.firstOrder()
+		l.plain()
+		layouts, boxes = append(layouts, l), append(boxes, l.draw())
+	}
+	for i, at := range pack(boxes, Wide) {
+		layouts[i].move(at.X-boxes[i].left, at.Y-boxes[i].top)
+	}
+	d.straight(func(arc int) bool { return d.Arcs[arc].Points == nil })
+	d.fit()
+	return d
 }
 
 // many returns a number of webs that are not connected.

@@ -7,7 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -164,10 +166,27 @@ func cross(s, t segment) (Point, bool) {
 // drawing.
 func scaleOf(d *Drawing) float64 { return min(1, 1600/d.Width, 1000/d.Height) }
 
-// measured returns the row of a table: what a drawing of a net is like.
-func measured(n *petri.Net, d *Drawing) string {
-	return fmt.Sprintf("| %s | %d | %d | %d | %.0f × %.0f | %.2f | %.2f |", n.ID, len(d.Nodes), len(d.Arcs), crossingsOf(d),
-		d.Width, d.Height, d.Width/d.Height, scaleOf(d))
+// measured returns the row of a table: what the plain layout of a net is like, and the
+// present one.
+func measured(n *petri.Net) string {
+	both := [2]*Drawing{}
+	var took [2]time.Duration
+	for k, draw := range []func() *Drawing{func() *Drawing { return plainly(n) }, func() *Drawing { return Net(n, Wide) }} {
+		begun := processorTime()
+		both[k] = draw()
+		took[k] = processorTime() - begun
+	}
+	p, d := both[0], both[1]
+	area := func(d *Drawing) float64 { return d.Width * d.Height / 1e6 }
+	return fmt.Sprintf("| %s | %d | %d | %d / %d | %.1f / %.1f | %.2f / %.2f | %.2f / %.2f | %.2f / %.2f |", n.ID, len(d.Nodes), len(d.Arcs), crossingsOf(p), crossingsOf(d),
+		area(p), area(d), p.Width/p.Height, d.Width/d.Height, scaleOf(p), scaleOf(d), took[0].Seconds(), took[1].Seconds())
+}
+
+// processorTime returns what this process has used so far.
+func processorTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used) // does not fail
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 // corpusNets returns the largest nets of the corpus, without their positions.

@@ -17,12 +17,11 @@ const (
 	patience    = 5 // sweeps without an improvement
 )
 
-// order sorts the vertices of each column for few crossings. Sweeps to the right and
+// reorder sorts the vertices of each column for fewer crossings. Sweeps to the right and
 // to the left sort each column by the mean rows of the neighbours in the column
 // before. Then neighbours are swapped if that removes crossings. The best order is
 // kept.
-func (l *layout) order() {
-	l.firstOrder()
+func (l *layout) reorder() {
 	best, least := l.copyOrder(), l.crossings()
 	sweeps := min(sweepsMost, max(sweepsLeast, linkVisits/(l.links+1)))
 	for k, since := 0, 0; k < sweeps && least > 0 && since < patience; k++ {
@@ -96,14 +95,16 @@ func (l *layout) sweep(right, turn bool) {
 	}
 }
 
+// placed is a vertex with the mean of its neighbours' rows.
+type placed struct {
+	v    int
+	mean float64
+}
+
 // sortColumn sorts a column by the means of its neighbours' rows. A vertex without
 // neighbours keeps its row.
 func (l *layout) sortColumn(column []int, links [][]link, turn bool) {
-	type placed struct {
-		v    int
-		mean float64
-	}
-	var sorted []placed
+	sorted := l.placed[:0]
 	for _, v := range column {
 		if len(links[v]) == 0 {
 			continue
@@ -114,6 +115,7 @@ func (l *layout) sortColumn(column []int, links [][]link, turn bool) {
 		}
 		sorted = append(sorted, placed{v, float64(sum) / float64(len(links[v]))})
 	}
+	l.placed = sorted
 	if turn {
 		slices.Reverse(sorted)
 	}
@@ -133,12 +135,13 @@ func (l *layout) sortColumn(column []int, links [][]link, turn bool) {
 // down (Barth, Jünger, Mutzel 2002).
 func (l *layout) crossings() int {
 	count := 0
-	var rows, tree []int
+	var tree []int
 	for c := range len(l.columns) - 1 {
 		tree = append(tree[:0], make([]int, len(l.columns[c+1])+1)...)
+		l.after.gather(l, l.columns[c], l.columns[c+1], l.out, l.in)
 		before := 0
 		for _, v := range l.columns[c] {
-			rows = l.rowsOf(rows[:0], l.out[v])
+			rows := l.after.of(v)
 			for _, r := range rows {
 				count += before - below(tree, r)
 			}
@@ -161,28 +164,22 @@ func below(tree []int, r int) (n int) {
 	return n
 }
 
-// rowsOf appends the rows of neighbours, sorted.
-func (l *layout) rowsOf(rows []int, links []link) []int {
-	for _, n := range links {
-		rows = append(rows, l.row[n.to])
-	}
-	slices.Sort(rows)
-	return rows
-}
-
-// swapNeighbours swaps neighbours of a column while that removes crossings.
+// swapNeighbours swaps neighbours of a column while that removes crossings. A column is
+// looked at again only after it or one beside it has changed.
 func (l *layout) swapNeighbours() {
+	look := make([]bool, len(l.columns)+2) // by column, from 1 on
+	for c := range look {
+		look[c] = true
+	}
 	for range swapRounds {
 		swapped := false
-		for _, column := range l.columns {
-			for r := range len(column) - 1 {
-				v, w := column[r], column[r+1]
-				now, then := l.crossing(v, w)
-				if then < now {
-					column[r], column[r+1] = w, v
-					l.row[w], l.row[v] = r, r+1
-					swapped = true
-				}
+		for c := range l.columns {
+			if !look[c+1] {
+				continue
+			}
+			look[c+1] = false
+			if l.swapColumn(c) {
+				look[c], look[c+1], look[c+2], swapped = true, true, true, true
 			}
 		}
 		if !swapped {
@@ -191,13 +188,32 @@ func (l *layout) swapNeighbours() {
 	}
 }
 
-// crossing counts the crossings of the links of two vertices of a column, with v above
-// w and with w above v.
+// swapColumn swaps each two neighbours of a column if that removes crossings, from top to
+// bottom, and reports whether it swapped any.
+func (l *layout) swapColumn(c int) (swapped bool) {
+	column := l.columns[c]
+	if len(column) < 2 {
+		return false
+	}
+	l.gather(c)
+	for r := range len(column) - 1 {
+		v, w := column[r], column[r+1]
+		if now, then := l.crossing(v, w); then < now {
+			column[r], column[r+1] = w, v
+			l.row[w], l.row[v] = r, r+1
+			swapped = true
+		}
+	}
+	return swapped
+}
+
+// crossing counts the crossings of the links of two vertices of a column that is gathered,
+// with v above w and with w above v.
 func (l *layout) crossing(v, w int) (now, then int) {
-	for _, links := range [2][][]link{l.in, l.out} {
-		l.rows[0], l.rows[1] = l.rowsOf(l.rows[0][:0], links[v]), l.rowsOf(l.rows[1][:0], links[w])
-		now += inversions(l.rows[0], l.rows[1])
-		then += inversions(l.rows[1], l.rows[0])
+	for _, e := range [2]*ends{&l.before, &l.after} {
+		a, b := e.of(v), e.of(w)
+		now += inversions(a, b)
+		then += inversions(b, a)
 	}
 	return now, then
 }
@@ -213,4 +229,47 @@ func inversions(a, b []int) (n int) {
 		n += less
 	}
 	return n
+}
+
+// ends are the rows at which the links of a column's vertices end in a column beside it.
+type ends struct {
+	first, last []int // by vertex: its part of rows
+	rows        []int // sorted for each vertex
+}
+
+func (e *ends) of(v int) []int { return e.rows[e.first[v]:e.last[v]] }
+
+// gather notes the ends of links between a column and the one beside it, whose links back
+// are in the order of its rows, so that nothing need be sorted.
+func (e *ends) gather(l *layout, column, beside []int, links, back [][]link) {
+	if len(e.first) < len(l.column) {
+		e.first, e.last = make([]int, len(l.column)), make([]int, len(l.column))
+	}
+	n := 0
+	for _, v := range column {
+		e.first[v], e.last[v] = n, n
+		n += len(links[v])
+	}
+	if len(e.rows) < n {
+		e.rows = make([]int, n)
+	}
+	for r, w := range beside {
+		for _, k := range back[w] {
+			e.rows[e.last[k.to]] = r
+			e.last[k.to]++
+		}
+	}
+}
+
+// gather notes the ends of the links on both sides of a column.
+func (l *layout) gather(c int) {
+	var left, right []int
+	if c > 0 {
+		left = l.columns[c-1]
+	}
+	if c+1 < len(l.columns) {
+		right = l.columns[c+1]
+	}
+	l.before.gather(l, l.columns[c], left, l.in, l.out)
+	l.after.gather(l, l.columns[c], right, l.out, l.in)
 }

@@ -14,10 +14,10 @@ import (
 // as compact as possible, and each vertex is put between the middle two of its four
 // positions. A lane is straight through all columns unless another lane crosses it.
 func (l *layout) assignRows() {
-	crossed := l.crossedByLanes()
+	crossed, apart := l.crossedByLanes(), l.apart()
 	var ways [4][]float64
 	for k := range ways {
-		a := alignment{l: l, fromRight: k >= 2, upwards: k%2 == 1, crossed: crossed}
+		a := alignment{l: l, fromRight: k >= 2, upwards: k%2 == 1, crossed: crossed, apart: apart}
 		a.align()
 		ways[k] = a.compact()
 	}
@@ -101,8 +101,9 @@ type alignment struct {
 	fromRight bool
 	upwards   bool
 	crossed   []bool
-	root      []int // by vertex: the first of its block
-	next      []int // by vertex: the next of its block, the last one's is the root
+	apart     []float64 // by vertex: see layout.apart
+	root      []int     // by vertex: the first of its block
+	next      []int     // by vertex: the next of its block, the last one's is the root
 }
 
 // row returns the index of a vertex in its column, in the direction of the
@@ -160,28 +161,17 @@ func (a *alignment) align() {
 	}
 }
 
-// room is the least distance from a block.
-type room struct {
-	block int // its root
-	least float64
-}
-
 // compact returns the heights: each block is as high as those above it allow, and
 // then as low as those below it allow.
 func (a *alignment) compact() []float64 {
-	above, below := a.rooms()
 	at := make([]float64, len(a.root))
-	order := a.blocksDown(above, below)
+	order := a.blocksDown()
 	for _, b := range order {
-		for _, r := range above[b] {
-			at[b] = max(at[b], at[r.block]+r.least)
-		}
+		a.beside(b, -1, func(other int, least float64) { at[b] = max(at[b], at[other]+least) })
 	}
 	for _, b := range slices.Backward(order) {
 		most := math.Inf(1)
-		for _, r := range below[b] {
-			most = min(most, at[r.block]-r.least)
-		}
+		a.beside(b, 1, func(other int, least float64) { most = min(most, at[other]-least) })
 		if !math.IsInf(most, 1) {
 			at[b] = max(at[b], most)
 		}
@@ -197,53 +187,60 @@ func (a *alignment) compact() []float64 {
 	return at
 }
 
-// rooms returns, by root, the blocks right above a block and right below it.
-func (a *alignment) rooms() (above, below [][]room) {
-	above, below = make([][]room, len(a.root)), make([][]room, len(a.root))
-	for _, column := range a.l.columns {
-		last := -1
-		a.each(column, func(v int) {
-			if last >= 0 {
-				p, q := a.root[last], a.root[v]
-				least := a.l.apart(last, v)
-				above[q] = append(above[q], room{p, least})
-				below[p] = append(below[p], room{q, least})
-			}
-			last = v
-		})
+// beside calls do with each block right above a block (step -1) or right below it (1),
+// once for each of its vertices that has a neighbour there, and with the least distance.
+func (a *alignment) beside(block, step int, do func(other int, least float64)) {
+	if a.upwards {
+		step = -step
 	}
-	return above, below
+	for v := block; ; {
+		column := a.l.columns[a.l.column[v]]
+		if r := a.l.row[v] + step; r >= 0 && r < len(column) {
+			lower := v
+			if step > 0 {
+				lower = column[r]
+			}
+			do(a.root[column[r]], a.apart[lower])
+		}
+		if v = a.next[v]; v == block {
+			return
+		}
+	}
 }
 
-// apart returns the least distance between the centres of two neighbours of a
-// column.
-func (l *layout) apart(v, w int) float64 {
-	if l.row[v] > l.row[w] {
-		v, w = w, v
+// apart returns for each vertex the least distance of its centre from that of the one
+// above it in its column.
+func (l *layout) apart() []float64 {
+	apart := make([]float64, len(l.column))
+	for _, column := range l.columns {
+		last := 0.0
+		for _, v := range column {
+			above, below := l.extent(v)
+			apart[v], last = last+above, below
+		}
 	}
-	_, below := l.extent(v)
-	above, _ := l.extent(w)
-	return below + above
+	return apart
 }
 
 // blocksDown returns the roots in an order in which each is after those above it.
-func (a *alignment) blocksDown(above, below [][]room) []int {
+func (a *alignment) blocksDown() []int {
 	waits := make([]int, len(a.root))
 	var order []int
 	for v, b := range a.root {
 		if v != b {
 			continue
 		}
-		if waits[b] = len(above[b]); waits[b] == 0 {
+		a.beside(b, -1, func(int, float64) { waits[b]++ })
+		if waits[b] == 0 {
 			order = append(order, b)
 		}
 	}
 	for k := 0; k < len(order); k++ {
-		for _, r := range below[order[k]] {
-			if waits[r.block]--; waits[r.block] == 0 {
-				order = append(order, r.block)
+		a.beside(order[k], 1, func(other int, _ float64) {
+			if waits[other]--; waits[other] == 0 {
+				order = append(order, other)
 			}
-		}
+		})
 	}
 	return order
 }

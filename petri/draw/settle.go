@@ -17,6 +17,7 @@ func (l *layout) settleRows() {
 	tops := make([][]float64, len(l.columns)) // of each vertex if the column is packed upwards
 	totals, limits := make([]float64, len(l.columns)), make([]float64, len(l.strips))
 	for c, column := range l.columns {
+		tops[c] = make([]float64, 0, len(column))
 		for _, v := range column {
 			above, below := l.extent(v)
 			tops[c] = append(tops[c], totals[c]+above)
@@ -52,7 +53,7 @@ type group struct {
 // by room from their packed positions: an isotonic regression by pooling adjacent
 // violators.
 func (l *layout) settle(column []int, links [][]link, tops []float64, room float64) {
-	var groups []group
+	groups := l.groups[:0]
 	for r, v := range column {
 		at, weight := l.drawnTo(v, links[v])
 		g := group{at - tops[r], weight, 1}
@@ -64,6 +65,7 @@ func (l *layout) settle(column []int, links [][]link, tops []float64, room float
 		}
 		groups = append(groups, g)
 	}
+	l.groups = groups
 	r := 0
 	for _, g := range groups {
 		for range g.count {

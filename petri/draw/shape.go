@@ -21,40 +21,93 @@ const (
 func (l *layout) shaped(aspect float64, visits int) *layout {
 	base := l.copyColumns()
 	l.divide()
-	l.order()
+	l.firstOrder()
+	if l.plan.square || len(l.nodes) < shapedFrom {
+		l.plain()
+		return l
+	}
+	best, size := smallest(base.trials(aspect, visits/len(l.column)), aspect)
+	widths, heights := l.estimate()
+	width, height := extentOf([]int{0}, widths, heights)
+	if leastSize(width, height, aspect)/gainLeast > size {
+		return best
+	}
+	if l.plain(); l.size(aspect)/gainLeast > size {
+		return best
+	}
+	return l
+}
+
+// plain lays out the columns in one strip.
+func (l *layout) plain() {
+	l.reorder()
 	l.sortBands()
 	l.fold([]int{0})
 	l.assignRows()
 	l.stackBands()
 	l.assignGaps()
+	l.placeStrips()
+}
+
+// size returns the height of the lowest screen of an aspect that shows all strips.
+func (l *layout) size(aspect float64) float64 {
 	width, height := l.placeStrips()
-	if l.plan.square || len(l.nodes) < shapedFrom {
-		return l
-	}
-	best, least := l, max(width/aspect, height)/gainLeast
-	bounds, ways := base.bounds(aspect), []func(*layout){(*layout).settleRows, (*layout).assignRows}
-	if tries := visits / len(l.column); tries < len(bounds) {
-		bounds, ways = bounds[:max(2, tries)], ways[:1]
+	return max(width/aspect, height)
+}
+
+// trial is a layout that is still to be folded.
+type trial struct {
+	l       *layout
+	folded  folded
+	ways    []func(*layout) // of assigning rows
+	ordered *bool           // whether the columns of the layout are reordered
+}
+
+// trials returns what is tried, the least by its estimate first. many is the number of
+// bounds that there is time for.
+func (l *layout) trials(aspect float64, many int) (all []trial) {
+	bounds, ways := l.bounds(aspect), []func(*layout){(*layout).settleRows, (*layout).assignRows}
+	if many < len(bounds) {
+		bounds, ways = bounds[:max(2, many)], ways[:1]
 	}
 	for _, bound := range bounds {
-		s := base.copyColumns()
+		s := l.copyColumns()
 		s.shared = true
 		s.limit(bound)
 		s.divide()
-		s.order()
-		for _, firsts := range s.folds(aspect) {
-			for _, rows := range ways {
-				t := *s
-				t.fold(firsts)
-				rows(&t)
-				t.assignGaps()
-				if width, height := t.placeStrips(); max(width/aspect, height) < least {
-					best, least = &t, max(width/aspect, height)
-				}
+		s.firstOrder()
+		ordered := false
+		for _, f := range s.folds(aspect) {
+			all = append(all, trial{s, f, ways, &ordered})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b trial) int { return cmp.Compare(a.folded.size, b.folded.size) })
+	return all
+}
+
+// smallest returns the layout of the least size. Trials that cannot be smaller, whatever
+// the order of their columns, are left out.
+func smallest(trials []trial, aspect float64) (best *layout, size float64) {
+	size = math.Inf(1)
+	for _, try := range trials {
+		if try.folded.size >= size {
+			break
+		}
+		if !*try.ordered {
+			try.l.reorder()
+			*try.ordered = true
+		}
+		for _, rows := range try.ways {
+			t := *try.l
+			t.fold(try.folded.firsts)
+			rows(&t)
+			t.assignGaps()
+			if got := t.size(aspect); got < size {
+				best, size = &t, got
 			}
 		}
 	}
-	return best
+	return best, size
 }
 
 // copyColumns returns a layout with the same columns, without lanes.
@@ -121,33 +174,37 @@ func (l *layout) limit(most int) {
 	}
 }
 
-// folds returns the first columns of the strips for the numbers of strips that come
-// closest to the aspect, by an estimate.
-func (l *layout) folds(aspect float64) [][]int {
+// folded is a division of the columns into strips.
+type folded struct {
+	firsts []int   // the first columns of the strips
+	size   float64 // at least, whatever the order of the columns; see layout.size
+}
+
+// folds returns the divisions into strips that come closest to the aspect, by an
+// estimate, the best first.
+func (l *layout) folds(aspect float64) []folded {
 	widths, heights := l.estimate()
 	total := 0.0
 	for _, w := range widths {
 		total += w
 	}
-	type fold struct {
-		firsts []int
-		size   float64
-	}
-	var all []fold
+	var all []folded
 	for k := 1; k <= len(l.columns); k++ {
 		firsts := l.cuts(widths, total/float64(k))
 		width, height := extentOf(firsts, widths, heights)
-		all = append(all, fold{firsts, max(width/aspect, height)})
+		all = append(all, folded{firsts, leastSize(width, height, aspect)})
 		if height > width/aspect && k > 1 {
 			break
 		}
 	}
-	slices.SortStableFunc(all, func(a, b fold) int { return cmp.Compare(a.size, b.size) })
-	var best [][]int
-	for _, f := range all[:min(3, len(all))] {
-		best = append(best, f.firsts)
-	}
-	return best
+	slices.SortStableFunc(all, func(a, b folded) int { return cmp.Compare(a.size, b.size) })
+	return all[:min(3, len(all))]
+}
+
+// leastSize returns the size of strips whose extent is estimated with a gap behind each
+// column and each strip.
+func leastSize(width, height, aspect float64) float64 {
+	return max((width-columnGap)/aspect, height-stripGap)
 }
 
 // estimate returns the widths and heights of the columns.

@@ -16,73 +16,83 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// eachLarge runs a test on large nets.
-func eachLarge(t *testing.T, most int, test func(t *testing.T, n *petri.Net, d *Drawing)) {
-	t.Helper()
+// TestLargeNets draws each large net once and looks at it in several ways.
+func TestLargeNets(t *testing.T) {
 	for _, size := range sizes {
-		if size > most {
-			continue
-		}
 		for _, n := range largeNets(size) {
-			t.Run(n.ID, func(t *testing.T) { test(t, n, Net(n, Wide)) })
+			t.Run(n.ID, func(t *testing.T) {
+				d := Net(n, Wide)
+				for _, rule := range []struct {
+					name  string
+					most  int // nodes
+					holds func(*testing.T, *petri.Net, *Drawing)
+				}{
+					{"nodes are apart from each other", 5000, nodesAreApartFromEachOther},
+					{"the aspect is about that which is asked for", 5000, theAspectIsAboutThatWhichIsAskedFor},
+					{"arcs lead from border to border past other nodes", 400, arcsLeadFromBorderToBorderPastOtherNodes},
+					{"it is drawn the same again", 1000, itIsDrawnTheSameAgain},
+					{"arcs leave and arrive level", 1000, arcsLeaveAndArriveLevel},
+					{"arcs between strips have tracks of their own unless they have an end in common", 1000, arcsBetweenStripsHaveTracksOfTheirOwn},
+				} {
+					if size <= rule.most {
+						t.Run(rule.name, func(t *testing.T) { rule.holds(t, n, d) })
+					}
+				}
+			})
 		}
 	}
 }
 
-func TestLargeNetsHaveNodesApartFromEachOther(t *testing.T) {
-	eachLarge(t, 5000, func(t *testing.T, _ *petri.Net, d *Drawing) {
-		boxes := make([]box, len(d.Nodes))
-		for i := range d.Nodes {
-			boxes[i] = d.Nodes[i].footprint()
-		}
-		slices.SortFunc(boxes, func(a, b box) int { return cmp.Compare(a.left, b.left) })
-		for i, a := range boxes {
-			for _, b := range boxes[i+1:] {
-				if b.left > a.right-0.2 {
-					break
-				}
-				if min(a.bottom, b.bottom)-max(a.top, b.top) > 0.2 {
-					t.Fatalf("nodes with their labels overlap: %v, %v", a, b)
-				}
+func nodesAreApartFromEachOther(t *testing.T, _ *petri.Net, d *Drawing) {
+	t.Helper()
+	boxes := make([]box, len(d.Nodes))
+	for i := range d.Nodes {
+		boxes[i] = d.Nodes[i].footprint()
+	}
+	slices.SortFunc(boxes, func(a, b box) int { return cmp.Compare(a.left, b.left) })
+	for i, a := range boxes {
+		for _, b := range boxes[i+1:] {
+			if b.left > a.right-0.2 {
+				break
+			}
+			if min(a.bottom, b.bottom)-max(a.top, b.top) > 0.2 {
+				t.Fatalf("nodes with their labels overlap: %v, %v", a, b)
 			}
 		}
-	})
+	}
 }
 
-func TestLargeNetsHaveAboutTheAspectThatIsAskedFor(t *testing.T) {
-	eachLarge(t, 5000, func(t *testing.T, n *petri.Net, d *Drawing) {
-		if got := d.Width / d.Height; got < Wide/2 || got > Wide*2 {
-			t.Errorf("the drawing is %v by %v; expected an aspect of %v within a factor of 2", d.Width, d.Height, Wide)
-		}
-		if len(d.Nodes) > 1100 {
-			return
-		}
-		if d := Net(n, 0.6); d.Width/d.Height < 0.3 || d.Width/d.Height > 1.2 {
-			t.Errorf("the drawing is %v by %v; expected an aspect of 0.6 within a factor of 2", d.Width, d.Height)
-		}
-	})
+func theAspectIsAboutThatWhichIsAskedFor(t *testing.T, n *petri.Net, d *Drawing) {
+	t.Helper()
+	if got := d.Width / d.Height; got < Wide/2 || got > Wide*2 {
+		t.Errorf("the drawing is %v by %v; expected an aspect of %v within a factor of 2", d.Width, d.Height, Wide)
+	}
+	if len(d.Nodes) > 1100 {
+		return
+	}
+	if d := Net(n, 0.6); d.Width/d.Height < 0.3 || d.Width/d.Height > 1.2 {
+		t.Errorf("the drawing is %v by %v; expected an aspect of 0.6 within a factor of 2", d.Width, d.Height)
+	}
 }
 
-func TestArcsOfLargeNetsLeadFromBorderToBorderPastOtherNodes(t *testing.T) {
-	eachLarge(t, 400, func(t *testing.T, _ *petri.Net, d *Drawing) {
-		for i := range d.Arcs {
-			a := &d.Arcs[i]
-			if off(&d.Nodes[a.From], a.Points[0]) > 0.2 || off(&d.Nodes[a.To], a.Points[len(a.Points)-1]) > 0.2 {
-				t.Fatalf("arc %d does not lead from border to border: %+v", i, a)
-			}
-			if hit := d.nodesTouched(a); hit > 0 {
-				t.Fatalf("arc %d passes through %d nodes", i, hit)
-			}
+func arcsLeadFromBorderToBorderPastOtherNodes(t *testing.T, _ *petri.Net, d *Drawing) {
+	t.Helper()
+	for i := range d.Arcs {
+		a := &d.Arcs[i]
+		if off(&d.Nodes[a.From], a.Points[0]) > 0.2 || off(&d.Nodes[a.To], a.Points[len(a.Points)-1]) > 0.2 {
+			t.Fatalf("arc %d does not lead from border to border: %+v", i, a)
 		}
-	})
+		if hit := d.nodesTouched(a); hit > 0 {
+			t.Fatalf("arc %d passes through %d nodes", i, hit)
+		}
+	}
 }
 
-func TestLargeNetsAreDrawnTheSameAgain(t *testing.T) {
-	eachLarge(t, 1000, func(t *testing.T, n *petri.Net, d *Drawing) {
-		if !bytes.Equal(svg(t, d, n), svg(t, Net(n, Wide), n)) {
-			t.Error("two drawings differ")
-		}
-	})
+func itIsDrawnTheSameAgain(t *testing.T, n *petri.Net, d *Drawing) {
+	t.Helper()
+	if !bytes.Equal(svg(t, d, n), svg(t, Net(n, Wide), n)) {
+		t.Error("two drawings differ")
+	}
 }
 
 func TestSmallNetsAreInOneStripWhateverTheAspect(t *testing.T) {
@@ -104,44 +114,38 @@ func TestMeasures(t *testing.T) {
 	}
 	var table strings.Builder
 	for _, n := range nets {
-		d := Net(n, Wide)
-		if scale := scaleOf(d); scale <= 0 {
-			t.Errorf("%s is seen at a scale of %v", n.ID, scale)
-		}
-		fmt.Fprintln(&table, measured(n, d))
+		fmt.Fprintln(&table, measured(n))
 	}
-	t.Log("net, nodes, arcs, crossings, size, aspect, scale\n" + table.String())
+	t.Log("net, nodes, arcs, and of the plain layout and the present one: crossings, area, aspect, scale, time\n" + table.String())
 }
 
-func TestArcsOfLargeNetsLeaveAndArriveLevel(t *testing.T) {
-	eachLarge(t, 1000, func(t *testing.T, _ *petri.Net, d *Drawing) {
-		for i, a := range d.Arcs {
-			p := a.Points
-			if last := len(p) - 1; last > 1 && (math.Abs(p[0].Y-p[1].Y) > 0.2 || math.Abs(p[last].Y-p[last-1].Y) > 0.2) {
-				t.Fatalf("arc %d leaves or arrives on a slope: %v", i, p)
-			}
+func arcsLeaveAndArriveLevel(t *testing.T, _ *petri.Net, d *Drawing) {
+	t.Helper()
+	for i, a := range d.Arcs {
+		p := a.Points
+		if last := len(p) - 1; last > 1 && (math.Abs(p[0].Y-p[1].Y) > 0.2 || math.Abs(p[last].Y-p[last-1].Y) > 0.2) {
+			t.Fatalf("arc %d leaves or arrives on a slope: %v", i, p)
 		}
-	})
+	}
 }
 
-func TestArcsBetweenStripsHaveTracksOfTheirOwnUnlessTheyHaveAnEndInCommon(t *testing.T) {
-	eachLarge(t, 1000, func(t *testing.T, _ *petri.Net, d *Drawing) {
-		tracks := map[float64][]segment{}
-		for i, a := range d.Arcs {
-			for k := 1; k < len(a.Points); k++ {
-				p, q := a.Points[k-1], a.Points[k]
-				if p.X != q.X || math.Abs(p.Y-q.Y) < 1 {
-					continue
-				}
-				for _, other := range tracks[p.X] {
-					b := d.Arcs[other.arc]
-					apart := a.From != b.From && a.To != b.To && a.From != b.To && a.To != b.From
-					if apart && max(min(p.Y, q.Y), min(other.a.Y, other.b.Y)) < min(max(p.Y, q.Y), max(other.a.Y, other.b.Y))-1 {
-						t.Fatalf("arcs %d and %d share a line at %v", i, other.arc, p.X)
-					}
-				}
-				tracks[p.X] = append(tracks[p.X], segment{p, q, i})
+func arcsBetweenStripsHaveTracksOfTheirOwn(t *testing.T, _ *petri.Net, d *Drawing) {
+	t.Helper()
+	tracks := map[float64][]segment{}
+	for i, a := range d.Arcs {
+		for k := 1; k < len(a.Points); k++ {
+			p, q := a.Points[k-1], a.Points[k]
+			if p.X != q.X || math.Abs(p.Y-q.Y) < 1 {
+				continue
 			}
+			for _, other := range tracks[p.X] {
+				b := d.Arcs[other.arc]
+				apart := a.From != b.From && a.To != b.To && a.From != b.To && a.To != b.From
+				if apart && max(min(p.Y, q.Y), min(other.a.Y, other.b.Y)) < min(max(p.Y, q.Y), max(other.a.Y, other.b.Y))-1 {
+					t.Fatalf("arcs %d and %d share a line at %v", i, other.arc, p.X)
+				}
+			}
+			tracks[p.X] = append(tracks[p.X], segment{p, q, i})
 		}
-	})
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/memory"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -161,8 +162,14 @@ func (b *Tab) Open(address string) {
 // holds evaluates an expression to true or false. It refuses a promise, which always is true.
 const holds = `((v) => { if (v instanceof Promise) throw new Error('a promise is not awaited'); return Boolean(v); })(%s)`
 
-// Heap returns the size of what scripts hold after a collection of garbage, in bytes.
-func (b *Tab) Heap() float64 {
+// Held is what a page holds after a collection of garbage.
+type Held struct {
+	Bytes            float64 // of scripts
+	Nodes, Listeners int64   // nodes of documents, listeners of events
+}
+
+// Held collects garbage and returns what is held.
+func (b *Tab) Held() Held {
 	b.t.Helper()
 	if _, err := chromedp.Call(b.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
 		b.t.Fatal(err)
@@ -171,7 +178,11 @@ func (b *Tab) Heap() float64 {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return usage.UsedSize
+	dom, err := chromedp.Call(b.ctx, memory.GetDOMCounters, cdp.Empty{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return Held{usage.UsedSize, dom.Nodes, dom.JsEventListeners}
 }
 
 // Until waits until an expression holds, in whatever page is there.

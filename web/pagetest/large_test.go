@@ -5,10 +5,7 @@ package pagetest
 import (
 	"fmt"
 	"math"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -94,35 +91,6 @@ func fillsTheView(t *testing.T, b *browsertest.Tab, drawing map[string]any) {
 	if share < 0.5 {
 		t.Errorf("the drawing covers %.0f %% of a view of %v by %v", 100*share, size[0], size[1])
 	}
-}
-
-// memoryOfALargeNetDoesNotGrow uses the page for some rounds, or for
-// PNAGENT_TEST_PAGE_MINUTES.
-func memoryOfALargeNetDoesNotGrow(t *testing.T, chromium *browsertest.Browser) {
-	minutes, _ := strconv.ParseFloat(os.Getenv("PNAGENT_TEST_PAGE_MINUTES"), 64)
-	f := newFake(t, plant(5000, nowMS()))
-	b := chromium.Tab(t)
-	b.Open(f.url())
-	use := func() {
-		for _, script := range []string{pan, zoomed} {
-			browsertest.Eval[[]float64](b, script)
-		}
-		b.Keys("h", "n")
-		b.Until(`!document.querySelector('#sight').hidden`)
-		b.Keys(">", ">", "q", "q", "n", "[", "l", "t", "t", "\x1b", "0")
-		b.Until(`document.querySelector('#sight').hidden && document.querySelector('#panel').hidden`)
-	}
-	use()
-	before := b.Heap()
-	for begun, rounds := time.Now(), 0; rounds < 2 || time.Since(begun).Minutes() < minutes; rounds++ {
-		use()
-	}
-	after := b.Heap()
-	t.Logf("scripts hold %.1f MB after the first round and %.1f MB after the last one", before/1e6, after/1e6)
-	if after > 1.25*before+4e6 {
-		t.Errorf("scripts hold %.1f MB after the first round and %.1f MB after the last one", before/1e6, after/1e6)
-	}
-	b.Clean(f.addr, false)
 }
 
 // painted returns the percentage of the canvas that has another colour than its corner,

@@ -4,17 +4,20 @@ import { label, twoLines } from './format.js';
 const size = 10.5;
 const line = 12;
 const perCharacter = 5.9;
-const cell = 80;
-/** So few of the first are named whatever they cover; of more only the very first. */
-const certain = 18;
+const cell = 40;
+/** How far from its place, in pixels, and in how many directions a name of the first is tried that has no room beside the place. */
+const rings = [20, 34, 50, 70, 95, 125, 160, 200, 250];
+const directions = 20;
+/** How large the hottest place is at least where nodes are dots. */
+const dot = 3.6;
 /** Places smaller than this have no room for their number. */
 export const numbered = 7;
 
-/** @typedef {{node: number, lines: string[], x: number, y: number}} Written x: middle, y: of the first line */
+/** @typedef {{node: number, lines: string[], x: number, y: number, from?: [number, number]}} Written x: middle, y: of the first line; from: where the line to a place begins that is farther away */
 /** @typedef {{left: number, top: number, right: number, bottom: number}} Box */
 /**
  * @typedef {{marks: Uint8Array, version: number, only: boolean}} Sight which nodes are shown, see sight
- *   version: changes with marks; only: nodes are dots, which names may cover, and only the first places are named
+ *   version: changes with marks; only: nodes are dots, and only the first places are named
  */
 
 /** How large these labels are written, in pixels. */
@@ -22,20 +25,23 @@ export const smallFont = size;
 export const smallLine = line;
 
 /**
- * Names of places where the drawing is too small for labels at their own size:
- * as many as fit beside each other, the first ones in any case.
+ * Names of places where the drawing is too small for labels at their own size, and ages of
+ * tokens: as many as fit, the first ones before others. None covers a node or another one.
  */
 export class Labels {
   /** @param {import('./scene.js').Scene} scene */
   constructor(scene) {
     this.scene = scene;
-    this.key = '';
     /** @type {Written[]} */ this.written = [];
-    /** @type {{key: string, taken: Taken|null, at: Map<number, {x: number, y: number}|null>}} */ this.ages = { key: '', taken: null, at: new Map() };
+    this.nodes = { key: '', taken: new Taken() };
+    /** What is written beside nodes, and where the ages are that were asked for. */
+    this.key = '';
+    this.texts = new Taken();
+    /** @type {Map<number, {x: number, y: number}|null>} */ this.ages = new Map();
   }
 
   /**
-   * Where the age of a place is written: beside the place, and on no other node.
+   * Where the age of a place is written: beside the place, and on nothing else.
    * @param {number} place
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
@@ -44,16 +50,28 @@ export class Labels {
    * @returns {{x: number, y: number}|null} as if the drawing began at 0, 0; null where there is no room
    */
   age(place, scale, radius, labelled, sight) {
-    const key = [scale.toFixed(4), labelled, sight.only, sight.version].join();
-    if (this.ages.key !== key) this.ages = { key, taken: sight.only ? new Taken() : this.#nodes(scale, radius, labelled, sight.marks), at: new Map() };
-    const found = this.ages.at.get(place);
+    const nodes = this.#nodes(scale, radius, labelled, sight);
+    if (labelled) this.#begin(this.nodes.key);
+    const found = this.ages.get(place);
     if (found !== undefined) return found;
     const n = this.scene.nodes[place];
     const r = radius(place) + 7;
     const around = [[0, -r - 7], [r + 12, -r], [-r - 12, -r], [r + 15, 0], [-r - 15, 0]].map(([dx, dy]) => ({ x: n.x * scale + dx, y: n.y * scale + dy }));
-    const at = around.find((p) => this.ages.taken?.free(ageBox(p))) ?? null;
-    this.ages.at.set(place, at);
+    const at = around.find((p) => nodes.free(ageBox(p)) && this.texts.free(ageBox(p))) ?? null;
+    if (at) this.texts.add(ageBox(at));
+    this.ages.set(place, at);
     return at;
+  }
+
+  /**
+   * Forgets what is written, if it was for something else.
+   * @param {string} key
+   * @returns {boolean} whether it was
+   */
+  #begin(key) {
+    if (key === this.key) return false;
+    Object.assign(this, { key, texts: new Taken(), ages: new Map(), written: [] });
+    return true;
   }
 
   /**
@@ -61,15 +79,19 @@ export class Labels {
    * @param {number} scale
    * @param {(place: number) => number} radius
    * @param {boolean} labelled
-   * @param {Uint8Array} marks
+   * @param {Sight} sight
    */
-  #nodes(scale, radius, labelled, marks) {
+  #nodes(scale, radius, labelled, { marks, version, only }) {
+    const key = [scale.toFixed(4), labelled, only, version].join();
+    if (this.nodes.key === key) return this.nodes.taken;
     const taken = new Taken();
+    this.nodes = { key, taken };
     const { nodes, placeCount, labels } = this.scene;
     nodes.forEach((n, i) => {
       if (marks[i]) return;
-      const w = Math.max(n.w * scale / 2, i < placeCount ? radius(i) : 0);
-      const h = Math.max(n.h * scale / 2, i < placeCount ? radius(i) : 0);
+      const least = i < placeCount ? Math.max(radius(i), only ? dot : 0) : 1.5;
+      const w = Math.max(n.w * scale / 2, least);
+      const h = Math.max(n.h * scale / 2, least);
       taken.add({ left: n.x * scale - w, right: n.x * scale + w, top: n.y * scale - h, bottom: n.y * scale + h });
       if (!labelled || i >= placeCount) return;
       const half = (Math.max(...labels[i].map((l) => l.length)) * perCharacter * scale * 1.15) / 2;
@@ -81,24 +103,18 @@ export class Labels {
   /**
    * @param {number} scale
    * @param {(place: number) => number} radius on the screen
-   * @param {number[]} first places that are named before others, beside other nodes where there is room; a line for their numbers is left free where these are not in the place
+   * @param {number[]} first places that are named before others, farther away where there is no room beside them; a line for their numbers is left free where these are not in the place
    * @param {Sight} sight
    * @returns {Written[]} as if the drawing began at 0, 0
    */
   lay(scale, radius, first, sight) {
-    const key = [scale.toFixed(4), sight.only, sight.version, ...first].join();
-    if (key === this.key) return this.written;
-    this.key = key;
-    this.written = [];
-    const taken = sight.only ? new Taken() : this.#nodes(scale, radius, false, sight.marks);
+    const nodes = this.#nodes(scale, radius, false, sight);
+    if (!this.#begin([this.nodes.key, ...first].join())) return this.written;
     const { placeCount } = this.scene;
-    for (const i of first) {
-      const age = this.age(i, scale, radius, false, sight);
-      if (age) taken.add(ageBox(age));
-    }
-    const others = sight.only ? [] : Array.from({ length: placeCount }, (_, i) => i).filter((i) => !sight.marks[i] && !first.includes(i));
-    const order = [...first, ...others];
-    order.forEach((i, rank) => this.#write(i, scale, radius(i), taken, rank < first.length, rank < (first.length <= certain ? first.length : 1)));
+    for (const i of first) this.age(i, scale, radius, false, sight);
+    const early = new Set(first);
+    for (const i of first) this.#write(i, scale, radius(i), nodes, true);
+    for (let i = 0; i < placeCount && !sight.only; i++) if (!sight.marks[i] && !early.has(i)) this.#write(i, scale, radius(i), nodes, false);
     return this.written;
   }
 
@@ -106,25 +122,45 @@ export class Labels {
    * @param {number} i
    * @param {number} scale
    * @param {number} r
-   * @param {Taken} taken
+   * @param {Taken} nodes
    * @param {boolean} first
-   * @param {boolean} always
    */
-  #write(i, scale, r, taken, first, always) {
+  #write(i, scale, r, nodes, first) {
     const n = this.scene.nodes[i];
     const lines = twoLines(label(n), 14);
     const half = (Math.max(...lines.map((l) => l.length)) * perCharacter) / 2;
     const count = lines.length + Number(first && r < numbered);
     const high = (count - 1) * line;
-    const below = { x: n.x * scale, y: n.y * scale + r + 7 + line / 2 };
-    const beside = [{ x: below.x, y: n.y * scale - r - 9 - high - line / 2 }, { x: below.x + r + 6 + half, y: n.y * scale - high / 2 }, { x: below.x - r - 6 - half, y: n.y * scale - high / 2 }];
-    const box = (/** @type {{x: number, y: number}} */ { x, y }) => ({ left: x - half, right: x + half, top: y - line / 2 + 1, bottom: y + (count - 0.5) * line });
-    const free = (first ? [below, ...beside] : [below]).find((p) => taken.free(box(p)));
-    if (!always && !free) return;
-    const at = free ?? below;
-    taken.add(box(at));
-    this.written.push({ node: i, lines, ...at });
+    const [x, y] = [n.x * scale, n.y * scale];
+    const box = (/** @type {{x: number, y: number}} */ p) => ({ left: p.x - half, right: p.x + half, top: p.y - line / 2 + 1, bottom: p.y + (count - 0.5) * line });
+    const free = (/** @type {{x: number, y: number}} */ p) => nodes.free(box(p)) && this.texts.free(box(p));
+    const below = { x, y: y + r + 7 + line / 2 };
+    const beside = [{ x, y: y - r - 9 - high - line / 2 }, { x: x + r + 6 + half, y: y - high / 2 }, { x: x - r - 6 - half, y: y - high / 2 }];
+    const near = (first ? [below, ...beside] : [below]).find(free);
+    const at = near ?? (first ? farther(x, y, half, high, free) : null);
+    if (!at) return;
+    this.texts.add(box(at));
+    this.written.push({ node: i, lines, ...at, ...(near ? {} : { from: [x, y] }) });
   }
+}
+
+/**
+ * The nearest free middle of a name that is not beside its place.
+ * @param {number} x
+ * @param {number} y
+ * @param {number} half its width
+ * @param {number} high from the first line to the last one
+ * @param {(p: {x: number, y: number}) => boolean} free
+ */
+function farther(x, y, half, high, free) {
+  for (const r of rings) {
+    for (let k = 0; k < directions; k++) {
+      const angle = ((k + 5) * 2 * Math.PI) / directions; // below first
+      const p = { x: x + Math.cos(angle) * (r + half), y: y + Math.sin(angle) * r - high / 2 };
+      if (free(p)) return p;
+    }
+  }
+  return null;
 }
 
 /**
@@ -139,35 +175,29 @@ function ageBox({ x, y }) {
 /** Boxes that are taken, in cells of a grid. */
 class Taken {
   constructor() {
-    /** @type {Map<string, Box[]>} */ this.cells = new Map();
+    /** @type {Map<number, Box[]>} */ this.cells = new Map();
   }
 
   /** @param {Box} box */
   add(box) {
-    for (const key of keys(box)) {
-      const boxes = this.cells.get(key);
-      if (boxes) boxes.push(box);
-      else this.cells.set(key, [box]);
+    for (let x = Math.floor(box.left / cell); x <= Math.floor(box.right / cell); x++) {
+      for (let y = Math.floor(box.top / cell); y <= Math.floor(box.bottom / cell); y++) {
+        const boxes = this.cells.get(x * 1e6 + y);
+        if (boxes) boxes.push(box);
+        else this.cells.set(x * 1e6 + y, [box]);
+      }
     }
   }
 
   /** @param {Box} box */
   free(box) {
-    for (const key of keys(box)) {
-      for (const b of this.cells.get(key) ?? []) {
-        if (b.left < box.right && box.left < b.right && b.top < box.bottom && box.top < b.bottom) return false;
+    for (let x = Math.floor(box.left / cell); x <= Math.floor(box.right / cell); x++) {
+      for (let y = Math.floor(box.top / cell); y <= Math.floor(box.bottom / cell); y++) {
+        for (const b of this.cells.get(x * 1e6 + y) ?? []) {
+          if (b.left < box.right && box.left < b.right && b.top < box.bottom && box.top < b.bottom) return false;
+        }
       }
     }
     return true;
-  }
-}
-
-/**
- * The cells that a box touches.
- * @param {Box} box
- */
-function* keys(box) {
-  for (let x = Math.floor(box.left / cell); x <= Math.floor(box.right / cell); x++) {
-    for (let y = Math.floor(box.top / cell); y <= Math.floor(box.bottom / cell); y++) yield x + ' ' + y;
   }
 }

@@ -408,6 +408,15 @@ export class Painter {
     const { ctx, scale, palette } = this;
     ctx.font = `${smallFont}px ${font}`;
     const written = scene.names.lay(scale, (i) => scene.radius(i, scale), first, sight);
+    ctx.lineWidth = 0.8;
+    ctx.strokeStyle = palette.quiet;
+    ctx.beginPath();
+    for (const { node, lines, x, y, from } of written) {
+      if (!from || !this.#seen(scene.nodes[node])) continue;
+      ctx.moveTo(from[0] + this.x, from[1] + this.y);
+      ctx.lineTo(x + this.x, y + this.y + ((lines.length - 1) / 2) * smallLine);
+    }
+    ctx.stroke();
     for (const { node, lines, x, y } of [...written].reverse()) { // the first ones in front
       if (!this.#seen(scene.nodes[node])) continue;
       const small = frame && first.includes(node) && scene.radius(node, scale) < numbered;

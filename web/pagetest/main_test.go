@@ -37,6 +37,7 @@ func TestThePage(t *testing.T) {
 		{"a deadlocked net is one line", aDeadlockedNetIsOneLine},
 		{"filters are in the address", filtersAreInTheAddress},
 		{"places with alarms are named", placesWithAlarmsAreNamed},
+		{"names and ages cover nothing", namesAndAgesCoverNothing},
 		{"the slider goes to the past and back", theSliderGoesToThePastAndBack},
 		{"all parts show one moment", allPartsShowOneMoment},
 		{"late answers are not mixed in", lateAnswersAreNotMixedIn},

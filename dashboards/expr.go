@@ -63,11 +63,9 @@ func orNone(expr, label string) string {
 	return expr + ` or on() label_replace(vector(0), "` + label + `", "none", "", "")`
 }
 
-// known returns the rates of a counter by labels, without those that never counted, so that a
-// legend lists what has happened.
-func known(labels, family string) string {
-	return sum(labels, rate(family)) + " and on(" + labels + ") " + sum(labels, of(family)) + " > 0"
-}
+// counted returns a rate where something was counted, so that a legend lists only what has
+// happened, or 0 with the label "none" while nothing is. It is for panels that are Rare.
+func counted(expr, label string) string { return orNone(expr+" > 0", label) }
 
 // orZero returns expr, or 0 without labels.
 func orZero(expr string) string { return expr + " or vector(0)" }

@@ -52,6 +52,7 @@ type Panel struct {
 	Columns     []Column // of a table, in order
 	Buckets     bool     // of a heatmap: the query returns buckets, by le or native
 	Stacked     bool     // of lines: on top of each other
+	Rare        bool     // of lines: they have gaps, where nothing was counted, so that the last value is not the present one
 	Named       bool     // of a number: its legend is shown, not the number
 }
 

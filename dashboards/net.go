@@ -136,9 +136,11 @@ func netFlow() []Panel {
 	by := func(family string) Query {
 		return Query{most("transition", rate(family, thisNet)), "{{transition}}"}
 	}
+	failed := by(metrics.TransitionFailuresTotal)
+	failed.Expr = counted(failed.Expr, "transition")
 	return []Panel{
 		lines("Firings by transition", "Firings per second. Two transitions in sequence should have the same rate.", by(metrics.TransitionFiringsTotal)),
-		lines("Failures by transition", "Failed runs of transitions per second.", by(metrics.TransitionFailuresTotal)),
+		rare("Failures by transition", "Failed runs per second of the transitions that have failed.", each, failed),
 		lines("Retries and cancels", "Runs of all transitions per second that were tried again, or cancelled with their tokens put back.",
 			Query{sum("", most("transition", rate(metrics.TransitionRetriesTotal, thisNet))), "retries"},
 			Query{sum("", most("transition", rate(metrics.TransitionCancelsTotal, thisNet))), "cancels"}),

@@ -16,6 +16,13 @@ func side(title, description, unit string, queries ...Query) Panel {
 	return Panel{Title: title, Description: description, Kind: Lines, Unit: unit, Width: 12, Height: 8, Queries: queries}
 }
 
+// rare is side for what seldom happens.
+func rare(title, description, unit string, queries ...Query) Panel {
+	p := side(title, description, unit, queries...)
+	p.Rare = true
+	return p
+}
+
 // quarter makes a panel a quarter as wide as the page.
 func quarter(p Panel) Panel { p.Width = 6; return p }
 

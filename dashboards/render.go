@@ -221,7 +221,7 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 
 // softMax returns what an axis reaches at least, by unit, so that zeros are at its bottom.
 func softMax() map[string]float64 {
-	return map[string]float64{"short": 1, each: 1, "reqps": 1, "s": 0.1}
+	return map[string]float64{"short": 1, each: 0.1, "reqps": 1, "s": 0.1}
 }
 
 // refID returns the name of the i-th query of a panel.
@@ -283,6 +283,9 @@ func (p *Panel) lines() *timeseries.PanelBuilder {
 	b := timeseries.NewPanelBuilder().LineWidth(1).FillOpacity(fill).ShowPoints(common.VisibilityModeNever).AxisSoftMin(0).
 		Legend(legend).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
+	if p.Rare {
+		b.ShowPoints(common.VisibilityModeAuto).Legend(legend.Calcs([]string{"max"}).SortBy("Max"))
+	}
 	if p.Stacked {
 		b.Stacking(common.NewStackingConfigBuilder().Mode(common.StackingModeNormal)).FillOpacity(60)
 	}

@@ -12,7 +12,8 @@ func sidecar() Dashboard {
 			{Title: "Now", Panels: sidecarStats()},
 			{Title: "Received", Panels: sidecarReceived()},
 			{Title: "Sent", Panels: sidecarSent()},
-			{Title: "Resources", Panels: sidecarResources()},
+			{Title: "Traffic", Panels: sidecarTraffic(), Folded: true},
+			{Title: "Resources", Panels: sidecarResources(), Folded: true},
 			{Title: "Regions", Panels: []Panel{regionTable()}, Folded: true},
 			{Title: "Scrapes", Panels: sidecarScrapes(), Folded: true},
 		},
@@ -38,28 +39,32 @@ func sidecarStats() []Panel {
 }
 
 func sidecarReceived() []Panel {
-	by := func(expr string) string { return sum("source, reason", most("net, source, reason", expr)) }
-	refused := by(rate(metrics.SourceRequestsRefusedTotal)) + " and on(source, reason) " + by(of(metrics.SourceRequestsRefusedTotal)) + " > 0"
 	return []Panel{
 		side("Connected to NATS", "1 while a process of pnagent is connected to NATS; otherwise a sidecar receives no engine. The series named above are connections of a sidecar in a tree to the one above it.", "short",
 			Query{"min by (job, instance) (" + of(natsConnected) + ")", "{{job}} {{instance}}"},
 			Query{"min by (job, instance) (" + of(upNATSConnected) + ")", "above {{job}} {{instance}}"}),
+		side("Sources by state", "Sources that each sidecar knows, by state.", "short", Query{sum("instance, state", of(metrics.PnagentSources)+" > 0"), "{{state}} {{instance}}"}),
 		side("Sources refused", "Sources that publish and whose messages are refused, by reason. Should be 0.", "short",
 			Query{orNone("sum by (reason) ("+most("net, source, reason", of(metrics.SourceRefused))+")", "reason"), "{{reason}}"}),
+		rare("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", each,
+			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
+			Query{counted(sum("reason", rate(metrics.PnagentMessagesRejectedTotal)), "reason"), "rejected {{reason}}"}),
+	}
+}
+
+func sidecarTraffic() []Panel {
+	refused := sum("source, reason", most("net, source, reason", rate(metrics.SourceRequestsRefusedTotal)))
+	return []Panel{
+		side("Messages", "Snapshots received per second.", each, Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
+		side("Bytes of messages", "Bytes of snapshots received per second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
+		side("Views", "Views made per second: one each second while messages arrive.", each,
+			Query{"clamp_min(sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval])), 0)", "{{instance}}"}),
 		side("Connections that ended", "Connections to NATS that ended, per second. Should be 0.", each,
 			Query{sum("instance", rate(natsDisconnectsTotal)), "{{instance}}"},
 			Query{sum("instance", rate(upNATSDisconnectsTotal)), "above {{instance}}"}),
-		side("Messages", "Snapshots received per second.", each, Query{sum("instance", rate(metrics.PnagentMessagesTotal)), "{{instance}}"}),
-		side("Bytes of messages", "Bytes of snapshots received per second.", "Bps", Query{sum("instance", rate(metrics.PnagentBytesTotal)), "{{instance}}"}),
-		side("Lost and rejected messages", "Snapshots per second that did not arrive, and those that were rejected, by reason. All should be 0.", each,
-			Query{sum("instance", rate(metrics.PnagentMessagesLostTotal)), "lost {{instance}}"},
-			Query{orNone(known("reason", metrics.PnagentMessagesRejectedTotal), "reason"), "rejected {{reason}}"}),
-		side("Sources by state", "Sources that each sidecar knows, by state.", "short", Query{sum("instance, state", of(metrics.PnagentSources)+" > 0"), "{{state}} {{instance}}"}),
-		side("Views", "Views made per second: one each second while messages arrive.", each,
-			Query{"clamp_min(sum by (instance) (deriv(" + of(metrics.PnagentViewGeneration) + "[$__rate_interval])), 0)", "{{instance}}"}),
 		side("Gaps by source", "Snapshots of a source that did not arrive, per second.", each, Query{most("net, source", rate(metrics.SourceGapsTotal)), "{{source}} {{net}}"}),
-		side("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", each,
-			Query{orNone(refused, "reason"), "{{source}} {{reason}}"}),
+		rare("Refused requests", "Requests per second that engines refused because they exceed a bound, by reason. Should be 0.", each,
+			Query{counted(refused, "reason"), "{{source}} {{reason}}"}),
 	}
 }
 
@@ -101,14 +106,14 @@ func sidecarSent() []Panel {
 	snmp := side("SNMP requests", "Requests answered by the built-in responder and by the AgentX session, per second, by operation.", "reqps",
 		Query{sum("operation", rate(snmpRequestsTotal)), "{{operation}}"},
 		Query{sum("type", rate(agentXRequestsTotal)), "AgentX {{type}}"})
-	faults := side("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
-		Query{orNone(known("reason", snmpDroppedTotal), "reason"), "SNMP {{reason}}"},
+	faults := rare("SNMP faults", "SNMP packets without an answer, faults of the AgentX session, and whether it is up.", "short",
+		Query{counted(sum("reason", rate(snmpDroppedTotal)), "reason"), "SNMP {{reason}}"},
 		Query{sum("reason", rate(agentXFaultsTotal)), "AgentX {{reason}}"},
 		Query{"min by (instance) (" + of(agentXUp) + ")", "AgentX up {{instance}}"})
 	return []Panel{
-		side("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", each,
-			Query{orNone(known("alarm", metrics.PnagentAlarmsRaisedTotal), "alarm"), "raised {{alarm}}"},
-			Query{orNone(known("alarm", metrics.PnagentAlarmsClearedTotal), "alarm"), "cleared {{alarm}}"}),
+		rare("Alarms raised and cleared", "Alarms raised and cleared per second, by kind.", each,
+			Query{counted(sum("alarm", rate(metrics.PnagentAlarmsRaisedTotal)), "alarm"), "raised {{alarm}}"},
+			Query{counted(sum("alarm", rate(metrics.PnagentAlarmsClearedTotal)), "alarm"), "cleared {{alarm}}"}),
 		side("Notifications", "Notifications per second, by result. Another sidecar sends those that are skipped.", each,
 			Query{sum("sink", rate(metrics.PnagentNotificationsSentTotal)), "sent to {{sink}}"},
 			Query{sum("sink", rate(metrics.PnagentNotificationsFailedTotal)), "failed at {{sink}}"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -140,6 +141,32 @@ func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
 		pages.compareSince(t)
 		return nil
 	})
+	d.stop(t, syscall.SIGINT)
+}
+
+// The net that begins and ends all the time is shown as the process that it is, and who looks
+// may acknowledge alarms.
+func TestDemoShowsAProcessAndTakesAcknowledgements(t *testing.T) {
+	t.Parallel()
+	d := startDemo(t, "--web.actions")
+	until(t, "claims finish, and others begin after them", func() error {
+		s := d.scrape(t)
+		finished, _ := s.value("petrinet_instances_finished_total", "net", "claim")
+		begun, _ := s.value("petrinet_instances_created_total", "net", "claim")
+		if finished == 0 || begun <= 100 {
+			return fmt.Errorf("%v finished, %v created", finished, begun)
+		}
+		return nil
+	})
+	var active []noted
+	until(t, "an alarm is raised", func() error {
+		if active = d.noted(t); len(active) == 0 {
+			return errors.New("none yet")
+		}
+		return nil
+	})
+	index := strconv.Itoa(int(active[0].Index))
+	matches(t, "an acknowledgement", d.alarmsOf(t, "ack", index), 0, `^acknowledged: `+index+`\n$`)
 	d.stop(t, syscall.SIGINT)
 }
 

@@ -267,9 +267,13 @@ What to look at:
   snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
 
 What gets stuck: payments that cannot be booked and goods at customs (order-fulfilment, paymentUnclear
-and customsHeld), jobs behind a failed backup (backup-window, queued and failed).
+and customsHeld), jobs behind a failed backup (backup-window, queued and failed), and for some minutes
+claims that clerks leave lying or that the bank does not pay (claim, approve/active and toPay).
 Release one by hand:
   pnagent fire --nats {{.NATS}} backup-window {{.First}} release
+{{- if not .Actions}}
+With --web.actions the page can acknowledge and silence alarms.
+{{- end}}
 
 {{if .For}}Stops after {{.For}}.{{else}}Ctrl-C stops it.{{end}}
 `))
@@ -277,6 +281,6 @@ Release one by hand:
 func (c *demoCmd) welcome(s streams, side *sidecar, ns *server.Server) error {
 	return welcomeText.Execute(s.out, map[string]any{
 		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
-		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For,
+		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
 	})
 }

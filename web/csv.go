@@ -3,7 +3,7 @@
 package web
 
 import (
-	"bufio"
+	"encoding/csv"
 	"mime"
 	"net/http"
 	"strconv"
@@ -19,7 +19,7 @@ const incomplete = "Pnagent-Incomplete"
 
 // csvAnswer is a table as comma-separated values (RFC 4180), for download. It is written
 // row by row.
-type csvAnswer struct{ to *bufio.Writer }
+type csvAnswer struct{ *csv.Writer }
 
 // newCSV starts the answer: its file has a name of the net ("" for none), what the rows
 // are, and the moment that they are of.
@@ -29,42 +29,14 @@ func newCSV(w http.ResponseWriter, net, what string, at api.Time, head ...string
 	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(net, what, at) + ".csv"}))
 	h.Set("Cache-Control", "no-store")
-	c := csvAnswer{bufio.NewWriter(w)}
+	c := csvAnswer{csv.NewWriter(w)}
+	c.UseCRLF = true
 	c.row(head...)
 	return c
 }
 
-// row writes one row of encoded cells.
-func (c csvAnswer) row(cells ...string) {
-	_, _ = c.to.WriteString(strings.Join(cells, ","))
-	_, _ = c.to.WriteString("\r\n") // errors stay until end
-}
-
-// end writes what is left.
-func (c csvAnswer) end() { _ = c.to.Flush() } // fails only if the client is gone
-
-// textCell returns a text as a cell that no spreadsheet takes for a formula: where a cell
-// may begin, an apostrophe precedes each of = + - @ and their wide forms, tab, and line
-// breaks. That is at the start, and behind separators for which a spreadsheet may be set.
-func textCell(s string) string {
-	var b strings.Builder
-	quoted, begins := false, true
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		if begins && strings.ContainsRune("=+-@＝＋－＠\t\r\n", r) {
-			b.WriteByte('\'')
-		}
-		begins = strings.ContainsRune(";\t\r\n", r)
-		quoted = quoted || begins || r == ',' || r == '"'
-		if r == '"' {
-			b.WriteByte('"')
-		}
-		b.WriteRune(r)
-	}
-	if quoted {
-		return `"` + b.String() + `"`
-	}
-	return b.String()
-}
+// row writes one row. An error stays until the end, and then means that the client is gone.
+func (c csvAnswer) row(cells ...string) { _ = c.Write(cells) }
 
 // numberCell returns a number as a cell, which is empty for a number that is not known.
 func numberCell[T uint64 | float64](n *T) string {

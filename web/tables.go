@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -52,13 +53,13 @@ func (s *Server) servePlacesCSV(w http.ResponseWriter, r *http.Request) {
 		return cmp.Or(cmp.Compare(since[a], since[b]), compareKnown(f.Places[b].Tokens, f.Places[a].Tokens))
 	})
 	t := newCSV(w, f.Net, "places", f.At, "at", "net", "place", "name", "final", "tokens", "instances", "oldest_since", "oldest_age_seconds", "arrival_rate_per_second")
-	at, net := timeCell(f.At), textCell(f.Net)
+	at, net := timeCell(f.At), plaintext.Cell(f.Net)
 	for _, i := range order {
 		def, p := &n.net.Def.Places[i], &f.Places[i]
-		t.row(at, net, textCell(def.ID), textCell(def.Name), strconv.FormatBool(n.net.IsFinal(i)), numberCell(p.Tokens), numberCell(p.Instances),
+		t.row(at, net, plaintext.Cell(def.ID), plaintext.Cell(def.Name), strconv.FormatBool(n.net.IsFinal(i)), numberCell(p.Tokens), numberCell(p.Instances),
 			timeCell(p.OldestSince), sinceCell(p.OldestSince, p.Tokens, f.At), numberCell(p.ArrivalRate))
 	}
-	t.end()
+	t.Flush()
 }
 
 // serveTransitionsCSV answers with the transitions of a net, those that fire most first,
@@ -74,13 +75,13 @@ func (s *Server) serveTransitionsCSV(w http.ResponseWriter, r *http.Request) {
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return compareKnown(f.Transitions[b].Rate, f.Transitions[a].Rate) })
 	t := newCSV(w, f.Net, "transitions", f.At, "at", "net", "transition", "name", "rate_per_second", "enabled", "enabled_since", "enabled_age_seconds", "running", "blocked", "failures")
-	at, net := timeCell(f.At), textCell(f.Net)
+	at, net := timeCell(f.At), plaintext.Cell(f.Net)
 	for _, i := range order {
 		def, row := &n.net.Def.Transitions[i], &f.Transitions[i]
-		t.row(at, net, textCell(def.ID), textCell(def.Name), numberCell(row.Rate), numberCell(row.Enabled), timeCell(row.EnabledSince),
+		t.row(at, net, plaintext.Cell(def.ID), plaintext.Cell(def.Name), numberCell(row.Rate), numberCell(row.Enabled), timeCell(row.EnabledSince),
 			sinceCell(row.EnabledSince, row.Enabled, f.At), numberCell(row.Running), numberCell(row.Blocked), numberCell(row.Failures))
 	}
-	t.end()
+	t.Flush()
 }
 
 // compareKnown compares numbers. One that is not known is less than all others.
@@ -109,11 +110,11 @@ func (s *Server) serveAlarmsCSV(w http.ResponseWriter, r *http.Request) {
 			continue
 		}
 		ack := cmp.Or(a.Acknowledged, &api.Ack{})
-		t.row(at, strconv.FormatUint(uint64(a.Index), 10), textCell(a.Severity), textCell(a.Alarm), textCell(a.Net), textCell(a.NetName), textCell(a.Place), textCell(a.Transition), textCell(a.Source),
-			textCell(a.Region), textCell(a.Name), timeCell(a.Since), numberCell(a.Age), timeCell(a.Raised), numberCell(a.Affected), textCell(a.Text),
-			textCell(ack.By), timeCell(ack.At), textCell(ack.Comment), timeCell(a.SilencedUntil))
+		t.row(at, strconv.FormatUint(uint64(a.Index), 10), plaintext.Cell(a.Severity), plaintext.Cell(a.Alarm), plaintext.Cell(a.Net), plaintext.Cell(a.NetName), plaintext.Cell(a.Place), plaintext.Cell(a.Transition), plaintext.Cell(a.Source),
+			plaintext.Cell(a.Region), plaintext.Cell(a.Name), timeCell(a.Since), numberCell(a.Age), timeCell(a.Raised), numberCell(a.Affected), plaintext.Cell(a.Text),
+			plaintext.Cell(ack.By), timeCell(ack.At), plaintext.Cell(ack.Comment), timeCell(a.SilencedUntil))
 	}
-	t.end()
+	t.Flush()
 }
 
 // alarmSelected reports whether an alarm has each value that a request names.
@@ -140,16 +141,16 @@ func (s *Server) serveStuckCSV(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(incomplete, why)
 	}
 	t := newCSV(w, n.net.Name, "stuck", api.Time(now), "at", "net", "instance", "place", "place_name", "tokens", "since", "age_seconds", "source", "waits_for")
-	at, net, names := timeCell(api.Time(now)), textCell(n.net.Name), elementNames(n.net.Def)
+	at, net, names := timeCell(api.Time(now)), plaintext.Cell(n.net.Name), elementNames(n.net.Def)
 	for i := range doc.Tokens {
 		d := &doc.Tokens[i]
 		reasons := make([]string, len(d.Waits))
 		for k := range d.Waits {
 			reasons[k] = d.Waits[k].Transition + ": " + cmp.Or(d.Waits[k].Text, d.Waits[k].Reason)
 		}
-		t.row(at, net, textCell(d.Instance), textCell(d.Place), textCell(names[d.Place]), strconv.Itoa(d.Tokens), timeCell(d.Injected), numberCell(&d.Age), textCell(d.Source), textCell(strings.Join(reasons, "; ")))
+		t.row(at, net, plaintext.Cell(d.Instance), plaintext.Cell(d.Place), plaintext.Cell(names[d.Place]), strconv.Itoa(d.Tokens), timeCell(d.Injected), numberCell(&d.Age), plaintext.Cell(d.Source), plaintext.Cell(strings.Join(reasons, "; ")))
 	}
-	t.end()
+	t.Flush()
 }
 
 // lacking returns why there may be more tokens than a document has; "" if it has all.

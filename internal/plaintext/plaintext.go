@@ -120,14 +120,27 @@ func appendEscape(b []byte, r rune) []byte {
 // spreadsheet: escaped, then as Guard returns it.
 func Cell(s string) string { return Guard(Escape(s)) }
 
-// Guard returns a text with an apostrophe before it if its first character is one
-// for which spreadsheets read a formula: = + - @, tab or carriage return.
+// Guard returns a text with an apostrophe before each character for which a
+// spreadsheet reads a formula where it begins a cell: = + - @ and their wide forms, tab
+// and carriage return. Behind a semicolon a cell begins in spreadsheets of many languages.
 func Guard(s string) string {
-	if s != "" && strings.IndexByte("=+-@\t\r", s[0]) >= 0 {
-		return "'" + s
+	if !strings.ContainsAny(s, signs) {
+		return s
 	}
-	return s
+	var b strings.Builder
+	begins := true
+	for _, r := range s {
+		if begins && strings.ContainsRune(signs, r) {
+			b.WriteByte('\'')
+		}
+		b.WriteRune(r)
+		begins = r == ';'
+	}
+	return b.String()
 }
+
+// signs are the characters for which spreadsheets read a formula.
+const signs = "=+-@＝＋－＠\t\r"
 
 // AppendLines appends text of several lines, such as a message for a terminal or a
 // JSON document, with its hostile characters as \uXXXX. Tabs and line feeds stay,

@@ -51,6 +51,7 @@ func TestCellsAreNoFormulas(t *testing.T) {
 	for in, want := range map[string]string{
 		"inbox": "inbox", "=cmd|' /C calc'!A0": "'=cmd|' /C calc'!A0", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)",
 		"\t=1": `\u0009=1`, "\r=1": `\u000d=1`, "a=1": "a=1", "": "",
+		"＝1": "'＝1", "＋1＝": "'＋1＝", "a;=1;-2; @": "a;'=1;'-2; @", ";;+": ";;'+", "é;b": "é;b",
 	} {
 		if got := plaintext.Cell(in); got != want {
 			t.Errorf("%q: got %q; want %q", in, got, want)

@@ -56,6 +56,33 @@ func isProtected(t *testing.T, what string, h http.Header) {
 	}
 }
 
+// Only /embed may be in a frame, and only if origins are given.
+func TestListedOriginsMayHaveOnePageInAFrame(t *testing.T) {
+	t.Parallel()
+	url := startNATS(t)
+	listed := serve(t, url, "--mib-dir", "", "--web.frame-ancestors", "https://*.example.com,http://grafana.example:3000")
+	closed := serve(t, url, "--mib-dir", "")
+	frame := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}
+	response := listed.ask(t, "GET", "/embed?net=orders", "", frame...) //nolint:bodyclose // ask closes it
+	want := strings.Replace(httpserver.Policy, "frame-ancestors 'none'", "frame-ancestors https://*.example.com http://grafana.example:3000", 1)
+	if got := response.Header.Get("Content-Security-Policy"); response.StatusCode != http.StatusOK || got != want || response.Header.Get("X-Frame-Options") != "" {
+		t.Errorf("a frame: got status %d, X-Frame-Options %q, policy %s; want 200, none, %s", response.StatusCode, response.Header.Get("X-Frame-Options"), got, want)
+	}
+	for _, c := range []struct {
+		web
+		path    string
+		headers []string
+		status  int
+	}{{listed.web, "/", nil, 200}, {listed.web, "/", frame, 403}, {listed.web, "/api/v1/overview", frame, 403}, {closed.web, "/embed", frame, 403}, {closed.web, "/embed", nil, 200}} {
+		response := c.ask(t, "GET", c.path, "", c.headers...) //nolint:bodyclose // ask closes it
+		if response.StatusCode != c.status {
+			t.Errorf("%s: got status %d; want %d", c.path, response.StatusCode, c.status)
+		}
+		isProtected(t, c.path, response.Header)
+	}
+	wantFailure(t, pnagent(t, "serve", "--nats", url, "--mib-dir", "", "--web.frame-ancestors", "https://*"), 2, `--web.frame-ancestors: "https://\*": not an origin; expected an origin such as https://grafana.example`)
+}
+
 func TestEveryAnswerOverHTTPHasTheHeadersThatProtectABrowser(t *testing.T) {
 	t.Parallel()
 	url := startNATS(t)

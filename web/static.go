@@ -13,6 +13,10 @@ import (
 	"strings"
 )
 
+// EmbedPath is the path of the page for frames: one drawing or the alarms, without
+// anything that acts.
+const EmbedPath = "/embed"
+
 //go:embed page
 var pageFiles embed.FS
 
@@ -51,8 +55,10 @@ func readFiles(page fs.FS) (map[string]*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the page: %w", err)
 	}
-	if index := out["/index.html"]; index != nil {
-		out["/"] = index
+	for path, name := range map[string]string{"/": "/index.html", EmbedPath: "/embed.html"} {
+		if f := out[name]; f != nil {
+			out[path] = f
+		}
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/standby"
+	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/snmp"
@@ -63,6 +64,7 @@ type sidecarFlags struct {
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
+	FrameAncestors    []string      `name:"web.frame-ancestors" placeholder:"ORIGIN" help:"Origin whose pages may have /embed in a frame, such as https://grafana.example; may be given again. Default: none. No page may have the live page itself in a frame. See docs/sres.md."`
 	Actions           bool          `name:"web.actions" help:"Take changes over HTTP: acknowledge and silence alarms, and, from clients that authenticate by --web.config.file, fire, inject and retry. At an address that is not of the loopback it needs authentication."`
 	Runbooks          string        `name:"web.runbooks" default:"${runbooks}" placeholder:"URL" help:"Address of the folder with the runbooks, to which the live page links each alarm; empty for no links."`
 	Grafana           string        `name:"web.grafana-url" placeholder:"URL" help:"Address of a dashboard, to which the live page links places, transitions and instances. In it, {net}, {place} and {transition} are ids, and {from} and {to} the last hour in milliseconds since the Unix epoch: http://grafana:3000/d/pnagent-place?var-net={net}&var-place={place}&from={from}&to={to}"`
@@ -174,6 +176,11 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 	}
 	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 || f.ViewersPerAddress <= 0 {
 		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
+	}
+	for _, origin := range f.FrameAncestors {
+		if err := httpserver.CheckAncestor(origin); err != nil {
+			return sidecarConfig{}, usageError{fmt.Errorf("--web.frame-ancestors: %w", err)}
+		}
 	}
 	cfg := sidecarConfig{root: root, flags: *f, log: log}
 	if cfg.community, cfg.communitySet, err = f.community(); err == nil && f.Users != "" {

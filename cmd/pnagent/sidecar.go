@@ -171,7 +171,7 @@ func (s *sidecar) openAgentX() (err error) {
 
 func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	flags := &s.cfg.flags
-	s.http = httpserver.New(httpserver.Config{WebConfig: flags.WebConfig, Hosts: flags.Hosts, Address: s.cfg.web,
+	s.http = httpserver.New(httpserver.Config{WebConfig: flags.WebConfig, Hosts: flags.Hosts, Address: s.cfg.web, Frame: httpserver.Frame{Path: web.EmbedPath, Ancestors: flags.FrameAncestors},
 		Streams: flags.Viewers, StreamsPerAddress: flags.ViewersPerAddress, Log: s.cfg.log})
 	if err := s.openLive(); err != nil {
 		return err

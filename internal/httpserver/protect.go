@@ -14,7 +14,7 @@ import (
 )
 
 // Policy is the Content-Security-Policy of every answer: a page loads only from
-// its own server, and no other page may have it in a frame.
+// its own server, and no other page may have it in a frame, except for a Frame.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -28,11 +28,15 @@ func (s *Server) protected(h http.Handler, onlyLocal bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		runtime.Gosched() // a connection with many requests in a row leaves the processor to others
 		secure(w.Header())
+		framed := s.cfg.Frame.of(r)
+		if framed {
+			s.cfg.Frame.secure(w.Header())
+		}
 		switch {
 		case !s.known(r.Host) && (onlyLocal || len(s.cfg.Hosts) > 0 || changes(r) && fromBrowser(r)):
 			s.refused.host.Add(1)
 			http.Error(w, fmt.Sprintf("Host %q is not known here; expected an IP address, localhost, or a name of --web.allowed-hosts.", r.Host), http.StatusForbidden)
-		case foreign(r):
+		case foreign(r, framed):
 			s.refused.origin.Add(1)
 			http.Error(w, "Refused, because a page of another site sent the request.", http.StatusForbidden)
 		default:
@@ -96,9 +100,11 @@ func fromBrowser(r *http.Request) bool {
 // foreign reports whether a page of another site caused a request, by the headers
 // that browsers set. A user may follow a link to a page here. Any other request is
 // refused whatever its method, so that a page of another site cannot open event
-// streams either.
-func foreign(r *http.Request) bool {
-	follows := !changes(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+// streams either. A page that may be in a frame (framed) is sent to any frame; its policy
+// says to the browser in which frames to show it.
+func foreign(r *http.Request, framed bool) bool {
+	to := r.Header.Get("Sec-Fetch-Dest")
+	follows := !changes(r) && r.Header.Get("Sec-Fetch-Mode") == "navigate" && (to == "document" || framed && to == "iframe")
 	asked := r.WithContext(r.Context())
 	asked.Method = http.MethodPost // the check passes every GET
 	return !follows && http.NewCrossOriginProtection().Check(asked) != nil

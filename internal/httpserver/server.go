@@ -39,6 +39,8 @@ type Config struct {
 	// Streams is the number of connections in all that may be open beside those of
 	// short requests, and StreamsPerAddress that of one address.
 	Streams, StreamsPerAddress int
+	// Frame is the page that pages of other origins may have in a frame.
+	Frame Frame
 
 	Log *slog.Logger
 }

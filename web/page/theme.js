@@ -4,10 +4,11 @@ const key = 'pnagent theme';
 
 /** Dark or light: what the system prefers until the reader says otherwise. */
 export class Theme extends EventTarget {
-  constructor() {
+  /** @param {'light'|'dark'|''} [chosen] '' for what the system prefers; without it what the reader chose last */
+  constructor(chosen = remembered()) {
     super();
     this.system = matchMedia('(prefers-color-scheme: dark)');
-    /** @type {'light'|'dark'|''} */ this.chosen = remembered();
+    /** @type {'light'|'dark'|''} */ this.chosen = chosen;
     this.system.addEventListener('change', () => this.#show());
     this.#show();
   }

@@ -13,7 +13,7 @@ const most = 3;
 export class Tip {
   /**
    * @param {import('./model.js').Model} model
-   * @param {import('./views.js').Views} views
+   * @param {{readonly now: import('./stage.js').Stage|import('./bpmn.js').BpmnStage}} views
    */
   constructor(model, views) {
     this.model = model;

@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"mime"
 	"net"
 	"net/http"
 	"os"
@@ -33,18 +34,20 @@ type fake struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu       sync.Mutex // guards what follows
-	version  string     // part of every ETag
-	nets     []*scripted
-	alarms   []map[string]any
-	silences []map[string]any
-	actions  bool
-	acts     bool           // requests to engines
-	posted   []string       // paths and bodies
-	past     past           // what is kept
-	refusal  string         // of posts; "" takes them
-	nats     map[string]any // of the sidecar; nil where nothing is known of it
-	above    map[string]any // to the sidecar above; nil without one
+	mu        sync.Mutex // guards what follows
+	version   string     // part of every ETag
+	nets      []*scripted
+	alarms    []map[string]any
+	silences  []map[string]any
+	actions   bool
+	acts      bool           // requests to engines
+	posted    []string       // paths and bodies
+	asked     []string       // tables and their queries
+	past      past           // what is kept
+	refusal   string         // of posts; "" takes them
+	nats      map[string]any // of the sidecar; nil where nothing is known of it
+	tableName string         // what the names of tables begin with
+	above     map[string]any // to the sidecar above; nil without one
 }
 
 // newFake serves nets until the test ends. Its port is outside the range from
@@ -104,7 +107,18 @@ func (f *fake) change(what func()) {
 	what()
 }
 
+// handler serves with the headers of the real server.
 func (f *fake) handler() http.Handler {
+	mux := f.mux()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", httpserver.Policy)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		f.wait(r)
+		mux.ServeHTTP(w, r)
+	})
+}
+
+func (f *fake) mux() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /api/v1/live", f.live)
 	mux.HandleFunc("GET /api/v1/overview", f.overviewOf)
@@ -131,13 +145,28 @@ func (f *fake) handler() http.Handler {
 	})
 	mux.HandleFunc("POST /api/v1/alarms/{what}", f.post)
 	mux.HandleFunc("POST /api/v1/{what}", f.post)
+	mux.HandleFunc("GET /api/v1/{table}", f.table)
 	mux.HandleFunc("GET /", f.file)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", httpserver.Policy)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		f.wait(r)
-		mux.ServeHTTP(w, r)
-	})
+	return mux
+}
+
+// table notes what table is asked for, and sends a short one.
+func (f *fake) table(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refusal != "" {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		answer(w, map[string]string{"error": f.refusal})
+		return
+	}
+	table := r.PathValue("table")
+	f.asked = append(f.asked, table+" "+r.URL.Query().Encode())
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8; header=present")
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.tableName + table}))
+	if table == "stuck.csv" {
+		w.Header().Set("Pnagent-Incomplete", "1 sources did not answer")
+	}
+	_, _ = io.WriteString(w, "at,net\r\n") // fails only if the client is gone
 }
 
 // post notes a change, or refuses it.
@@ -178,8 +207,11 @@ func answer(w http.ResponseWriter, doc any) {
 
 func (f *fake) file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	if name == "" {
+	switch name {
+	case "":
 		name = "index.html"
+	case "embed":
+		name = "embed.html"
 	}
 	text, err := os.ReadFile("../page/" + name)
 	if err != nil {

@@ -33,6 +33,21 @@ export async function text(what, query) {
   return answer.ok ? answer.text() : read(answer);
 }
 
+/** @typedef {{blob: Blob, name: string, lacks: string}} Download lacks: why rows may lack, '' if none does */
+
+/**
+ * A file, with the name that the server gives it.
+ * @param {string} what
+ * @param {Record<string, string>} query
+ * @returns {Promise<Download>}
+ */
+export async function download(what, query) {
+  const answer = await fetch(address(what, query));
+  if (!answer.ok) return read(answer);
+  const [, plain, encoded] = /filename(?:="?([^";]+)|\*=utf-8''([^;]+))/i.exec(answer.headers.get('Content-Disposition') ?? '') ?? [];
+  return { blob: await answer.blob(), name: plain ?? decodeURIComponent(encoded ?? what), lacks: answer.headers.get('Pnagent-Incomplete') ?? '' };
+}
+
 /**
  * Asks the server to change something.
  * @param {string} what

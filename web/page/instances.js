@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ask } from './api.js';
+import { ask, download } from './api.js';
 import { el, name, say } from './dom.js';
 import { count, label, plural } from './format.js';
 import { moment } from './notes.js';
 import { badge, called, waits } from './place.js';
+import { given } from './share.js';
 
 /** Rows of a page. */
 const rows = 50;
@@ -35,7 +36,7 @@ export class Instances {
     const form = el('form', { class: 'chooser' }, this.name, this.place, this.older);
     this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), past, form, this.said,
       el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Waiting instances' }, el('table', null, el('thead', null, el('tr', null, ...head)), this.body)),
-      el('div', { class: 'pager' }, this.back, this.on, el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'))));
+      el('div', { class: 'pager' }, this.back, this.on, el('button', { type: 'button', class: 'csv', onclick: () => this.#save() }, 'Save all as CSV'), el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'))));
     form.addEventListener('submit', (event) => event.preventDefault());
     form.addEventListener('input', () => this.#first());
     this.dialog.addEventListener('close', () => this.dialog.remove());
@@ -68,12 +69,19 @@ export class Instances {
     this.#show();
   }
 
+  #query() {
+    return { net: this.model.where.net, place: this.place.value, name: this.name.value.trim(), older: this.older.value };
+  }
+
+  async #save() {
+    say(this.said, await given(() => download('stuck.csv', this.#query())));
+  }
+
   async #show() {
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
     try {
-      const query = { net: this.model.where.net, place: this.place.value, name: this.name.value.trim(), older: this.older.value, limit: String(rows), after: this.pages[this.pages.length - 1] };
-      const answer = await ask('stuck', query, asked.signal);
+      const answer = await ask('stuck', { ...this.#query(), limit: String(rows), after: this.pages[this.pages.length - 1] }, asked.signal);
       this.next = answer.next ?? '';
       this.body.replaceChildren(...answer.tokens.map((/** @type {any} */ t) => this.#row(t)));
       say(this.said, this.#summary(answer));

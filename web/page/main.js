@@ -16,6 +16,7 @@ import { Model } from './model.js';
 import { Panel } from './panel.js';
 import { Player } from './player.js';
 import { Search } from './search.js';
+import { Share } from './share.js';
 import { SightBar } from './sightbar.js';
 import { Stage } from './stage.js';
 import { Tables } from './tables.js';
@@ -33,6 +34,7 @@ const views = new Views(model, stage, bpmn);
 const help = new Help();
 const player = new Player(model);
 const timeline = new Timeline(model, byId('timeline'), player);
+const share = new Share(model, stage, bpmn);
 const lists = byId('lists');
 new Lists(model, lists);
 new Panel(model, byId('panel'), theme);
@@ -82,7 +84,7 @@ function toggleTable() {
 for (const [root, view] of /** @type {const} */ ([[canvas, stage], [byId('bpmn'), bpmn]])) walk(root, view, (text) => say(byId('said'), text));
 shortcuts({
   '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
-  t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, '?': () => help.toggle(), Escape: back,
+  t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, s: () => share.open(), '?': () => help.toggle(), Escape: back,
   i: () => new Instances(model, new HeatScale(theme.now), '').open(),
   q: () => sightBar.collapse(), n: () => sightBar.toggle(), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
   '[': () => timeline.step(-1), ']': () => timeline.step(1), '{': () => timeline.leap(-1), '}': () => timeline.leap(1),
@@ -93,6 +95,7 @@ byId('zoom-out').addEventListener('click', () => views.now.zoom(1 / 1.3));
 byId('zoom-fit').addEventListener('click', () => views.now.fit());
 byId('as-table').addEventListener('click', toggleTable);
 byId('theme').addEventListener('click', () => theme.toggle());
+byId('share-open').addEventListener('click', () => share.open());
 byId('help-open').addEventListener('click', () => help.toggle());
 byId('menu').addEventListener('click', () => showLists(!lists.classList.contains('open')));
 lists.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('button') && showLists(false));

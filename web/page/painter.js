@@ -83,7 +83,8 @@ export class Painter {
     const { ctx, palette, scale, x, y } = this;
     /** @type {Map<string, [number, number, number][]>} */
     const dots = new Map();
-    const bars = new Map([[palette.line, new Path2D()], [palette.dot, new Path2D()]]);
+    /** @type {Map<string, [number, number, number, number][]>} */
+    const bars = new Map([[palette.line, []], [palette.dot, []]]);
     scene.nodes.forEach((node, i) => {
       if (marks[i] || !this.#seen(node)) return;
       const sx = node.x * scale + x;
@@ -91,7 +92,7 @@ export class Painter {
       if (i >= scene.placeCount) {
         const w = Math.max(1.5, node.w * scale);
         const h = Math.max(1.5, node.h * scale);
-        bars.get(frame?.transitions[i - scene.placeCount]?.rate ? palette.dot : palette.line)?.rect(sx - w / 2, sy - h / 2, w, h);
+        bars.get(frame?.transitions[i - scene.placeCount]?.rate ? palette.dot : palette.line)?.push([sx - w / 2, sy - h / 2, w, h]);
         return;
       }
       const tokens = frame?.places[i]?.tokens;
@@ -104,9 +105,11 @@ export class Painter {
       else dots.set(fill, [dot]);
     });
     ctx.globalAlpha = 0.45; // what is hot is seen first
-    for (const [fill, path] of bars) {
+    for (const [fill, all] of bars) {
       ctx.fillStyle = fill;
-      ctx.fill(path);
+      ctx.beginPath();
+      for (const bar of all) ctx.rect(...bar);
+      ctx.fill();
     }
     ctx.globalAlpha = 1;
     for (const [fill, all] of dots) {
@@ -244,6 +247,29 @@ export class Painter {
   #weight(arc, colour) {
     const [px, py] = along(arc, arc.length / 2);
     this.#pill(`×${count(arc.weight)}`, px * this.scale + this.x, py * this.scale + this.y, colour);
+  }
+
+  /**
+   * A ring around a node.
+   * @param {import('./scene.js').Scene} scene
+   * @param {number} node
+   * @param {string} colour
+   * @param {number} thick
+   * @param {number[]} dash
+   * @param {number} [room] between the node and the ring
+   */
+  ring(scene, node, colour, thick, dash, room = 6) {
+    const { ctx, scale } = this;
+    const n = scene.nodes[node];
+    const [x, y, w, h] = [n.x * scale + this.x, n.y * scale + this.y, n.w * scale, n.h * scale];
+    ctx.setLineDash(dash);
+    ctx.lineWidth = thick;
+    ctx.strokeStyle = colour;
+    ctx.beginPath();
+    if (n.kind === 'place') ctx.arc(x, y, scene.radius(node, scale) + room, 0, 2 * Math.PI);
+    else ctx.roundRect(x - w / 2 - room, y - h / 2 - room, w + 2 * room, h + 2 * room, 7);
+    ctx.stroke();
+    ctx.setLineDash([]);
   }
 
   /**

@@ -341,13 +341,9 @@ export class Stage {
   /** @param {number} time */
   #paintLayer(time) {
     const begun = performance.now();
-    const { model, camera, painter, width, height } = this;
+    const { model, camera, painter } = this;
     painter.ctx.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
-    const view = {
-      scale: camera.scale, x: camera.x + width * ahead, y: camera.y + height * ahead,
-      width: width * (1 + 2 * ahead), height: height * (1 + 2 * ahead), now: model.now(), alarmed: this.#alarmed(),
-      marks: this.marks, version: this.version,
-    };
+    const view = this.view(ahead);
     if (model.scene) {
       painter.paint(model.scene, model.shown, view);
       if (model.comparing) paintChanges(painter.ctx, painter.palette, model, view);
@@ -357,6 +353,18 @@ export class Stage {
     }
     this.stale = false;
     this.painted = { x: camera.x, y: camera.y, scale: camera.scale, cost: performance.now() - begun, at: time };
+  }
+
+  /**
+   * What a painter must know of what is seen.
+   * @param {number} [more] on each side, as a share of the screen
+   */
+  view(more = 0) {
+    const { camera, width, height } = this;
+    return {
+      scale: camera.scale, x: camera.x + width * more, y: camera.y + height * more, width: width * (1 + 2 * more), height: height * (1 + 2 * more),
+      now: this.model.now(), alarmed: this.#alarmed(), marks: this.marks, version: this.version,
+    };
   }
 
   /** @returns {Set<number>} nodes that an alarm is about */
@@ -386,57 +394,48 @@ export class Stage {
 
   /** What is selected, under the mouse or at the cursor of the keyboard. */
   #marks() {
-    const { model, ctx, camera } = this;
-    const selected = model.selected();
-    const palette = this.painter.palette;
-    for (const node of new Set([selected, this.hovered])) {
-      if (node < 0 || !model.scene) continue;
-      const over = new Painter(ctx, palette);
-      Object.assign(over, { scale: camera.scale, x: camera.x, y: camera.y, width: this.width, height: this.height });
-      over.arcs(model.scene, model.scene.arcsOf[node].map((a) => /** @type {any} */ (model.scene).arcs[a]).filter((a) => this.seen(a.from) && this.seen(a.to)), palette.accent, 2);
-    }
-    this.#flash();
-    for (const id of model.traced) {
-      const node = model.scene?.find('place', id) ?? -1;
-      if (node >= 0) this.#ring(node, palette.accent, 3, [2, 4]);
-    }
-    if (selected >= 0) this.#ring(selected, palette.accent, 3, []);
-    if (this.cursor >= 0 && this.cursor !== selected && document.activeElement === this.canvas) this.#ring(this.cursor, palette.ink, 2, [4, 3]);
+    const { ctx, painter: { palette }, model: { scene } } = this;
+    if (!scene) return;
+    const over = new Painter(ctx, palette);
+    this.chosen(over, this.hovered);
+    this.#flash(over, scene);
+    if (this.cursor >= 0 && this.cursor !== this.model.selected() && document.activeElement === this.canvas) over.ring(scene, this.cursor, palette.ink, 2, [4, 3]);
   }
 
-  /** A ring that closes in on what was looked for. */
-  #flash() {
+  /**
+   * Marks what is selected, and the places of an instance, over what is painted.
+   * @param {Painter} over
+   * @param {number} [hovered] a node whose arcs are marked too, -1 for none
+   */
+  chosen(over, hovered = -1) {
+    const { model, painter: { palette } } = this;
+    const { scene } = model;
+    if (!scene) return;
+    Object.assign(over, { scale: this.camera.scale, x: this.camera.x, y: this.camera.y, width: this.width, height: this.height });
+    const selected = model.selected();
+    for (const node of new Set([selected, hovered])) {
+      if (node >= 0) over.arcs(scene, scene.arcsOf[node].map((a) => scene.arcs[a]).filter((a) => this.seen(a.from) && this.seen(a.to)), palette.accent, 2);
+    }
+    for (const node of model.traced.map((id) => scene.find('place', id))) if (node >= 0) over.ring(scene, node, palette.accent, 3, [2, 4]);
+    if (selected >= 0) over.ring(scene, selected, palette.accent, 3, []);
+  }
+
+  /**
+   * A ring that closes in on what was looked for.
+   * @param {Painter} over
+   * @param {import('./scene.js').Scene} scene
+   */
+  #flash(over, scene) {
     const { node, until } = this.flash;
     const left = until - performance.now();
     if (node < 0) return;
-    if (left <= 0 || !this.model.scene?.nodes[node]) {
+    if (left <= 0 || !scene.nodes[node]) {
       this.flash.node = -1;
       delete this.canvas.dataset.flash;
       return;
     }
-    this.#ring(node, this.painter.palette.accent, 4, [], this.calm.matches ? 10 : 6 + (40 * left) / flashing);
+    over.ring(scene, node, this.painter.palette.accent, 4, [], this.calm.matches ? 10 : 6 + (40 * left) / flashing);
     if (!this.calm.matches) this.#ask();
-  }
-
-  /**
-   * @param {number} node
-   * @param {string} colour
-   * @param {number} thick
-   * @param {number[]} dash
-   * @param {number} [room] between the node and the ring
-   */
-  #ring(node, colour, thick, dash, room = 6) {
-    const { ctx } = this;
-    const { x, y, w, h } = this.where(node);
-    const place = /** @type {any} */ (this.model.scene).nodes[node].kind === 'place';
-    ctx.setLineDash(dash);
-    ctx.lineWidth = thick;
-    ctx.strokeStyle = colour;
-    ctx.beginPath();
-    if (place) ctx.arc(x, y, /** @type {any} */ (this.model.scene).radius(node, this.camera.scale) + room, 0, 2 * Math.PI);
-    else ctx.roundRect(x - w / 2 - room, y - h / 2 - room, w + 2 * room, h + 2 * room, 7);
-    ctx.stroke();
-    ctx.setLineDash([]);
   }
 
   /** @param {number} time */

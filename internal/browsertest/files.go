@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package browsertest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/chromedp"
+)
+
+// Downloads has the tab save files to a directory that ends with its test, and returns it.
+func (b *Tab) Downloads() string {
+	b.t.Helper()
+	dir := b.t.TempDir()
+	params := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID}
+	if _, err := chromedp.CallBrowser(b.ctx, browser.SetDownloadBehavior, params); err != nil {
+		b.t.Fatal(err)
+	}
+	return dir
+}
+
+// Saved waits for a file in a directory of Downloads whose name ends in a text, removes it
+// and returns its name and content.
+func (b *Tab) Saved(dir, end string) (name string, content []byte) {
+	b.t.Helper()
+	for limit := time.Now().Add(patience); time.Now().Before(limit); <-time.After(pollEvery) {
+		files, err := os.ReadDir(dir)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, f := range files {
+			if path := filepath.Join(dir, f.Name()); strings.HasSuffix(f.Name(), end) {
+				if content, err = os.ReadFile(path); err == nil {
+					err = os.Remove(path)
+				}
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				return f.Name(), content
+			}
+		}
+	}
+	b.t.Fatalf("no file …%s was saved", end)
+	return "", nil
+}

@@ -7,61 +7,59 @@ import { subject, words } from './problem.js';
 /** Alarms that are remembered, and marks of them, at most. */
 const most = 2000;
 const shown = 80;
-/** A past that was looked through is looked through again after so long, ms; at so many moments. */
-const again = 10 * 60e3;
-const looks = 12;
 
 /**
- * @typedef {{alarm: import('./model.js').Alarm, raised: number, last: number, gone: number}} Known last: when it was last seen, ms; gone: when it was first not seen after, Infinity for never
+ * @typedef {{alarm: import('./model.js').Alarm, raised: number, cleared: number}} Known ms; cleared: Infinity where that is not known
  * @typedef {{at: number, go: number, kind: 'raised'|'cleared', texts: string[]}} Mark go: a moment that shows it
  */
 
-/** When alarms were raised and cleared, as far as the overviews that came tell. */
+/** When alarms were raised and cleared, as far as the server tells. */
 export class AlarmMarks {
   constructor() {
     /** @type {Map<string, Known>} */ this.known = new Map();
-    this.lookedAt = -Infinity;
+    /** The alarms that were active last. @type {Set<string>|null} */ this.active = null;
+    this.asking = false;
   }
 
   /**
-   * Learns from the alarms of one moment.
-   * @param {import('./model.js').Overview|null} overview
+   * Learns from the alarms of a moment.
+   * @param {import('./model.js').Overview} overview
+   * @returns {Set<string>} what is active
    */
   learn(overview) {
-    if (!overview) return;
-    const at = Date.parse(overview.at);
-    const active = new Set();
-    for (const alarm of overview.alarms) {
-      const raised = Date.parse(alarm.raised ?? alarm.since);
-      const key = `${about(alarm)} ${raised}`;
-      active.add(key);
-      const known = this.known.get(key) ?? { alarm, raised, last: at, gone: Infinity };
-      known.last = Math.max(known.last, at);
-      if (known.gone <= known.last) known.gone = Infinity;
-      this.known.set(key, known);
-    }
-    if (!overview.alarms_left_out) {
-      for (const [key, k] of this.known) if (!active.has(key) && at > k.last) k.gone = Math.min(k.gone, at);
-    }
-    while (this.known.size > most) this.known.delete(/** @type {string} */ (this.known.keys().next().value));
+    const active = new Set(overview.alarms.map((a) => key(a)));
+    for (const alarm of overview.alarms) if (!this.known.has(key(alarm))) this.#note(alarm, Infinity);
+    return active;
   }
 
   /**
-   * Looks through the past once, so that alarms that are over have marks too.
-   * @param {import('./moments.js').Kept|undefined} kept
-   * @param {() => void} learnt called when it is done
+   * Learns from the alarms of now, and asks for those that were cleared if one is no more.
+   * @param {import('./model.js').Overview} overview
+   * @param {() => void} learnt called when their answer is there
    */
-  async look(kept, learnt) {
-    if (!kept || Date.now() - this.lookedAt < again) return;
-    this.lookedAt = Date.now();
-    const from = Date.parse(kept.from);
-    const to = Date.parse(kept.to);
+  async follow(overview, learnt) {
+    const before = this.active;
+    if (this.asking) return;
+    this.active = this.learn(overview);
+    if (before && [...before].every((k) => this.active?.has(k))) return;
+    this.asking = true;
     try {
-      for (let i = 1; i < looks; i++) this.learn(await ask('overview', { at: new Date(from + ((to - from) * i) / looks).toISOString() }));
+      for (const c of (await ask('alarms/cleared')).cleared) this.#note(c, Date.parse(c.cleared));
+      learnt();
     } catch {
-      // The marks show what is known.
+      this.active = null; // asked again with the next overview
     }
-    learnt();
+    this.asking = false;
+  }
+
+  /**
+   * @param {import('./model.js').Alarm} alarm
+   * @param {number} cleared
+   */
+  #note(alarm, cleared) {
+    const known = this.known.get(key(alarm));
+    this.known.set(key(alarm), { alarm: known?.alarm ?? alarm, raised: raised(alarm), cleared });
+    if (this.known.size > most) this.known.delete(/** @type {string} */ (this.known.keys().next().value));
   }
 
   /**
@@ -72,18 +70,29 @@ export class AlarmMarks {
   in({ from, to, step }) {
     /** @type {Map<string, Mark>} */
     const marks = new Map();
-    const add = (/** @type {Mark['kind']} */ kind, /** @type {number} */ at, /** @type {number} */ go, /** @type {string} */ text) => {
-      if (at < from || at > to) return;
-      const key = `${kind} ${Math.floor(((at - from) / (to - from)) * shown)}`;
-      const same = marks.get(key);
+    const add = (/** @type {Mark['kind']} */ kind, /** @type {number} */ at, /** @type {string} */ what) => {
+      if (!(at >= from && at <= to)) return;
+      const place = `${kind} ${Math.floor(((at - from) / (to - from)) * shown)}`;
+      const same = marks.get(place);
+      const text = `${when(at)} ${kind}: ${what}`;
       if (same) same.texts.push(text);
-      else marks.set(key, { at, go: Math.min(go, to), kind, texts: [text] });
+      else marks.set(place, { at, go: Math.min(at + step, to), kind, texts: [text] });
     };
-    for (const { alarm, raised, last, gone } of this.known.values()) {
+    for (const { alarm, raised: begun, cleared } of this.known.values()) {
       const what = `${subject(alarm)}: ${words(alarm)}`;
-      add('raised', raised, raised + step, `${when(raised)} raised: ${what}`);
-      if (gone < Infinity) add('cleared', Math.max(last, (last + gone) / 2), gone, `between ${when(last)} and ${when(gone)} cleared: ${what}`);
+      add('raised', begun, what);
+      add('cleared', cleared, what);
     }
     return [...marks.values()].sort((a, b) => a.at - b.at);
   }
+}
+
+/** @param {import('./model.js').Alarm} a */
+function raised(a) {
+  return Date.parse(a.raised ?? a.since);
+}
+
+/** @param {import('./model.js').Alarm} a */
+function key(a) {
+  return `${about(a)} ${raised(a)}`;
 }

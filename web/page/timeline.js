@@ -134,10 +134,8 @@ export class Timeline {
 
   #learn() {
     const { model, alarms } = this;
-    alarms.learn(model.latest);
-    if (!model.moment || model.moment.asking) return;
-    if (model.moment.overview) alarms.learn(model.moment.overview);
-    if (!model.playing) alarms.look(model.latest?.history, () => this.show());
+    if (model.latest) alarms.follow(model.latest, () => this.show());
+    if (model.moment?.overview) alarms.learn(model.moment.overview);
   }
 
   #slide() {

@@ -123,6 +123,7 @@ func (f *fake) mux() http.Handler {
 	mux.HandleFunc("GET /api/v1/live", f.live)
 	mux.HandleFunc("GET /api/v1/overview", f.overviewOf)
 	mux.HandleFunc("GET /api/v1/history", f.history)
+	mux.HandleFunc("GET /api/v1/alarms/cleared", f.cleared)
 	for name, of := range map[string]func(*scripted, *http.Request) any{
 		"drawing": drawn,
 		"place":   place, "stuck": stuck, "transition": transition, "instance": instance,

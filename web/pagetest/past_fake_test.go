@@ -4,6 +4,7 @@ package pagetest
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -88,6 +89,19 @@ func (f *fake) overviewOf(w http.ResponseWriter, r *http.Request) {
 		doc["archive"] = true
 	}
 	answer(w, doc)
+}
+
+// cleared answers with the alarms that are over.
+func (f *fake) cleared(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	list := []map[string]any{}
+	for _, a := range f.past.cleared {
+		a = maps.Clone(a)
+		a["cleared"] = a["until"]
+		list = append(list, a)
+	}
+	answer(w, map[string]any{"cleared": list})
 }
 
 // history answers with the frame of a moment.

@@ -101,18 +101,18 @@ func notMixed(t *testing.T, b *browsertest.Tab) {
 }
 
 // openedPast is the page of the shop's net, whose drawing can be read.
-func openedPast(t *testing.T, chromium *browsertest.Browser, address string) (*browsertest.Tab, *fake, *scripted) {
+func openedPast(t *testing.T, chromium *browsertest.Browser) (*browsertest.Tab, *fake, *scripted) {
 	t.Helper()
-	_, f, s := opened(t, chromium)
+	f, s := served(t)
 	b := chromium.Tab(t)
 	b.Before(noted)
-	b.Open(f.url() + address)
+	b.Open(f.url())
 	b.Until(`!document.querySelector('#time').disabled`)
 	return b, f, s
 }
 
 func allPartsShowOneMoment(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := openedPast(t, chromium, "")
+	b, f, _ := openedPast(t, chromium)
 	b.Until(together(0, everyPart))
 	browsertest.Eval[bool](b, watch)
 	slide(b, 24)
@@ -135,7 +135,7 @@ func allPartsShowOneMoment(t *testing.T, chromium *browsertest.Browser) {
 // Answers that come late, and in another order than they were asked for, are never shown beside
 // those of another moment.
 func lateAnswersAreNotMixedIn(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := openedPast(t, chromium, "")
+	b, f, _ := openedPast(t, chromium)
 	var mu sync.Mutex
 	gates := map[string]chan struct{}{}
 	gate := func(key string) chan struct{} {
@@ -198,7 +198,7 @@ func lateAnswersAreNotMixedIn(t *testing.T, chromium *browsertest.Browser) {
 
 // Where overviews are kept at other times than frames, both are of the earlier one.
 func bothHalvesAreOfOneTime(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := openedPast(t, chromium, "")
+	b, f, _ := openedPast(t, chromium)
 	for _, seldom := range []string{"overview", "history"} {
 		f.change(func() { f.past.seldom = map[string]time.Duration{seldom: time.Minute} })
 		at := time.Now().Add(-20 * time.Minute).Truncate(time.Minute).Add(40 * time.Second).UnixMilli()
@@ -243,7 +243,7 @@ func whatIsNotKeptIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		}, `^The data of \d\d:\d\d:\d\d cannot be loaded: Prometheus does not answer\.`, false, false},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
-			b, f, s := openedPast(t, chromium, "")
+			b, f, s := openedPast(t, chromium)
 			f.change(func() { c.change(f, s) })
 			at := time.Now().Add(-24 * time.Minute).UTC().Format(time.RFC3339)
 			b.Open(f.url() + "?again#net=" + s.def.ID + "&at=" + at)
@@ -269,7 +269,7 @@ func whatIsNotKeptIsSaid(t *testing.T, chromium *browsertest.Browser) {
 
 // Each picture of play is one moment, and it ends at now.
 func playGoesToNow(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := openedPast(t, chromium, "")
+	b, f, _ := openedPast(t, chromium)
 	b.Do(chromedp.SetValue(chromedp.CSS("#speed"), "600"))
 	browsertest.Eval[bool](b, `document.querySelector('#speed').dispatchEvent(new Event('change'))`)
 	slide(b, 30)
@@ -303,7 +303,7 @@ func playGoesToNow(t *testing.T, chromium *browsertest.Browser) {
 
 // While it plays, dots move as fast as it plays, and not for who prefers that.
 func playMovesDots(t *testing.T, chromium *browsertest.Browser) {
-	b, _, _ := openedPast(t, chromium, "")
+	b, _, _ := openedPast(t, chromium)
 	slide(b, 50)
 	b.Until(`document.querySelector('.banner.past') && document.querySelector('.worth').textContent === ''`)
 	b.Keys("p")
@@ -322,7 +322,7 @@ func changed(f *fake, s *scripted) {
 }
 
 func thePastIsComparedWithNow(t *testing.T, chromium *browsertest.Browser) {
-	b, f, s := openedPast(t, chromium, "")
+	b, f, s := openedPast(t, chromium)
 	f.change(func() { changed(f, s) })
 	if !browsertest.Eval[bool](b, `document.querySelector('#compare').disabled`) {
 		t.Error("now can be compared with now")
@@ -358,7 +358,7 @@ func thePastIsComparedWithNow(t *testing.T, chromium *browsertest.Browser) {
 
 // Nothing can be done to the past, and the drawer has no numbers of now.
 func thePastCannotBeChanged(t *testing.T, chromium *browsertest.Browser) {
-	b, f, _ := openedPast(t, chromium, "")
+	b, f, _ := openedPast(t, chromium)
 	f.change(func() { f.actions, f.acts = true, true })
 	b.Click(".alarm")
 	b.Until(`document.querySelector('.acts button') && document.querySelector('#panel .do')`)
@@ -388,7 +388,7 @@ func thePastCannotBeChanged(t *testing.T, chromium *browsertest.Browser) {
 
 // With an archive the slider spans more than an hour.
 func theSliderSpansDays(t *testing.T, chromium *browsertest.Browser) {
-	b, f, s := openedPast(t, chromium, "")
+	b, f, s := openedPast(t, chromium)
 	if !browsertest.Eval[bool](b, `document.querySelector('#range').hidden`) {
 		t.Error("without an archive there is a choice of one")
 	}
@@ -414,25 +414,32 @@ func theSliderSpansDays(t *testing.T, chromium *browsertest.Browser) {
 
 // Marks above the slider lead to where alarms were raised and cleared.
 func marksShowAlarms(t *testing.T, chromium *browsertest.Browser) {
-	b, f, s := openedPast(t, chromium, "")
-	f.change(func() { changed(f, s) })
-	b.Until(`document.querySelectorAll('.alarm-marks .raised').length === 2`)
-	b.Keys("[") // in the past it looks for those that are over
-	b.Until(`document.querySelectorAll('.alarm-marks .raised').length >= 2 && document.querySelectorAll('.alarm-marks .cleared').length === 1`)
-	b.Until(`/cleared: Ship/.test(document.querySelector('.alarm-marks .cleared').title)`)
-	b.Keys("l", "{")
+	b, f, s := openedPast(t, chromium)
+	b.Until(`document.querySelectorAll('.alarm-marks .raised').length === 1`)
+	f.change(func() {
+		changed(f, s)
+		f.alarms = f.alarms[1:] // the first is cleared
+		f.past.cleared = append(f.past.cleared, map[string]any{"index": 7, "alarm": "tokenStuck", "severity": "minor", "net": s.def.ID, "place": "paymentUnclear", "affected": 3, "after_seconds": 600,
+			"since": moment(nowMS() - 32*minute), "until": moment(nowMS() - 3*minute), "text": "stuck"})
+	})
+	b.Until(`document.querySelectorAll('.alarm-marks .raised').length >= 3 && document.querySelectorAll('.alarm-marks .cleared').length === 2`)
+	b.Until(`/^alarm \d\d:\d\d:\d\d cleared: Ship: 2 instances/.test(document.querySelector('.alarm-marks .cleared').title)`)
+	b.Screenshot("marks")
+	b.Keys("{")
+	b.Until(together(3, "title list oldest headline drawing link") + ` && document.title.startsWith('▲1 ')`)
+	b.Keys("{")
 	b.Until(together(6, "title list oldest headline drawing link") + ` && document.title.startsWith('▲2 ')`)
 	b.Keys("{")
-	b.Until(`!document.title.startsWith('▲2 ') && / (1[5-9]|20) m .* ago/.test(document.querySelector('#timeline output').innerText)`)
+	b.Until(together(20, "title list oldest headline drawing link") + ` && document.title.startsWith('▲1 ')`)
 	b.Keys("}")
 	b.Until(together(6, "title list oldest headline drawing link"))
-	b.Click(".alarm-marks .raised")
-	b.Until(together(32, "title list oldest headline drawing link"))
+	b.Click(".alarm-marks .cleared")
+	b.Until(together(20, "title list oldest headline drawing link"))
 	b.Clean(f.addr, false)
 }
 
 func thePastOnAPhone(t *testing.T, chromium *browsertest.Browser) {
-	b, f, s := openedPast(t, chromium, "")
+	b, f, s := openedPast(t, chromium)
 	phone(b)
 	f.change(func() { f.past.archive = 60 * time.Hour; changed(f, s) })
 	fits := func(state string) {

@@ -75,7 +75,7 @@ export class Banners {
     if (!moment.overview && !moment.frame) return model.lacks;
     const ago = `${age((model.clock.now() - moment.at) / 1000)} ago`;
     const parts = [`The data shown is of ${when(moment.at)}, ${ago}${moment.archive ? ', from the archive' : ''}.`, model.lacks];
-    if (model.comparing) parts.push(`What differs from now is marked: ${model.current ? '+ more now, − fewer now, same: the oldest token is still there' : 'the net of now is not known'}.`);
+    if (model.comparing) parts.push(model.current ? 'Compared with now: + more now, − fewer now, same: the oldest token is still there.' : 'It cannot be compared: the numbers of now are not known.');
     return parts.filter(Boolean).join(' ');
   }
 

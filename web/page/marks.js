@@ -7,6 +7,8 @@ import { subject, words } from './problem.js';
 /** Alarms that are remembered, and marks of them, at most. */
 const most = 2000;
 const shown = 80;
+/** The server is asked for cleared alarms so often at most, ms. */
+const pause = 5000;
 
 /**
  * @typedef {{alarm: import('./model.js').Alarm, raised: number, cleared: number}} Known ms; cleared: Infinity where that is not known
@@ -17,8 +19,9 @@ const shown = 80;
 export class AlarmMarks {
   constructor() {
     /** @type {Map<string, Known>} */ this.known = new Map();
-    /** The alarms that were active last. @type {Set<string>|null} */ this.active = null;
-    this.asking = false;
+    /** The alarms that were active last. @type {Set<string>} */ this.active = new Set();
+    /** Whether alarms may have been cleared that are not known. */ this.stale = true;
+    this.lookedAt = -Infinity;
   }
 
   /**
@@ -33,23 +36,29 @@ export class AlarmMarks {
   }
 
   /**
-   * Learns from the alarms of now, and asks for those that were cleared if one is no more.
+   * Learns from the alarms of now.
    * @param {import('./model.js').Overview} overview
-   * @param {() => void} learnt called when their answer is there
    */
-  async follow(overview, learnt) {
+  follow(overview) {
     const before = this.active;
-    if (this.asking) return;
     this.active = this.learn(overview);
-    if (before && [...before].every((k) => this.active?.has(k))) return;
-    this.asking = true;
+    for (const k of before) this.stale ||= !this.active.has(k);
+  }
+
+  /**
+   * Asks for the alarms that were cleared, if there may be others.
+   * @param {() => void} learnt called when the answer is there
+   */
+  async look(learnt) {
+    if (!this.stale || Date.now() - this.lookedAt < pause) return;
+    this.stale = false;
+    this.lookedAt = Date.now();
     try {
       for (const c of (await ask('alarms/cleared')).cleared) this.#note(c, Date.parse(c.cleared));
       learnt();
     } catch {
-      this.active = null; // asked again with the next overview
+      this.stale = true; // asked again with a later overview
     }
-    this.asking = false;
   }
 
   /**

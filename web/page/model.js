@@ -351,7 +351,7 @@ export class Model extends EventTarget {
 
   /** Asks once more for a moment that could not be had. */
   #again() {
-    if (!this.moment?.lacks) return;
+    if (!this.moment?.failed) return;
     this.moment = { ...this.moment, asking: true };
     this.#travel();
   }

@@ -5,6 +5,8 @@ import { Frame } from './frame.js';
 
 /** How many moments are kept at hand; those that play fetches ahead are among them. */
 const most = 12;
+/** How often the later of two answers is asked for again. */
+const tries = 3;
 /** Two answers are of one moment if their times differ by less, ms. */
 const same = 2;
 /** What is kept is no answer for a time that is so many of its steps, and so long, later; ms. */
@@ -90,8 +92,10 @@ async function moment(net, asked, kept, signal) {
   const one = (/** @type {string} */ at) => answer('history', { net, at }, asked, signal);
   let [o, f] = await Promise.all([all(time), net ? one(time) : { doc: null, at: 0, why: '' }]);
   // The times of the server are finer than milliseconds, so it is asked with its own.
-  if (o.doc && f.doc && o.at > f.at + same) o = await all(f.doc.at);
-  else if (o.doc && f.doc && f.at > o.at + same) f = await one(o.doc.at);
+  for (let k = 0; k < tries && o.doc && f.doc && Math.abs(o.at - f.at) > same; k++) {
+    if (o.at > f.at) o = await all(f.doc.at);
+    else f = await one(o.doc.at);
+  }
   return joined(net, asked, kept, o, f);
 }
 

@@ -42,9 +42,10 @@ function place(node, model) {
   const later = now ?? then;
   const old = (/** @type {any} */ frame, /** @type {number} */ at) => (frame?.places[node]?.tokens === 0 ? 'empty' : age(frame?.oldestAge(node, at)));
   const oldest = old(shown, model.at);
+  const present = old(model.current, model.clock.now());
   return [facts([
     ['tokens', both(then.tokens, later.tokens)], ['instances', both(then.instances, later.instances)],
-    ['oldest', now ? `${oldest} → ${old(model.current, model.clock.now())}` : oldest], ['arrivals', both(then.arrival_rate, later.arrival_rate, rate)],
+    ['oldest', later === then || oldest === present ? oldest : `${oldest} → ${present}`], ['arrivals', both(then.arrival_rate, later.arrival_rate, rate)],
   ]), ...(final ? [el('p', { class: 'quiet' }, 'No transition takes tokens from here: they are finished work, not stuck.')] : [])];
 }
 
@@ -70,9 +71,10 @@ function transition(node, model) {
  * @param {import('./model.js').Model} model
  */
 function series(kind, answer, model) {
-  const range = { from: model.at - hour, to: model.at, mark: model.at, pick: (/** @type {number} */ ms) => model.travel(Math.round(ms)) };
-  const points = (answer?.series?.points ?? []).filter((/** @type {(number|null)[]} */ p) => p[0] !== null && p[0] >= range.from && p[0] <= range.to);
+  const { at } = model;
+  const points = (answer?.series?.points ?? []).filter((/** @type {(number|null)[]} */ p) => p[0] !== null && p[0] >= at - hour && p[0] <= at);
   if (!points.length) return [el('p', { class: 'quiet' }, answer ? 'The hour before is not kept.' : 'asking …')];
+  const range = { from: Math.min(points[0][0], at - 60e3), to: at, mark: at, pick: (/** @type {number} */ ms) => model.travel(Math.round(ms)) };
   const lines = kind === 'place'
     ? [['Tokens', 1, count, ''], ['Oldest token', 2, age, 'warm']]
     : [['Firings', 1, rate, ''], ['Running', 2, count, 'warm']];

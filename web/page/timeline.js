@@ -47,6 +47,7 @@ export class Timeline {
     const { model, root } = this;
     this.slider.addEventListener('input', () => this.#slide());
     model.on('overview', () => this.#learn());
+    for (const type of ['pointerenter', 'focusin']) root.addEventListener(type, () => this.#look());
     model.on('overview address link frame', () => this.show());
     new ResizeObserver(() => this.show()).observe(root);
   }
@@ -134,8 +135,14 @@ export class Timeline {
 
   #learn() {
     const { model, alarms } = this;
-    if (model.latest) alarms.follow(model.latest, () => this.show());
+    if (model.latest) alarms.follow(model.latest);
     if (model.moment?.overview) alarms.learn(model.moment.overview);
+    if (model.moment || this.root.matches(':hover, :focus-within')) this.#look();
+  }
+
+  /** Readers who do not look at the past ask for nothing of it. */
+  #look() {
+    this.alarms.look(() => this.show());
   }
 
   #slide() {
@@ -171,6 +178,7 @@ export class Timeline {
    */
   leap(way) {
     if (this.slider.disabled) return;
+    this.#look();
     const at = this.model.where.at || this.span.to;
     const near = this.alarms.in(this.span).filter((m) => (m.go - at) * way > 1);
     const next = near[way < 0 ? near.length - 1 : 0];

@@ -16,7 +16,7 @@ import (
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-// slide moves the slider to so many minutes ago, in a span of an hour.
+// slide moves the slider to a number of minutes ago, in a span of an hour.
 func slide(b *browsertest.Tab, minutes float64) {
 	browsertest.Eval[bool](b, fmt.Sprintf(`(() => { const s = document.querySelector('#time'); s.value = Math.round(s.max * (1 - %f / 60));
 		s.dispatchEvent(new Event('input', {bubbles: true})); return true; })()`, minutes))
@@ -422,6 +422,7 @@ func marksShowAlarms(t *testing.T, chromium *browsertest.Browser) {
 		f.past.cleared = append(f.past.cleared, map[string]any{"index": 7, "alarm": "tokenStuck", "severity": "minor", "net": s.def.ID, "place": "paymentUnclear", "affected": 3, "after_seconds": 600,
 			"since": moment(nowMS() - 32*minute), "until": moment(nowMS() - 3*minute), "text": "stuck"})
 	})
+	b.Do(chromedp.Focus(chromedp.CSS("#time")))
 	b.Until(`document.querySelectorAll('.alarm-marks .raised').length >= 3 && document.querySelectorAll('.alarm-marks .cleared').length === 2`)
 	b.Until(`/^alarm \d\d:\d\d:\d\d cleared: Ship: 2 instances/.test(document.querySelector('.alarm-marks .cleared').title)`)
 	b.Screenshot("marks")

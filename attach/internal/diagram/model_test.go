@@ -146,9 +146,9 @@ func TestAnotherVersionHasCoordinatesAndKeepsWhatIsBeforeATask(t *testing.T) {
 // The file goes along with the net, so that the live page shows it as its author drew it.
 func TestANetHasItsFile(t *testing.T) {
 	l := netOf(t, `<task id="a"/>`)
-	text, err := l.Def.Model.Text()
-	if err != nil || !strings.Contains(string(text), `<task id="a"/>`) {
-		t.Errorf("text %q, %v; want the file", text, err)
+	texts, err := l.Def.Model.Texts()
+	if err != nil || !strings.Contains(string(texts[0]), `<task id="a"/>`) {
+		t.Errorf("texts %q, %v; want the file", texts, err)
 	}
 	before := l.Def.Model
 	if l.Merge(netOf(t, `<task id="b"/>`)); l.Def.Model != before {

@@ -15,10 +15,14 @@
  * @property {boolean} quiet what is quiet is collapsed
  * @property {string} around kind and id of the node whose surroundings are shown, '' for the whole net
  * @property {number} steps how far they reach
+ * @property {string} find what is searched for
+ * @property {string} look a node's kind and id behind a scale: what part of the drawing is shown first, '' for all
  */
 
 /** The most steps of a neighbourhood. */
 export const mostSteps = 5;
+/** The most characters of a search. */
+const longest = 200;
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
 const ranges = /** @type {const} */ (['6h', '24h', '7d']);
 const filters = ['severity', 'of', 'alarm', 'acknowledged', 'silenced'];
@@ -34,6 +38,7 @@ export function parse(hash) {
   return {
     net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, range: ranges.find((r) => r === q.get('range')) ?? '', compare: q.has('compare'), table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '', quiet: q.has('quiet'),
     around: q.get('around') ?? '', steps: Math.max(1, Math.min(mostSteps, Math.round(Number(q.get('steps'))) || 1)),
+    find: (q.get('q') ?? '').slice(0, longest), look: q.get('look') ?? '',
     filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])),
   };
 }
@@ -57,6 +62,8 @@ export function hash(where) {
     q.set('around', where.around);
     q.set('steps', String(where.steps));
   }
+  if (where.find) q.set('q', where.find);
+  if (where.look) q.set('look', where.look);
   return '#' + q.toString();
 }
 

@@ -91,6 +91,20 @@ export class Camera {
   }
 
   /**
+   * Brings a point into the middle at a scale, within what zooming allows.
+   * @param {number} wx
+   * @param {number} wy
+   * @param {number} width
+   * @param {number} height
+   * @param {number} scale
+   */
+  to(wx, wy, width, height, scale) {
+    this.zoom(scale / this.scale, 0, 0);
+    this.x = width / 2 - wx * this.scale;
+    this.y = height / 2 - wy * this.scale;
+  }
+
+  /**
    * Moves only if a point is not well inside.
    * @param {number} wx
    * @param {number} wy

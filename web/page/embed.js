@@ -6,6 +6,7 @@ import { BpmnStage } from './bpmn.js';
 import { byId, el, name, say, syncRows } from './dom.js';
 import { matches } from './filter.js';
 import { age, clock, label, plural, visible } from './format.js';
+import { lookThere } from './look.js';
 import { Model } from './model.js';
 import { about, mark, subject, urgency, words } from './problem.js';
 import { Stage } from './stage.js';
@@ -23,6 +24,7 @@ const alarms = query.has('alarms');
 const model = new Model();
 const canvas = /** @type {HTMLCanvasElement} */ (byId('net'));
 const stage = new Stage(model, canvas, theme);
+lookThere(model, stage);
 const bpmn = new BpmnStage(model, byId('bpmn'), theme);
 new Tip(model, { get now() { return model.bpmn ? bpmn : stage; } });
 

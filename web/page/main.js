@@ -11,6 +11,7 @@ import { Help } from './help.js';
 import { Instances } from './instances.js';
 import { shortcuts, walk } from './keys.js';
 import { Lists } from './lists.js';
+import { lookThere } from './look.js';
 import { Minimap } from './minimap.js';
 import { Model } from './model.js';
 import { Panel } from './panel.js';
@@ -43,6 +44,7 @@ new Tip(model, views);
 new Banners(model);
 new Headline(model);
 new Minimap(model, stage, theme);
+lookThere(model, stage);
 const sightBar = new SightBar(model, stage);
 
 const search = new Search(model, (match) => {

@@ -151,7 +151,7 @@ export class Model extends EventTarget {
 
   /** @param {string} net */
   openNet(net) {
-    this.address.go({ net, kind: '', id: '', around: '' });
+    this.address.go({ net, kind: '', id: '', around: '', look: '' });
   }
 
   /**

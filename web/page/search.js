@@ -23,7 +23,13 @@ export class Search {
     this.list = byId('matches');
     /** @type {Match[]} */ this.matches = [];
     this.active = 0;
-    this.input.addEventListener('input', () => this.#look());
+    this.input.value = model.where.find;
+    this.input.addEventListener('input', () => {
+      model.address.go({ find: this.input.value.slice(0, 200) }, true);
+      this.#look();
+    });
+    model.on('address', () => this.#turn());
+    model.addEventListener('drawing', () => model.where.find && !model.where.kind && this.#look(), { once: true });
     this.input.addEventListener('focus', () => this.#look());
     this.input.addEventListener('blur', () => this.#close());
     this.input.addEventListener('keydown', (event) => this.#key(event));
@@ -34,6 +40,13 @@ export class Search {
   open() {
     this.input.focus();
     this.input.select();
+  }
+
+  /** Shows the search of the address, unless the reader types. */
+  #turn() {
+    if (document.activeElement === this.input || this.input.value === this.model.where.find) return;
+    this.input.value = this.model.where.find;
+    this.#close();
   }
 
   #look() {
@@ -63,6 +76,7 @@ export class Search {
       this.#choose(this.active);
     } else if (event.key === 'Escape') {
       this.input.value = '';
+      this.model.address.go({ find: '' }, true);
       this.#close();
       this.home();
     } else {

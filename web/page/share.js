@@ -3,6 +3,7 @@ import { hash } from './address.js';
 import { download } from './api.js';
 import { byId, el, say } from './dom.js';
 import { clock, visible } from './format.js';
+import { looked } from './look.js';
 import { asPNG, asSVG, picture } from './picture.js';
 
 /** The dialog to give what one sees to others: a link, a picture, tables. */
@@ -67,7 +68,7 @@ export class Share {
 
   #address() {
     const { where } = this.model;
-    this.link.value = new URL(hash({ ...where, at: this.fixed.checked ? this.at : where.at }), location.href).href;
+    this.link.value = new URL(hash({ ...where, at: this.fixed.checked ? this.at : where.at, look: looked(this.stage) }), location.href).href;
   }
 
   async #copy() {

@@ -125,9 +125,10 @@ export class Stage {
    * Brings a point of the drawing into the middle.
    * @param {number} x
    * @param {number} y
+   * @param {number} [scale]
    */
-  lookAt(x, y) {
-    this.#look(() => this.camera.center(x, y, this.width, this.height, this.camera.scale));
+  lookAt(x, y, scale = this.camera.scale) {
+    this.#look(() => this.camera.to(x, y, this.width, this.height, scale));
   }
 
   /**

@@ -55,6 +55,7 @@ func TestThePage(t *testing.T) {
 		{"back and forth restore what was seen", backAndForthRestoreWhatWasSeen},
 		{"a link is copied, also without a secure context", aLinkIsCopied},
 		{"a link to this moment shows what its sender saw", aLinkToThisMomentShowsWhatItsSenderSaw},
+		{"a link has the search and the part that is seen", aLinkHasTheSearchAndThePart},
 		{"tables are saved as they are filtered", tablesAreSavedAsTheyAreFiltered},
 		{"a picture is of what is seen", aPictureIsOfWhatIsSeen},
 		{"a picture of a part and of a large net", aPictureOfAPartAndOfALargeNet},

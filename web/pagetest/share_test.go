@@ -4,6 +4,7 @@ package pagetest
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func anyAddressIsHarmless(t *testing.T, chromium *browsertest.Browser) {
 		"net=" + s.def.ID + "&place=<script>alert(1)</script>", "net=" + s.def.ID + "&around=place+none&steps=1e99&quiet&view=<b>", "net=" + s.def.ID + "&around=__proto__&steps=NaN",
 		"net=" + s.def.ID + "&severity=<img+src=x>&of=__proto__&alarm=constructor&acknowledged=maybe&silenced=%00", "net=" + s.def.ID + "&at=2999-01-01", "net=" + s.def.ID + "&at=-271821-04-20",
 		"net=" + s.def.ID + "&at=javascript:alert(2)", "net=" + s.def.ID + "&transition=&place=&instance=", "net=" + s.def.ID + "&place=" + strings.Repeat("x", 100_000), "%", "=&&=&#?net=x", "net=" + s.def.ID + "&__proto__=x&hasOwnProperty=y",
-		"net=" + s.def.ID + "&net=x&place=idle&transition=pay&table&table=&q=" + url.QueryEscape("\u202e\x00<script>"),
+		"net=" + s.def.ID + "&look=1e999+place+idle", "net=" + s.def.ID + "&look=-1+place", "net=" + s.def.ID + "&look=0.5+place+__proto__&q=x", "net=" + s.def.ID + "&net=x&place=idle&transition=pay&table&table=&q=" + url.QueryEscape("\u202e\x00<script>"),
 	} {
 		b.Do(chromedp.Navigate("about:blank"))
 		b.Open(f.url() + "#" + hash)
@@ -83,9 +84,8 @@ func aLinkIsCopied(t *testing.T, chromium *browsertest.Browser) {
 		if !secure {
 			b.Before(`delete Navigator.prototype.clipboard`)
 		}
-		want := f.url() + "#net=" + s.def.ID + "&place=paid&severity=" + map[bool]string{true: "major", false: "minor"}[secure]
+		want := f.url() + "#net=" + s.def.ID + "&severity=" + map[bool]string{true: "major", false: "minor"}[secure]
 		b.Open(want)
-		b.Until(`!document.querySelector('#panel').hidden`)
 		b.Click("#share-open")
 		b.Click("#share [data-key=copy]")
 		b.Until(`document.querySelector('#share .said').textContent === 'Copied.'`)
@@ -132,6 +132,44 @@ func aLinkToThisMomentShowsWhatItsSenderSaw(t *testing.T, chromium *browsertest.
 	other.Until(`document.querySelector('.banner.past')?.textContent.includes('` + said + `') && document.querySelector('#panel h2').innerText === 'Payment unclear'`)
 	other.Keys("s")
 	other.Until(`document.querySelector('#share-fixed').checked && document.querySelector('#share-link').value === '` + link.String() + `'`)
+	b.Clean(f.addr, false)
+	other.Clean(f.addr, false)
+}
+
+// What is searched for and the part of the drawing that is seen are in a link too. The
+// address has the part only until it is shown.
+func aLinkHasTheSearchAndThePart(t *testing.T, chromium *browsertest.Browser) {
+	b, f, s := opened(t, chromium)
+	b.Do(chromedp.SendKeys(chromedp.CSS("#query"), "refun"))
+	b.Until(`location.hash.endsWith('q=refun')`)
+	b.Do(chromedp.Focus(chromedp.CSS("#net")))
+	b.Keys("+", "+", "+", "+")
+	b.Do(chromedp.DragAndDropXY(900, 600, 1000, 560, 5))
+	b.Until(`Number(document.querySelector('#net').dataset.camera.split(' ')[2]) > 0.5`)
+	b.Keys("s")
+	b.Until(`document.querySelector('#share').open`)
+	link := browsertest.Eval[string](b, `document.querySelector('#share-link').value`)
+	camera := `document.querySelector('#net').dataset.camera.split(' ').map(Number)`
+	before := browsertest.Eval[[]float64](b, camera)
+	other := chromium.Tab(t)
+	other.Do(chromedp.EmulateViewport(1100, 700))
+	other.Open(link)
+	other.Until(`document.querySelector('#query').value === 'refun' && document.querySelector('#matches').innerText.includes('Refunded') && location.hash === '#net=` + s.def.ID + `&q=refun'`)
+	if after := browsertest.Eval[[]float64](other, camera); math.Abs(after[2]-before[2]) > 0.01 {
+		t.Errorf("%s shows the scale %v; want %v", link, after[2], before[2])
+	}
+	look, err := url.ParseQuery(strings.SplitN(link, "#", 2)[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, id, _ := strings.Cut(strings.SplitN(look.Get("look"), " ", 2)[1], " ")
+	x, y := other.Point(s.at(node(s, id)))
+	box := browsertest.Eval[[]float64](other, `(() => { const r = document.querySelector('#net').getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; })()`)
+	if math.Abs(x-box[0]) > 2 || math.Abs(y-box[1]) > 2 {
+		t.Errorf("%s shows %s at %v, %v; want it in the middle, %v", link, id, x, y, box)
+	}
+	b.Keys("\x1b", "0", "s")
+	b.Until(`document.querySelector('#share').open && !document.querySelector('#share-link').value.includes('look=')`)
 	b.Clean(f.addr, false)
 	other.Clean(f.addr, false)
 }

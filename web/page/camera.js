@@ -63,9 +63,11 @@ export class Camera {
    * @param {{left: number, top: number, right: number, bottom: number}} box
    * @param {number} width of the screen
    * @param {number} height
+   * @param {number} [foot] at the lower edge, which something else covers
    */
-  fit(box, width, height) {
+  fit(box, width, height, foot = 0) {
     const margin = Math.min(48, width / 14);
+    height -= Math.max(0, foot - margin);
     const w = box.right - box.left;
     const h = box.bottom - box.top;
     this.scale = Math.min(1.2, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));

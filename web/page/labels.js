@@ -6,8 +6,10 @@ const line = 12;
 const perCharacter = 5.9;
 const cell = 40;
 /** How far from its place, in pixels, and in how many directions a name of the first is tried that has no room beside the place. */
-const rings = [20, 34, 50, 70, 95, 125, 160, 200, 250];
-const directions = 20;
+const rings = [20, 34, 50, 70, 95, 125, 160, 200, 250, 320, 400];
+const directions = 24;
+/** How far such a name may be beside the drawing, so that it is on the screen where all of the net is. */
+const overhang = 16;
 /** How large the hottest place is at least where nodes are dots. */
 const dot = 3.6;
 /** Places smaller than this have no room for their number. */
@@ -137,10 +139,13 @@ export class Labels {
     const below = { x, y: y + r + 7 + line / 2 };
     const beside = [{ x, y: y - r - 9 - high - line / 2 }, { x: x + r + 6 + half, y: y - high / 2 }, { x: x - r - 6 - half, y: y - high / 2 }];
     const near = (first ? [below, ...beside] : [below]).find(free);
-    const at = near ?? (first ? farther(x, y, half, high, free) : null);
+    const { left, right } = this.scene.box;
+    const inside = (/** @type {{x: number, y: number}} */ p) => p.x - half > left * scale - overhang && p.x + half < right * scale + overhang && free(p);
+    const at = near ?? (first ? farther(x, y, half, high, inside) ?? farther(x, y, half, high, free) : null);
     if (!at) return;
     this.texts.add(box(at));
-    this.written.push({ node: i, lines, ...at, ...(near ? {} : { from: [x, y] }) });
+    const share = (r + 5) / Math.hypot(at.x - x, at.y - y); // outside of the place
+    this.written.push({ node: i, lines, ...at, ...(near ? {} : { from: /** @type {[number, number]} */ ([x + (at.x - x) * share, y + (at.y - y) * share]) }) });
   }
 }
 
@@ -156,7 +161,7 @@ function farther(x, y, half, high, free) {
   for (const r of rings) {
     for (let k = 0; k < directions; k++) {
       const angle = ((k + 5) * 2 * Math.PI) / directions; // below first
-      const p = { x: x + Math.cos(angle) * (r + half), y: y + Math.sin(angle) * r - high / 2 };
+      const p = { x: x + Math.cos(angle) * (r + Math.min(half, r)), y: y + Math.sin(angle) * r - high / 2 };
       if (free(p)) return p;
     }
   }

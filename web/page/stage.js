@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Camera } from './camera.js';
 import { paintChanges } from './changes.js';
+import { byId } from './dom.js';
 import { Flow } from './flow.js';
 import { age, count, label, plural, rate } from './format.js';
 import { gestures } from './gestures.js';
+import { smallLine } from './labels.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
 import { urgency } from './problem.js';
@@ -118,7 +120,9 @@ export class Stage {
 
   fit() {
     const { scene, where } = this.model;
-    if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height));
+    const legend = byId('legend');
+    const foot = legend.offsetHeight && this.height - legend.offsetTop + 2 * smallLine; // names are above it
+    if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot));
   }
 
   /**

@@ -144,9 +144,9 @@ func TestThePageContinuesAfterARestartOfTheSidecar(t *testing.T) {
 	b.Open(first.url + "/")
 	b.Until(`document.querySelector('.tables') && document.querySelector('#net-name').innerText === 'orders'`)
 	first.kill(t)
-	b.Until(`document.documentElement.classList.contains('lost')`)
+	b.Until(`document.documentElement.classList.contains('outdated')`)
 	serve(t, nats, "--web.listen-address", addr, net)
-	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('lost')`)
+	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('outdated')`)
 	b.Until(`/3 tokens|6 tokens|\d+ tokens/.test(document.querySelector('.row.net .text').innerText)`)
 	b.Clean(addr, true)
 }

@@ -4,6 +4,7 @@ package browsertest
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"net/url"
 	"os"
@@ -152,11 +153,26 @@ func (b *Tab) Before(script string) {
 	}
 }
 
-// Open opens the live page and waits until it is connected and draws a net.
-func (b *Tab) Open(address string) {
+// Login has every request from here on carry a name and a password.
+func (b *Tab) Login(user, password string) {
+	b.t.Helper()
+	basic := "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+password))
+	if _, err := chromedp.Call(b.ctx, network.SetExtraHTTPHeaders, network.SetExtraHTTPHeadersParams{Headers: network.Headers{"Authorization": basic}}); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// Visit opens a page.
+func (b *Tab) Visit(address string) {
 	b.t.Helper()
 	b.Do(chromedp.Navigate(address))
-	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link.up')`)
+}
+
+// Open opens the live page and waits until it draws a net of now.
+func (b *Tab) Open(address string) {
+	b.t.Helper()
+	b.Visit(address)
+	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').classList.contains('up')`)
 }
 
 // holds evaluates an expression to true or false. It refuses a promise, which always is true.

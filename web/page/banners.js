@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import { connecting } from './connect.js';
 import { byId, el, say, syncRows } from './dom.js';
-import { age, label, when } from './format.js';
+import { when } from './format.js';
 import { margin } from './spans.js';
+import { stages, states } from './states.js';
+
+/** @typedef {import('./states.js').Situation} Situation */
+/** @typedef {import('./states.js').State} State */
 
 /** A loss shorter than this is not worth a banner, ms. */
 const patience = 1500;
 /** Viewers who come back ask for versions within so long, ms. */
 const spread = 2000;
+/** @type {Readonly<Record<import('./states.js').Grade, [string, string]>>} sign of a grade, and its words for a screen reader */
+const grades = Object.freeze({ bad: ['■', 'Not current: '], warn: ['▲', 'Attention: '], past: ['◷', ''], info: ['i', ''] });
 
-/** What the reader must know about what is shown: past, stale, missing, empty. */
+/** Shows the states that hold, see states.js. */
 export class Banners {
   /** @param {import('./model.js').Model} model */
   constructor(model) {
@@ -17,11 +24,20 @@ export class Banners {
     this.link = byId('link');
     this.empty = byId('empty');
     this.newer = false;
-    this.kinds = '';
     this.lostAt = Date.now();
+    this.down = true;
+    /** @type {Map<string, number>} since when the condition of a state holds, ms */ this.since = new Map();
+    /** @type {Set<string>} the states that a screen reader was given */ this.told = new Set();
     model.on('address overview drawing frame link', () => this.show());
-    model.live.addEventListener('down', () => (this.lostAt = Date.now()));
-    model.live.addEventListener('up', (event) => /** @type {CustomEvent} */ (event).detail && this.#version());
+    model.live.addEventListener('down', () => {
+      if (!this.down) this.lostAt = Date.now();
+      this.down = true;
+    });
+    model.live.addEventListener('up', (event) => {
+      this.down = false;
+      if (/** @type {CustomEvent} */ (event).detail) this.#version();
+    });
+    this.root.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('.banner')?.classList.toggle('open'));
     setInterval(() => this.show(), 500);
     /** The files of this page. */
     this.files = [location.pathname, ...new Set(performance.getEntriesByType('resource').map((r) => r.name).filter((n) => /\.(js|css)$/.test(n)))];
@@ -30,107 +46,99 @@ export class Banners {
 
   show() {
     const { model } = this;
-    const up = model.live.up;
+    const { up } = model.live;
     const lost = !up && Date.now() - this.lostAt > patience;
-    say(this.link, up ? (model.moment ? 'past' : 'live') : model.live.received ? 'reconnecting' : 'connecting');
-    this.link.className = `link ${up ? 'up' : 'down'}${model.moment ? ' at-past' : ''}`;
-    document.documentElement.classList.toggle('lost', lost && model.live.received > 0 && !model.moment);
-    this.#banners(lost);
-    this.#empty();
+    /** @type {Situation} */
+    const situation = { model, lost, lostAt: this.lostAt, newer: this.newer };
+    const shows = (/** @type {State} */ { of = 'now' }) => of === 'any' || of === (model.moment ? 'then' : 'now');
+    const all = states.filter((state) => (!lost || state.offline) && shows(state) && this.#lasts(state, situation));
+    const outdated = all.map((state) => (typeof state.outdated === 'function' ? state.outdated(situation) : state.outdated ?? ''));
+    this.#grey(outdated.includes('all'), outdated.includes('net'));
+    const now = model.moment ? 'past' : model.outdated ? 'not current' : 'live';
+    say(this.link, up ? now : model.live.received ? 'reconnecting' : 'connecting');
+    this.link.className = `link ${up ? 'up' : 'down'}${model.outdated ? ' old' : ''}${model.moment ? ' at-past' : ''}`;
+    syncRows(this.root, all, (state) => state.id, (state) => row(state, situation), (element, state) => say(element.querySelector('bdi'), state.words(situation)));
+    this.root.tabIndex = this.root.scrollHeight > this.root.clientHeight ? 0 : -1;
+    const stage = this.#stage(situation);
+    this.#tell(stage ? [...all, stage] : all, situation);
   }
 
-  /** @param {boolean} lost */
-  #banners(lost) {
+  /**
+   * Whether a state has held for long enough.
+   * @param {State} state
+   * @param {Situation} situation
+   */
+  #lasts(state, situation) {
+    if (!state.when(situation)) {
+      this.since.delete(state.id);
+      return false;
+    }
+    const since = this.since.get(state.id) ?? Date.now();
+    this.since.set(state.id, since);
+    return Date.now() - since >= (state.after ?? 0);
+  }
+
+  /**
+   * Shows numbers that are not current in grey. Those of the past are as asked for.
+   * @param {boolean} all
+   * @param {boolean} net of the net that is shown
+   */
+  #grey(all, net) {
     const { model } = this;
-    const { where, net, latest, moment } = model;
-    /** @type {[string, string, (() => Node)|null][]} kind, words, what to do */
-    const all = [];
-    const passed = age((Date.now() - model.live.received) / 1000);
-    if (lost && moment) all.push(['lost', 'The sidecar does not answer. This page tries again.', null]);
-    else if (lost && model.live.received) all.push(['lost', `The sidecar does not answer. The data shown is ${passed} old. This page tries again.`, null]);
-    else if (lost) all.push(['lost', 'The sidecar does not answer yet. This page tries again.', null]);
-    if (!lost) this.#connections(all);
-    if (moment) {
-      const back = () => el('button', { type: 'button', onclick: () => model.travel(0) }, 'back to live');
-      all.push(['past', this.#past(moment), back]);
-    }
-    if (model.trouble) all.push(['trouble', model.trouble, null]);
-    const nets = latest?.nets.length ?? -1;
-    if (!lost && where.net && nets > 0 && !latest?.nets.some((n) => n.id === where.net)) all.push(['unknown', moment && net ? `This sidecar has the net “${where.net}” no more, so it cannot be drawn.` : `This sidecar has no net “${where.net}”.`, null]);
-    if (!lost && !moment && model.scene && nets === 0) all.push(['unknown', 'The sidecar has received no net yet. The data shown is not current.', null]);
-    if (!lost && net && net.sources_up === 0) all.push(['silent', `No source of ${label(net)} ${moment ? 'was' : 'is'} up: the numbers are those of the last messages.`, null]);
-    if (this.newer) all.push(['newer', 'A newer version of this page is available.', () => el('button', { type: 'button', onclick: () => location.reload() }, 'reload')]);
-    this.#announce(all);
-    syncRows(this.root, all, (b) => b[0], ([kind, , action]) => el('p', { class: 'banner ' + kind }, el('bdi', null), action?.()),
-      (row, [, text]) => say(row.firstElementChild, text));
+    const { received } = model.live;
+    const before = model.outdated;
+    model.outdated = (all || net) && received > 0 && !model.moment;
+    document.documentElement.classList.toggle('outdated', model.outdated);
+    document.documentElement.classList.toggle('all-outdated', all && model.outdated);
+    if (model.outdated !== before) model.dispatchEvent(new Event('frame')); // the drawing stops or goes on
   }
 
   /**
-   * What moment is shown, and what it lacks.
-   * @param {import('./moments.js').Moment} moment
+   * What is shown instead of a drawing.
+   * @param {Situation} situation
    */
-  #past(moment) {
-    const { model } = this;
-    if (moment.asking) return `Asking for ${when(moment.asked)} …`;
-    if (!moment.overview && !moment.frame) return model.lacks;
-    const ago = `${age((model.clock.now() - moment.at) / 1000)} ago`;
-    const parts = [`The data shown is of ${when(moment.at)}, ${ago}${moment.archive ? ', from the archive' : ''}.`, model.lacks];
-    if (model.comparing) parts.push(model.current ? 'Compared with now: + more now, − fewer now, same: the oldest token is still there.' : 'It cannot be compared: the numbers of now are not known.');
-    return parts.filter(Boolean).join(' ');
-  }
-
-  /**
-   * The connections that the sidecar does not have.
-   * @param {[string, string, any][]} all
-   */
-  #connections(all) {
-    const { overview, moment } = this.model;
-    const away = (/** @type {import('./model.js').Connection} */ c) => age(Math.max(0, this.model.now() - Date.parse(c.since)) / 1000);
-    const has = moment ? 'had' : 'has had';
-    const nats = overview?.nats;
-    const above = overview?.up_nats;
-    if (nats && !nats.connected) {
-      all.push(['deaf', `The sidecar ${has} no connection to NATS for ${away(nats)} and ${moment ? 'received' : 'receives'} no engine: ${nats.reason ?? 'no reason known'}. The data shown ${moment ? 'was not current then' : 'is not current'}.`, null]);
-    }
-    if (above && !above.connected) {
-      all.push(['above', `The sidecar ${has} no connection to the NATS of the sidecar above (--up.nats) for ${away(above)}: ${above.reason ?? 'no reason known'}. That sidecar ${moment ? 'showed' : 'shows'} these nets with their last known state.`, null]);
-    }
-  }
-
-  /**
-   * Gives a screen reader what is new, and not every second how old it is.
-   * @param {[string, string, any][]} all
-   */
-  #announce(all) {
-    const kinds = all.map((b) => b[0]).join();
-    if (kinds !== this.kinds) say(byId('said'), all.map((b) => b[1]).join(' '));
-    this.kinds = kinds;
-  }
-
-  #empty() {
-    const { latest, scene, where, moment, lacks, shown } = this.model;
-    const none = !moment && latest !== null && latest.nets.length === 0 && !scene;
-    const absent = moment !== null && !moment.asking && !shown;
-    const waiting = !none && !absent && (!scene || (moment !== null && !shown)) && !where.table;
-    this.empty.hidden = !none && !waiting && !absent;
+  #stage(situation) {
+    const { latest, scene, where, moment, shown } = this.model;
+    const found = scene && (!moment || shown) ? undefined : stages.find((stage) => stage.when(situation));
+    const stage = where.table && ['waiting', 'asking'].includes(found?.id ?? '') ? undefined : found;
+    this.empty.hidden = !stage;
     byId('stage').classList.toggle('no-data', moment !== null && !shown);
-    const state = none ? 'none' : absent ? `${lacks} ${moment.before}` : moment ? 'asking' : 'waiting';
-    if (this.empty.dataset.state === state) return;
-    this.empty.dataset.state = state;
-    this.empty.replaceChildren(...(none ? firstEngine() : absent ? this.#absent(moment) : [el('p', { class: 'quiet' }, moment ? 'asking …' : 'fetching the net …')]));
+    const [title, words] = stage ? [stage.title(situation), stage.words(situation)] : ['', ''];
+    const connect = stage && ['no-nats', 'none'].includes(stage.id) ? latest?.sidecar?.connect : undefined;
+    const absent = stage?.id === 'absent' ? moment : null;
+    const key = JSON.stringify([stage?.id, title, words, connect, absent?.before]);
+    if (this.empty.dataset.key === key) return stage;
+    this.empty.dataset.key = key;
+    this.empty.dataset.state = stage?.id ?? '';
+    const all = stage ? [title && el('h2', null, title), el('p', { class: title ? '' : 'quiet' }, words), ...connecting(connect), connect && more(), absent && this.#others(absent)] : [];
+    this.empty.replaceChildren(...all.filter((x) => x instanceof Node));
+    return stage;
   }
 
   /**
-   * Why there are no numbers, and where the next are.
+   * Where the next numbers are.
    * @param {import('./moments.js').Moment} moment
    */
-  #absent({ before }) {
+  #others({ before }) {
     const { model } = this;
     const h = model.latest?.history;
     const first = h ? Date.parse(h.archive?.from ?? h.from) + margin : 0;
     const go = (/** @type {number} */ at, /** @type {string} */ text) => el('button', { type: 'button', class: 'go', onclick: () => model.travel(at) }, text);
-    return [el('h2', null, 'No data to show'), el('p', null, model.lacks),
-      el('p', { class: 'choices' }, before > 0 && go(before + 1, `to ${when(before)}`), first > 0 && model.where.at < first && go(first, `to ${when(first)}`), go(0, 'to now'))];
+    return el('p', { class: 'choices' }, before > 0 && go(before + 1, `to ${when(before)}`), first > 0 && model.where.at < first && go(first, `to ${when(first)}`), go(0, 'to now'));
+  }
+
+  /**
+   * Gives a screen reader each state once, when it begins, and that all numbers are current again.
+   * @param {{id: string, words: (s: Situation) => string}[]} all
+   * @param {Situation} situation
+   */
+  #tell(all, situation) {
+    const fresh = all.filter((state) => !this.told.has(state.id)).map((state) => state.words(situation));
+    const were = this.told.has('numbers');
+    this.told = new Set(all.map((state) => state.id));
+    if (this.model.outdated) this.told.add('numbers');
+    else if (were) fresh.push('The numbers are current again.');
+    if (fresh.length) say(byId('said'), fresh.join(' '));
   }
 
   /** The versions of the files of this page that the server has now. */
@@ -151,14 +159,16 @@ export class Banners {
   }
 }
 
-/** How to bring the first engine. */
-function firstEngine() {
-  return [
-    el('h2', null, 'Waiting for the first engine'),
-    el('p', null, 'The sidecar runs and has received no net yet. Start an engine on the same NATS server:'),
-    el('pre', null, 'pnagent engine --nats nats://127.0.0.1:4222 net.pnml'),
-    el('p', null, 'or try everything at once, with nothing installed:'),
-    el('pre', null, 'pnagent demo'),
-    el('p', { class: 'quiet' }, 'This page shows it once it publishes.'),
-  ];
+/**
+ * @param {State} state
+ * @param {Situation} situation
+ */
+function row(state, situation) {
+  const [sign, meaning] = grades[state.grade];
+  return el('p', { class: `banner ${state.grade} ${state.id}` }, el('span', { class: 'sign', 'aria-hidden': 'true' }, sign), meaning && el('span', { class: 'unseen' }, meaning), el('bdi', null), state.act?.(situation));
+}
+
+/** What else brings a net. */
+function more() {
+  return el('p', { class: 'quiet' }, 'pnagent attach --help lists adapters for other engines. To draw a net before an engine runs it, add its file to the command line of this sidecar (pnagent serve … NET.pnml).');
 }

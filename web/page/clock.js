@@ -21,6 +21,11 @@ export class Clock {
     this.differences = [];
   }
 
+  /** @returns {number|undefined} how far the server's clock is ahead of this page's, ms; undefined until a few messages came */
+  get ahead() {
+    return this.differences.length < 3 ? undefined : Math.max(...this.differences);
+  }
+
   /** @returns {number} ms since the Unix epoch by the server's clock */
   now() {
     return Date.now() + (this.differences.length ? Math.max(...this.differences) : 0);

@@ -40,6 +40,6 @@ export class Headline {
     }
     if (!net || at || Date.now() - this.said < pause) return; // of the past, what is slid to is said
     this.said = Date.now();
-    say(byId('summary'), `${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${net.alarms} alarms.`);
+    say(byId('summary'), `${this.model.outdated ? 'Last known of ' : ''}${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${net.alarms} alarms.`);
   }
 }

@@ -13,7 +13,7 @@ import { badge, hour, waits } from './place.js';
  */
 export function instance(a, { model, heat: scale }) {
   const out = [el('h3', null, 'Where it is now')];
-  if (!a.now) out.push(el('p', { class: 'note' }, `The engine did not answer: ${a.unanswered ?? 'no answer'}`));
+  if (!a.now) out.push(el('p', { class: 'note' }, `Where it is now is not known: ${a.unanswered ?? 'no answer'}.`));
   else if (!a.now.length) out.push(el('p', { class: 'quiet' }, 'It holds no token.'));
   else out.push(el('ol', { class: 'tokens' }, ...a.now.map((/** @type {any} */ t, /** @type {number} */ i) => held(t, i, model, scale))));
   out.push(...commands(a, model), ...actions(a.actions));

@@ -4,7 +4,7 @@ import { alarmsOfBoth, both, listOfBoth } from './compare.js';
 import { Filter } from './filter.js';
 import { grades, mark } from './problem.js';
 import { el, name, say, syncRows } from './dom.js';
-import { age, count, label, rate, unknown, when } from './format.js';
+import { age, count, label, plural, rate, unknown, when } from './format.js';
 
 /** Where nothing is known. */
 const nothing = Object.freeze({ nets: [], sources: [], alarms: [], silences: [] });
@@ -123,6 +123,7 @@ export class Lists {
     mark.className = 'mark ' + kind;
     mark.setAttribute('aria-label', words);
     mark.title = words;
+    row.classList.toggle('old', !n.sources_up);
     const { model } = this;
     const passed = model.passed();
     say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age_seconds == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age_seconds + passed));
@@ -149,10 +150,13 @@ export class Lists {
     say(/** @type {Element} */ (row.querySelector('.age')), silent);
     const net = (s.changed === 'new' ? model.latest : model.overview)?.nets.find((n) => n.id === s.net);
     const later = model.comparing && !s.changed ? model.latest?.sources.find((other) => other.net === s.net && other.name === s.name) : undefined;
-    const parts = [...since(s, model), later && later.state !== s.state ? `${s.state} → ${later.state}` : s.reason ? `${s.state}: ${s.reason}` : s.state, net ? label(net) : s.net];
+    const state = later && later.state !== s.state ? `${s.state} → ${later.state}` : s.reason ? `${s.state}: ${s.reason}` : s.state;
+    const parts = [...since(s, model), state, ...(s.below ? ['a sidecar below'] : []), net ? label(net) : s.net];
     if (s.region) parts.push(s.fence ? `${s.region}, owner ${s.fence}` : s.region);
     if (s.standbys != null) parts.push(standbys(s));
     if (s.gaps) parts.push(`${count(s.gaps)} gaps`);
+    const refused = Object.values(s.refused_requests ?? {}).reduce((n, of) => n + of, 0);
+    if (refused) parts.push(`${plural(refused, 'request')} refused`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
 }

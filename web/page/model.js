@@ -11,18 +11,24 @@ import { Scene } from './scene.js';
 import { arranged } from './sight.js';
 
 /**
- * @typedef {{id: string, name?: string, tokens?: number, instances?: {deadlocked: number},
+ * @typedef {{id: string, name?: string, tokens?: number, firings?: number, instances?: {deadlocked: number},
  *   oldest_age_seconds?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
- *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number}} SourceSummary
- * @typedef {{connected: boolean, since: string, reason?: string}} Connection
+ *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number, below?: boolean, refused_requests?: Record<string, number>}} SourceSummary
+ * @typedef {{connected: boolean, since: string, server?: string, reason?: string, disconnects?: number}} Connection
+ * @typedef {{line: string, does: string, fill: {word: string, means: string}[]}} CommandLine
+ * @typedef {{servers: string, prefix: string, commands: CommandLine[]}} Connect
+ * @typedef {{connect?: Connect, share?: string, above?: {prefix: string, source: string}, duty?: {on: boolean, others: number}}} Sidecar
+ * @typedef {{reason: string, sources: number, net: string, source: string, text: string}} Refused
+ * @typedef {{sources: number, worst: {net: string, name: string, ahead_seconds: number}[]}} Skewed
  * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, raised?: string, since: string, text: string,
  *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean,
  *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string, changed?: string}} Alarm
  *   changed: new or gone since the moment shown, where that is compared with now
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
  * @typedef {{at: string, generation: number, history?: import('./moments.js').Kept, archive?: boolean, nets: NetSummary[], sources: SourceSummary[],
- *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number}} Overview
+ *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number,
+ *   sidecar?: Sidecar, refused?: Refused[], skewed?: Skewed}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */
@@ -56,6 +62,8 @@ export class Model extends EventTarget {
     /** @type {Frame|null} the numbers of now */ this.current = null;
     /** @type {string[]} places that hold tokens of the instance selected */ this.traced = [];
     /** Why the drawing cannot be shown. */ this.trouble = '';
+    /** Whether the numbers of the net are not current, see states.js. */ this.outdated = false;
+    /** The instance that no source has. */ this.unfound = '';
     /** Why the BPMN file of the net cannot be drawn. */ this.bpmnTrouble = '';
     /** @type {import('./scene.js').Drawing|null} the drawing of the whole net */ this.whole = null;
     /** The surroundings that are laid out apart. */ this.apart = '';
@@ -73,6 +81,8 @@ export class Model extends EventTarget {
     this.live.addEventListener('up', () => { this.clock.reset(); this.#again(); this.#tell('link'); });
     this.live.addEventListener('down', () => this.#tell('link'));
     this.upright.addEventListener('change', () => this.whole && this.#draw(this.whole.hash, true));
+    addEventListener('pagehide', () => this.live.rest());
+    addEventListener('pageshow', (event) => event.persisted && this.live.open(this.live.net));
     this.live.open('');
     this.#travel();
   }
@@ -261,7 +271,7 @@ export class Model extends EventTarget {
   #overview(overview) {
     this.latest = overview;
     this.latestAt = Date.now();
-    this.clock.observe(Date.parse(overview.at));
+    if (overview.generation) this.clock.observe(Date.parse(overview.at)); // before the first View there is no time
     if (this.moment?.asking && !this.asked) this.#travel();
     if (!this.where.net && overview.nets.length) {
       this.address.go({ net: neediest(overview).id }, true);

@@ -108,11 +108,13 @@ export class Panel {
     this.askedAt = Date.now();
     this.asked?.abort();
     const asked = (this.asked = new AbortController());
-    const { where: { net, kind, id }, moment } = this.model;
+    const { model } = this;
+    const { where: { net, kind, id }, moment } = model;
     try {
       this.answer = await ask(kind, { net, [kind]: id, ...(moment ? { at: new Date(moment.asked).toISOString() } : {}) }, asked.signal);
       this.answerOfPast = moment !== null;
       this.trouble = '';
+      model.unfound = kind === 'instance' && !this.answer.now && !this.answer.seen?.length && /^none of /.test(this.answer.unanswered) ? id : '';
     } catch (error) {
       if (asked.signal.aborted) return;
       if (error instanceof ApiError && error.status === 404) this.answer = null;

@@ -224,7 +224,7 @@ export class Stage {
 
   #frame() {
     const { model } = this;
-    this.flow.measure(model.at ? (model.playing ? model.shown : null) : model.live.up ? model.current : null, model.playing || 1);
+    this.flow.measure(model.at ? (model.playing ? model.shown : null) : model.live.up && !model.outdated ? model.current : null, model.playing || 1);
     this.#sight();
     this.repaint();
   }
@@ -311,7 +311,7 @@ export class Stage {
 
   /** Whether dots are to be seen. */
   get moving() {
-    return !this.calm.matches && !this.away && this.model.scene !== null && this.flow.busy && (this.model.at ? this.model.playing > 0 : this.model.live.up);
+    return !this.calm.matches && !this.away && this.model.scene !== null && this.flow.busy && (this.model.at ? this.model.playing > 0 : this.model.live.up && !this.model.outdated);
   }
 
   /** @param {number} time */

@@ -40,14 +40,15 @@ type fake struct {
 	alarms    []map[string]any
 	silences  []map[string]any
 	actions   bool
-	acts      bool           // requests to engines
-	posted    []string       // paths and bodies
-	asked     []string       // tables and their queries
-	past      past           // what is kept
-	refusal   string         // of posts; "" takes them
-	nats      map[string]any // of the sidecar; nil where nothing is known of it
-	tableName string         // what the names of tables begin with
-	above     map[string]any // to the sidecar above; nil without one
+	acts      bool     // requests to engines
+	posted    []string // paths and bodies
+	asked     []string // tables and their queries
+	past      past     // what is kept
+	refusal   string   // of posts; "" takes them
+	tableName string   // what the names of tables begin with
+	alter     func(overview map[string]any)
+	alterPast func(overview map[string]any)
+	refuse    func(http.ResponseWriter, *http.Request) bool // answers a request of the API instead of the fake
 }
 
 // newFake serves nets until the test ends. Its port is outside the range from
@@ -114,7 +115,12 @@ func (f *fake) handler() http.Handler {
 		w.Header().Set("Content-Security-Policy", httpserver.Policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		f.wait(r)
-		mux.ServeHTTP(w, r)
+		f.mu.Lock()
+		refuse := f.refuse
+		f.mu.Unlock()
+		if refuse == nil || !strings.HasPrefix(r.URL.Path, "/api/") || !refuse(w, r) {
+			mux.ServeHTTP(w, r)
+		}
 	})
 }
 
@@ -238,6 +244,9 @@ func (f *fake) overview(generation int) any {
 		kept["archive"] = map[string]any{"from": now.Add(-f.past.archive).UTC(), "step": 60}
 	}
 	doc["history"] = kept
+	if f.alter != nil {
+		f.alter(doc)
+	}
 	return doc
 }
 
@@ -265,7 +274,7 @@ func (f *fake) document(generation int, now time.Time, active []map[string]any) 
 			map[string]any{"name": "berlin", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "eu", "fence": 3, "position": 41, "standbys": 1, "lag": 2},
 			map[string]any{"name": "osaka", "net": s.def.ID, "state": state, "last_heard_age_seconds": 0.4, "gaps": 0, "region": "jp", "fence": 1, "position": 7, "standbys": 0})
 	}
-	return map[string]any{"at": now.UTC(), "generation": generation, "nats": f.nats, "up_nats": f.above, "deaf": false, "nets": nets, "sources": sources, "alarms": active, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"}}
+	return map[string]any{"at": now.UTC(), "generation": generation, "deaf": false, "nets": nets, "sources": sources, "alarms": active, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"}}
 }
 
 // live sends an overview every second and a difference twice a second.

@@ -69,6 +69,8 @@ func TestThePage(t *testing.T) {
 		{"names are only text", namesAreOnlyText},
 		{"it goes on after a restart", itGoesOnAfterARestart},
 		{"what is not there is said", whatIsNotThereIsSaid},
+		{"each state has its words", eachStateHasItsWords},
+		{"several states are in order", severalStatesAreInOrder},
 		{"on a phone", onAPhone},
 		{"the focus follows the drawer", theFocusFollowsTheDrawer},
 		{"every scene is readable", everySceneIsReadable},

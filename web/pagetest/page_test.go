@@ -427,13 +427,13 @@ func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
 	}
 	again()
 	f.close()
-	b.Until(`document.querySelector('.banner.lost')?.innerText.includes('old') && document.documentElement.classList.contains('lost')`)
+	b.Until(`document.querySelector('.banner.lost')?.innerText.includes('old') && document.documentElement.classList.contains('outdated')`)
 	b.Screenshot("lost")
 	later := shop(t, nowMS())
 	later.since = nowMS() - 50*minute
 	f.change(func() { f.version, f.nets = "-next", []*scripted{later} })
 	f.start()
-	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('lost')`)
+	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('outdated')`)
 	b.Until(`document.querySelector('#vitals').innerText.includes('50 m')`)
 	b.Until(`document.querySelector('.banner.newer button')`) // another page came with it
 	b.Click(".banner.newer button")
@@ -451,29 +451,6 @@ func whatIsNotThereIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		s := shop(t, nowMS())
 		f.change(func() { f.nets = append(f.nets, s) }) // an engine comes
 		b.Until(`document.querySelector('#empty').hidden && document.querySelector('#net-name').innerText === 'Order fulfilment'`)
-		b.Clean(f.addr, false)
-	})
-	t.Run("the sidecar is cut off", func(t *testing.T) {
-		s := shop(t, nowMS())
-		f := newFake(t, s)
-		b := chromium.Tab(t)
-		b.Open(f.url() + "#net=" + s.def.ID)
-		f.change(func() {
-			f.nats = map[string]any{"connected": false, "since": time.Now().Add(-time.Minute).UTC(), "reason": "maximum <b>connections</b> exceeded"}
-		})
-		b.Until(`/no connection to NATS for 1 m \d\d s and receives no engine: maximum <b>connections<.b> exceeded.*not current/.test(document.querySelector('.banner.deaf')?.innerText)`)
-		b.Screenshot("deaf")
-		f.change(func() { f.nats = map[string]any{"connected": true, "since": time.Now().UTC()} })
-		b.Until(`!document.querySelector('.banner.deaf')`)
-		f.change(func() {
-			f.above = map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "reason": "Authorization Violation"}
-		})
-		b.Until(`/no connection to the NATS of the sidecar above .--up.nats. for 1 h.*: Authorization Violation.*last known state/.test(document.querySelector('.banner.above')?.innerText)`)
-		if browsertest.Eval[bool](b, `document.querySelector('.banner.deaf') !== null`) {
-			t.Error("a lost connection to the sidecar above is shown as one to engines")
-		}
-		f.change(func() { f.above = map[string]any{"connected": true, "since": time.Now().UTC()} })
-		b.Until(`!document.querySelector('.banner.above')`)
 		b.Clean(f.addr, false)
 	})
 	t.Run("no source is up, nothing is known", func(t *testing.T) {

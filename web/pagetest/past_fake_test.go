@@ -88,6 +88,9 @@ func (f *fake) overviewOf(w http.ResponseWriter, r *http.Request) {
 	if archive {
 		doc["archive"] = true
 	}
+	if f.alterPast != nil {
+		f.alterPast(doc)
+	}
 	answer(w, doc)
 }
 

@@ -132,7 +132,7 @@ func statesOfThePage() []state {
 					t.Errorf("the list shows %q of a silent net; want its last number", got)
 				}
 				if got := b.Text("#link"); got != "not current" {
-					t.Errorf("the bar says %q; want that the numbers are not current", got)
+					t.Errorf("the bar has %q; want that the numbers are not current", got)
 				}
 			}},
 		{id: "silent", grade: "bad", grey: "net", also: []string{"below"}, doc: sources(0, 1, source("below-1", "stale", "last_heard_age_seconds", 62, "below", true)),

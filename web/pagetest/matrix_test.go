@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -69,6 +70,18 @@ func scenes() []scene {
 		{"the past", func(b *browsertest.Tab, _ *fake, _ *scripted) {
 			b.Keys("[")
 			b.Until(`document.querySelector('.banner.past')`)
+		}},
+		{"a comparison", func(b *browsertest.Tab, f *fake, s *scripted) {
+			f.change(func() { changed(f, s); f.past.archive = 60 * time.Hour })
+			slide(b, 24)
+			b.Until(`document.querySelector('.banner.past')`)
+			b.Keys("c")
+			b.Until(`document.querySelector('.row.net .text').innerText.includes('→')`)
+		}},
+		{"a past that is not kept", func(b *browsertest.Tab, f *fake, _ *scripted) {
+			f.change(func() { f.past.at = func(at time.Time) time.Time { return at.Add(-10 * time.Minute) } })
+			slide(b, 24)
+			b.Until(`!document.querySelector('#empty').hidden`)
 		}},
 		{"search", func(b *browsertest.Tab, _ *fake, _ *scripted) {
 			b.Keys("/", "p")

@@ -5,7 +5,10 @@ import { Frame } from './frame.js';
 
 /** How many moments are kept at hand; those that play fetches ahead are among them. */
 const most = 12;
-/** How often the later of two answers is asked for again. */
+/** The status of an archive that has too much to do, and when it is asked again, ms. */
+const busy = 503;
+const pause = 2000;
+/** How often something is asked for again. */
 const tries = 3;
 /** Two answers are of one moment if their times differ by less, ms. */
 const same = 2;
@@ -108,13 +111,31 @@ async function moment(net, asked, kept, signal) {
  */
 async function answer(what, query, asked, signal) {
   try {
-    const doc = await ask(what, query, signal);
+    const doc = await patient(what, query, signal);
     const at = Date.parse(doc.at);
     return at <= asked + same ? { doc, at, why: '' } : { doc: null, at: 0, why: '' };
   } catch (error) {
     signal.throwIfAborted();
     const none = error instanceof ApiError && error.status === 404;
     return { doc: null, at: 0, why: none ? '' : error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Asks again where the archive is busy.
+ * @param {string} what
+ * @param {Record<string, string>} query
+ * @param {AbortSignal} signal
+ */
+async function patient(what, query, signal) {
+  for (let k = 1; ; k++) {
+    try {
+      return await ask(what, query, signal);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== busy || k === tries) throw error;
+      await new Promise((done) => setTimeout(done, pause));
+      signal.throwIfAborted();
+    }
   }
 }
 

@@ -42,6 +42,7 @@ export class Panel {
     });
     model.on('address drawing', () => this.#turn());
     model.on('frame overview', () => {
+      if (model.moment !== this.of && !model.playing) this.askedAt = 0; // the answer at hand is of another moment
       if (model.moment !== this.of || model.comparing) this.#again();
       this.#refresh();
     });

@@ -3,13 +3,16 @@
 // series, and in words what it does not keep.
 import { facts, sparkline } from './chart.js';
 import { both } from './compare.js';
-import { el } from './dom.js';
+import { el, name } from './dom.js';
 import { age, count, rate, when } from './format.js';
 import { stays } from './instance.js';
+import { badge } from './place.js';
 
 /** @typedef {import('./place.js').Context} Context */
 
 const hour = 3600e3;
+/** An answer is of the moment if its time differs by less, ms. */
+const same = 2;
 
 /**
  * @param {'place'|'transition'|'instance'} kind
@@ -23,8 +26,8 @@ export function past(kind, answer, node, context) {
   const out = [el('p', { class: 'note of-past' }, `As of ${when(model.at)}, ${age((model.clock.now() - model.at) / 1000)} ago.`)];
   if (kind === 'instance') out.push(...instance(answer, context));
   else if (!model.shown || node < 0) out.push(el('p', null, model.lacks || 'Nothing is known of it for that moment.'));
-  else out.push(...(kind === 'place' ? place(node, model) : transition(node, model)), ...series(kind, answer, model));
-  const missing = { place: 'Its oldest tokens, how old the others were, how long tokens stayed', transition: 'Why it did not fire, how long it took', instance: 'Where else it was' }[kind];
+  else out.push(...(kind === 'place' ? place(node, model) : transition(node, model)), ...oldest(kind, answer, context), ...series(kind, answer, model));
+  const missing = { place: 'Why its tokens waited, how old the others were, how long tokens stayed', transition: 'Why it did not fire, how long it took', instance: 'Where else it was' }[kind];
   out.push(el('p', { class: 'quiet' }, `${missing}: not kept. Requests act on now, so there are none here. `,
     el('button', { type: 'button', class: 'link-like', 'data-key': 'now', onclick: () => model.travel(0) }, 'Show now')));
   return out;
@@ -62,6 +65,19 @@ function transition(node, model) {
     ['rate', both(then.rate, later.rate, rate)], ['enabled', both(then.enabled, later.enabled)], ['for', then.enabled ? age(shown?.enabledAge(row, model.at)) : '–'],
     ['running', both(then.running, later.running)], ['blocked', both(then.blocked, later.blocked)], ['failed', both(then.failures, later.failures)],
   ])];
+}
+
+/**
+ * The oldest tokens of a place then, if the answer is of then.
+ * @param {'place'|'transition'} kind
+ * @param {any} answer
+ * @param {Context} context
+ */
+function oldest(kind, answer, { model, heat: scale }) {
+  if (kind !== 'place' || !answer?.stuck?.length || Math.abs(Date.parse(answer.at) - model.at) > same) return [];
+  return [el('h3', null, 'Oldest tokens then'), el('ol', { class: 'tokens' }, ...answer.stuck.map((/** @type {any} */ t, /** @type {number} */ i) => el('li', null,
+    el('button', { type: 'button', class: 'link-like', 'data-key': 'token ' + i, onclick: () => model.select('instance', t.instance) }, name(t.instance)),
+    badge(t.age_seconds, model.scene?.nodes[model.scene.find('place', answer.id)]?.calm ? scale.cold() : scale), el('span', { class: 'quiet num' }, `since ${when(Date.parse(t.injected))}`))))];
 }
 
 /**

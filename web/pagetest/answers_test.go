@@ -80,16 +80,20 @@ func place(s *scripted, r *http.Request) any {
 		if s.unknown {
 			return doc
 		}
-		p := s.place(i, now)
-		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
-		doc["stuck"] = []map[string]any{}
-		doc["series"] = series(func(at int64) row {
+		history := series(func(at int64) row {
 			past := s.place(i, at)
 			if oldest, ok := past[1].(int64); ok && oldest > 0 {
 				return row{past[0], float64(at-oldest) / 1000}
 			}
 			return row{past[0], 0}
 		})
+		if at, err := time.Parse(time.RFC3339, r.URL.Query().Get("at")); err == nil { // what is known of then
+			return map[string]any{"id": id, "name": s.def.Places[i].Name, "at": moment(at.UnixMilli()), "stuck": stuckThen(s, i, at.UnixMilli()), "series": history}
+		}
+		p := s.place(i, now)
+		doc["tokens"], doc["instances"], doc["arrivals"], doc["departures"], doc["dwell"] = p[0], p[2], 48216, 48213, spread()
+		doc["stuck"] = []map[string]any{}
+		doc["series"] = history
 		doc["older_than"] = ladder(now, p)
 		if i == s.stuck {
 			tokens := []map[string]any{}
@@ -104,6 +108,17 @@ func place(s *scripted, r *http.Request) any {
 		return doc
 	}
 	return nil
+}
+
+// stuckThen are the tokens that were in a place at a moment, without what they waited for.
+func stuckThen(s *scripted, place int, at int64) []map[string]any {
+	tokens := []map[string]any{}
+	for k, name := range s.instances {
+		if injected := s.since + int64(k)*7*minute; place == s.stuck && injected <= at {
+			tokens = append(tokens, map[string]any{"instance": name, "injected": moment(injected), "age_seconds": float64(at-injected) / 1000})
+		}
+	}
+	return tokens
 }
 
 // stuck is a page of 120 instances.

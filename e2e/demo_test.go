@@ -144,8 +144,8 @@ func TestDemoShowsTheSameNumbersToSNMPPrometheusAndTheView(t *testing.T) {
 	d.stop(t, syscall.SIGINT)
 }
 
-// The net that begins and ends all the time is shown as the process that it is, and who looks
-// may acknowledge alarms.
+// Instances of the BPMN process begin and end, and with --web.actions a user can acknowledge
+// alarms.
 func TestDemoShowsAProcessAndTakesAcknowledgements(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t, "--web.actions")

@@ -13,7 +13,7 @@ import (
 )
 
 // Half an hour of the claims of one engine: they come and end, some payments fail and are
-// done again, some claims are left lying, and none for good.
+// done again, some claims are left lying, and none permanently.
 func TestClaimsOfTheDemoBeginAndEndAllTheTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

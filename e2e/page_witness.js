@@ -45,12 +45,16 @@
     }).observe(panel, { childList: true });
     // The page's own listener is there already, and has shown what it does.
     addEventListener('keydown', (event) => {
-      const since = frame.places.map((row) => row.oldest_since);
-      const oldest = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
+      const oldest = (resting) => {
+        const since = frame.places.map((row, i) => (resting.includes(i) ? undefined : row.oldest_since));
+        const first = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
+        return [...since.keys()].filter((i) => since[i] === first);
+      };
       witness.pressed[event.key] = {
         generations: [frame.generation, frame.overview.generation],
         sent: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,
-        oldest: [...since.keys()].filter((i) => since[i] === oldest),
+        oldest: oldest([]),
+        stuck: oldest(frame.resting ?? []),
         row: text(document.querySelector('.tables tbody th')),
         address: location.hash,
       };

@@ -92,11 +92,11 @@ func TestACallOfAnotherFileHasTheRowsOfTheProcess(t *testing.T) {
 		t.Errorf("file %d of %d, the elements are %q", m.File, m.Files, got)
 	}
 	st := showing(t, def)
-	own, called, etag := st.get("/api/v1/model?net=caller"), st.get("/api/v1/model?net=caller&file=0"), ""
+	own, called := st.get("/api/v1/model?net=caller"), st.get("/api/v1/model?net=caller&file=0")
 	if !strings.Contains(own.Body.String(), `id="caller"`) || !strings.Contains(called.Body.String(), `id="helper"`) || !strings.Contains(called.Body.String(), "BPMNDiagram") {
 		t.Errorf("the files are %s and %s", own.Body, called.Body)
 	}
-	if etag = called.Header().Get("ETag"); etag == own.Header().Get("ETag") || st.get("/api/v1/model?net=caller&file=0", "If-None-Match", etag).Code != http.StatusNotModified {
+	if etag := called.Header().Get("ETag"); etag == own.Header().Get("ETag") || st.get("/api/v1/model?net=caller&file=0", "If-None-Match", etag).Code != http.StatusNotModified {
 		t.Errorf("the ETag of the other file is %s", etag)
 	}
 	for _, file := range []string{"2", "-1", "x"} {

@@ -5,7 +5,7 @@ import { hash } from './address.js';
 import { BpmnStage } from './bpmn.js';
 import { byId, el, name, say, syncRows } from './dom.js';
 import { matches } from './filter.js';
-import { age, clock, label, plural, visible } from './format.js';
+import { age, label, plural, visible, when } from './format.js';
 import { lookThere } from './look.js';
 import { Model } from './model.js';
 import { about, mark, subject, urgency, words } from './problem.js';
@@ -35,13 +35,13 @@ for (const type of ['pointerdown', 'mousedown', 'click', 'dblclick', 'wheel', 't
 
 /** What the reader must know about what is shown. */
 function note() {
-  const { where, net, overview, live, trouble } = model;
+  const { where, net, overview, live, trouble, moment } = model;
   if (trouble) return trouble;
-  if (overview && where.net && !net && !alarms) return overview.nets.length ? `This sidecar has no net “${visible(where.net)}”.` : 'The sidecar has received no net yet.';
+  if (!moment && overview && where.net && !net && !alarms) return overview.nets.length ? `This sidecar has no net “${visible(where.net)}”.` : 'The sidecar has received no net yet.';
   if (!live.up && live.received) return `The data shown is ${age((Date.now() - live.received) / 1000)} old.`;
   if (overview?.nats && !overview.nats.connected) return 'The sidecar has no connection to NATS. The data shown is not current.';
   if (alarms) return '';
-  if (where.at) return `The data shown is of ${clock(model.past?.at ?? where.at)}.`;
+  if (moment) return moment.asking ? `Asking for ${when(moment.asked)} …` : model.lacks || `The data shown is of ${when(moment.at)}.`;
   if (net && net.sources_up === 0) return 'No source is up: the numbers are those of the last messages.';
   const hottest = model.hottest();
   const place = model.scene?.nodes[hottest];
@@ -57,7 +57,7 @@ function show() {
   say(byId('note'), note());
   say(byId('link'), live.up ? 'live' : live.received ? 'reconnecting' : 'connecting');
   byId('link').className = live.up ? 'link up' : 'link down';
-  document.documentElement.classList.toggle('lost', !live.up && live.received > 0);
+  document.documentElement.classList.toggle('outdated', !live.up && live.received > 0);
   byId('whole').setAttribute('href', './' + hash(where));
   byId('stage').classList.toggle('as-bpmn', model.bpmn || alarms);
   byId('bpmn').hidden = !model.bpmn || alarms;
@@ -80,7 +80,7 @@ function list() {
     parts[0].className = 'mark ' + kind;
     parts[0].setAttribute('aria-label', a.severity);
     say(parts[1].firstElementChild, subject(a));
-    say(parts[2], age((model.clock.now() - Date.parse(a.since)) / 1000));
+    say(parts[2], age((model.now() - Date.parse(a.since)) / 1000));
     const notes = [a.acknowledged && 'acknowledged', a.silenced_until && 'silenced', about(a) && (a.net_name || a.net)];
     say(parts[3], [words(a), ...notes.filter(Boolean)].join(' · '));
   });

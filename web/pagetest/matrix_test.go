@@ -47,7 +47,7 @@ type scene struct {
 // scenes are what readers see most.
 func scenes() []scene {
 	return []scene{
-		{"first look", func(b *browsertest.Tab, _ *fake, _ *scripted) {}},
+		{"first look", func(_ *browsertest.Tab, _ *fake, _ *scripted) {}},
 		{"a deadlocked net", func(b *browsertest.Tab, f *fake, s *scripted) {
 			f.change(func() { deadlocked(f, s); f.actions = true })
 			b.Click(".group > .alarm")

@@ -250,6 +250,40 @@ func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
 	})
 }
 
+// TestANewerModelArrives has a second version of a process, whose flow nodes are those of the
+// first one.
+func TestANewerModelArrives(t *testing.T) {
+	e := newEmulation(t, true)
+	deploy := func(version int) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		key := strconv.Itoa(version)
+		e.xml[key] = fmt.Appendf(nil, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><process id="p"><task id="a"/><textAnnotation id="version%d"/></process></definitions>`, version)
+		e.put(definitionsPath, key, item{"processDefinitionId": "p", "version": version})
+		e.put(elementsPath, key, item{"state": "ACTIVE", "type": "TASK", "elementId": "a", "processDefinitionId": "p", "processDefinitionKey": key,
+			"processInstanceKey": key, "startDate": date(time.Now().UnixMilli())})
+	}
+	w := newWatch(t)
+	shows := func(version int) {
+		w.until(func(v *collector.View) string {
+			if v.Net("p") == nil || v.Net("p").Def.Model == nil {
+				return "no net with a model is published"
+			}
+			text, err := v.Net("p").Def.Model.Texts()
+			if err != nil || !strings.Contains(string(text[0]), fmt.Sprintf("version%d", version)) {
+				return fmt.Sprintf("the model is %s, %v; want that of version %d", text, err, version)
+			}
+			return ""
+		})
+	}
+	deploy(2)
+	w.adapter(e, "")
+	shows(2)
+	deploy(1) // whose token is found later
+	deploy(3)
+	shows(3)
+}
+
 // FuzzAnswers gives the adapter any bytes as every answer.
 func FuzzAnswers(f *testing.F) {
 	f.Add(`{"items":[{"processDefinitionKey":"1","processDefinitionId":"p"}],"page":{"endCursor":"a"}}`)

@@ -194,6 +194,9 @@ func (a *Adapter) net(ctx context.Context, e *elementInstance) (n, version *diag
 			return nil, nil, err
 		}
 		n.Merge(d.model)
+		if d == a.newest(d.ID) {
+			n.Show(d.model)
+		}
 	}
 	return n, cmp.Or(d.model, n), nil
 }

@@ -158,6 +158,9 @@ func (s *Adapter) net(ctx context.Context, id, node string) (*definition, *diagr
 			return nil, nil, err
 		}
 		n.Merge(d.model)
+		if d == s.newest(d.net) {
+			n.Show(d.model)
+		}
 	}
 	return d, n, nil
 }

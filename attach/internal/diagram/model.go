@@ -375,6 +375,13 @@ func (l *Process) puts(transition, place string) {
 	}
 }
 
+// Show makes the file of another version that of the net, if it has one.
+func (l *Process) Show(o *Process) {
+	if m := o.Def.Model; m != nil && (l.Def.Model == nil || l.Def.Model.Digest() != m.Digest()) {
+		l.Def.Model = m
+	}
+}
+
 // Merge adds what another version of the net has beyond it. The ledger stays. Joins, and
 // tasks before one, are those of the version that had the node first: see Add and Before.
 func (l *Process) Merge(o *Process) {

@@ -154,6 +154,18 @@ func TestANetHasItsFile(t *testing.T) {
 	if l.Merge(netOf(t, `<task id="b"/>`)); l.Def.Model != before {
 		t.Error("another version replaced the file")
 	}
+	same := netOf(t, `<task id="a"/>`)
+	if l.Show(same); l.Def.Model != before {
+		t.Error("the same file replaced the file")
+	}
+	newer := netOf(t, `<task id="b"/>`)
+	if l.Show(newer); l.Def.Model != newer.Def.Model {
+		t.Error("the net does not show the file of a newer version")
+	}
+	if l.Show(empty("p", "")); l.Def.Model != newer.Def.Model {
+		t.Error("a version without a file replaced the file")
+	}
+	l.Def.Model = before
 	rows := empty("p", "")
 	if rows.Merge(l); rows.Def.Model != before {
 		t.Error("a net of rows did not get the file of a version")

@@ -7,8 +7,8 @@ import "github.com/pnagent/pnagent/petri"
 // MaxRows is the largest number of places, and of transitions, of a Definition.
 const MaxRows = 10_000
 
-// Definition is the definition of a net, which grows. Fields of Def other than its
-// places, transitions and arcs may be set before the first poll ends.
+// Definition is the definition of a net, which grows. The Model of Def may be replaced in
+// a poll; other fields than that, places, transitions and arcs may be set before the first poll ends.
 type Definition struct {
 	Def *petri.Net
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -78,7 +79,8 @@ type Source struct {
 // publishing is the publisher of a net.
 type publishing struct {
 	*telemetry.Publisher
-	places, transitions, arcs int // of the definition that it has
+	places, transitions, arcs int          // of the definition that it has
+	model                     *petri.Model // of that definition
 }
 
 var errSilent = errors.New("no poll that could be used")
@@ -230,10 +232,10 @@ func (l *Ledger) definition() ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// redefine gives a publisher the larger definition of a net that has grown.
+// redefine gives a publisher the definition of a net that has grown or has another model.
 func (s *Source) redefine(l *Ledger) error {
 	p, places, transitions, arcs := s.publishers[l], len(l.net.Def.Places), len(l.net.Def.Transitions), len(l.net.Def.Arcs)
-	if p == nil || p.places == places && p.transitions == transitions && p.arcs == arcs {
+	if p == nil || p.places == places && p.transitions == transitions && p.arcs == arcs && p.model == l.net.Def.Model {
 		return nil
 	}
 	text, err := l.definition()
@@ -243,7 +245,7 @@ func (s *Source) redefine(l *Ledger) error {
 	if err := p.Redefine(0, places, transitions, text); err != nil {
 		return err
 	}
-	p.places, p.transitions, p.arcs = places, transitions, arcs
+	p.places, p.transitions, p.arcs, p.model = places, transitions, arcs, l.net.Def.Model
 	return nil
 }
 
@@ -266,7 +268,7 @@ func (s *Source) define(l *Ledger) error {
 	if err != nil {
 		return err
 	}
-	s.publishers[l] = &publishing{started, places, transitions, len(l.net.Def.Arcs)}
+	s.publishers[l] = &publishing{started, places, transitions, len(l.net.Def.Arcs), l.net.Def.Model}
 	s.mu.Lock()
 	s.epoch = max(s.epoch, started.Epoch())
 	s.mu.Unlock()

@@ -11,7 +11,7 @@
  * @property {boolean} compare what differs from now is shown too
  * @property {boolean} table the table instead of the drawing
  * @property {Record<string, string>} filter of the alarms; what is absent selects everything
- * @property {''|'net'} view the net instead of the BPMN file that it was made from
+ * @property {''|'net'|'bpmn'} view the net instead of the BPMN file that it was made from, or that file even if it is large
  * @property {boolean} quiet what is quiet is collapsed
  * @property {string} around kind and id of the node whose surroundings are shown, '' for the whole net
  * @property {number} steps how far they reach
@@ -25,6 +25,7 @@ export const mostSteps = 5;
 const longest = 200;
 const kinds = /** @type {const} */ (['place', 'transition', 'instance']);
 const ranges = /** @type {const} */ (['6h', '24h', '7d']);
+const views = /** @type {const} */ (['net', 'bpmn']);
 const filters = ['severity', 'of', 'alarm', 'acknowledged', 'silenced'];
 
 /**
@@ -36,7 +37,7 @@ export function parse(hash) {
   const kind = kinds.find((k) => q.has(k)) ?? '';
   const at = Date.parse(q.get('at') ?? '');
   return {
-    net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, range: ranges.find((r) => r === q.get('range')) ?? '', compare: q.has('compare'), table: q.has('table'), view: q.get('view') === 'net' ? 'net' : '', quiet: q.has('quiet'),
+    net: q.get('net') ?? '', kind, id: kind ? q.get(kind) ?? '' : '', at: Number.isFinite(at) ? at : 0, range: ranges.find((r) => r === q.get('range')) ?? '', compare: q.has('compare'), table: q.has('table'), view: views.find((v) => v === q.get('view')) ?? '', quiet: q.has('quiet'),
     around: q.get('around') ?? '', steps: Math.max(1, Math.min(mostSteps, Math.round(Number(q.get('steps'))) || 1)),
     find: (q.get('q') ?? '').slice(0, longest), look: q.get('look') ?? '',
     filter: Object.fromEntries(filters.filter((f) => q.get(f)).map((f) => [f, /** @type {string} */ (q.get(f))])),

@@ -2,6 +2,7 @@
 import { Badge } from './badge.js';
 import { text } from './api.js';
 import { el } from './dom.js';
+import { Dots } from './dots.js';
 import { age, count, label, rate, short, shortAge } from './format.js';
 import { brief, less } from './compare.js';
 import { HeatScale } from './heat.js';
@@ -40,6 +41,7 @@ export class BpmnStage {
     /** @type {any} the diagram of the file that is open */ this.diagram = null;
     this.fitted = false;
     /** @type {string[]} the call activities whose process is shown */ this.calls = [];
+    this.dots = new Dots(model, () => this.shown && !model.where.table);
     /** @type {Map<string, Badge>} by the id of the element */ this.badges = new Map();
     /** Elements under the mouse and at the cursor of the keyboard. */ this.over = this.cursor = '';
     model.on('drawing address', () => this.#turn());
@@ -48,6 +50,7 @@ export class BpmnStage {
     theme.addEventListener('change', () => {
       this.scale = new HeatScale(theme.now);
       this.update();
+      this.dots.measure();
     });
     new ResizeObserver(() => this.#resize()).observe(root);
   }
@@ -63,6 +66,20 @@ export class BpmnStage {
 
   get height() {
     return this.root.clientHeight;
+  }
+
+  /** Whether dots are to be seen. */
+  get moving() {
+    return this.dots.moving;
+  }
+
+  get flow() {
+    return this.dots.flow;
+  }
+
+  /** @returns {number} the most telling node at the cursor of the keyboard, -1 for none */
+  get node() {
+    return this.nodes(this.cursor)[0] ?? -1;
   }
 
   /** @returns {number} the most telling node under the mouse, -1 for none */
@@ -245,7 +262,10 @@ export class BpmnStage {
     bus.on('element.hover', (/** @type {any} */ event) => this.#hover(event.element.labelTarget?.id ?? event.element.id));
     bus.on('element.out', () => this.#hover(''));
     bus.on('canvas.viewbox.changed', () => this.#looked());
-    bus.on('root.set', () => this.update());
+    bus.on('root.set', () => {
+      this.update();
+      if (this.badges.size) this.dots.draw(viewer, this.calls);
+    });
   }
 
   /** From afar only what matters is written. */
@@ -308,15 +328,16 @@ export class BpmnStage {
       if (shape.waypoints) {
         const at = middle(shape);
         const corner = { left: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.x)), top: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.y)) };
-        add(el('div', { class: 'on-flow' }, badge.held, badge.rate), { left: at.x - corner.left, top: at.y - corner.top });
+        add(el('div', { class: 'on-flow' }, badge.held, badge.rate), { left: at.x - corner.left, top: at.y - corner.top + (shape.businessObject.name ? 9 : 0) }); // below its name
       } else {
         const large = shape.width > 60;
         add(el('div', { class: 'on-shape' }, badge.held), { top: -11, right: large ? 18 : 10 });
-        add(el('div', { class: large ? 'on-task' : 'beside-small' }, badge.rate), large ? { bottom: 15, left: 5 } : { top: 2, left: 10 });
+        add(el('div', { class: large ? 'on-task' : 'beside-small' }, badge.rate), large ? { bottom: 15, left: crowded(shape) ? shape.width - 42 : 5 } : { top: shape.host ? 34 : 2, left: 10 });
       }
       if (shape.type === 'bpmn:CallActivity') this.#door(shape, add);
     }
     this.#way();
+    this.dots.draw(this.viewer, this.calls);
     this.root.dataset.drawn = this.drawn;
     this.update();
   }
@@ -335,7 +356,7 @@ export class BpmnStage {
     const other = model.latest?.nets.some((n) => n.id === id && n.id !== model.where.net);
     if (!here && !other) return;
     const go = () => (here ? this.enter([...this.calls, shape.id]) : model.openNet(id));
-    add(el('button', { type: 'button', class: 'bjs-drilldown door', 'aria-label': `Open the called process ${label({ id })}`, onclick: go }, '↓'), { bottom: -7, right: -8 });
+    add(el('button', { type: 'button', class: 'bjs-drilldown door', 'aria-label': `Open the called process ${label({ id })}`, onclick: go }, '↓'), { bottom: 20, right: 22 });
   }
 
   /** The way back out of called processes. */
@@ -419,6 +440,14 @@ export class BpmnStage {
  */
 function same(a, b) {
   return (a ?? []).join('\n') === b.join('\n');
+}
+
+/**
+ * Whether a boundary event is where the rate of a task is written, at the lower left.
+ * @param {any} shape
+ */
+function crowded(shape) {
+  return (shape.attachers ?? []).some((/** @type {any} */ a) => a.x < shape.x + 50 && a.y + a.height > shape.y + shape.height - 15);
 }
 
 /** bpmn-js, loaded when the first BPMN file is shown. */

@@ -7,6 +7,8 @@ const travel = 1100;
 const most = 240;
 const fastest = 10;
 
+/** @typedef {import('./painter.js').Way & {from: number, to: number}} FlowArc from one node to another */
+
 /**
  * Dots that travel along the arcs as transitions fire, as often as measured:
  * one dot is one firing, or 10, 100, … of them (and drawn larger) where one
@@ -14,7 +16,7 @@ const fastest = 10;
  */
 export class Flow {
   constructor() {
-    /** @type {{ins: import('./scene.js').SceneArc[], outs: import('./scene.js').SceneArc[], rate: number, worth: number, due: number}[]} */
+    /** @type {{row: number, ins: FlowArc[], outs: FlowArc[], rate: number, worth: number, due: number}[]} */
     this.transitions = [];
     /** @type {{transition: number, begun: number, worth: number}[]} */ this.firings = [];
     this.last = 0;
@@ -22,14 +24,21 @@ export class Flow {
 
   /** @param {import('./scene.js').Scene|null} scene */
   draw(scene) {
-    this.firings = [];
-    this.transitions = [];
+    /** @type {{row: number, ins: FlowArc[], outs: FlowArc[]}[]} */ const transitions = [];
     for (let node = scene?.placeCount ?? 0; scene && node < scene.nodes.length; node++) {
       const arcs = scene.arcsOf[node].map((a) => scene.arcs[a]).filter((a) => a.kind === 'normal');
-      this.transitions.push({
-        ins: arcs.filter((a) => a.to === node), outs: arcs.filter((a) => a.from === node), rate: 0, worth: 1, due: (node * 0.618) % 1,
-      });
+      transitions.push({ row: node - (scene?.placeCount ?? 0), ins: arcs.filter((a) => a.to === node), outs: arcs.filter((a) => a.from === node) });
     }
+    this.take(transitions);
+  }
+
+  /**
+   * Takes the transitions of any drawing, with the arcs along which dots travel to each and from it.
+   * @param {{row: number, ins: FlowArc[], outs: FlowArc[]}[]} transitions
+   */
+  take(transitions) {
+    this.firings = [];
+    this.transitions = transitions.map((t) => ({ ...t, rate: 0, worth: 1, due: (t.row * 0.618) % 1 }));
   }
 
   /**
@@ -39,8 +48,8 @@ export class Flow {
   measure(frame, times = 1) {
     for (let bound = fastest; bound > fastest / 1000; bound /= 10) {
       let dots = 0;
-      this.transitions.forEach((t, i) => {
-        t.rate = Math.max(0, frame?.transitions[i]?.rate ?? 0) * times;
+      this.transitions.forEach((t) => {
+        t.rate = Math.max(0, frame?.transitions[t.row]?.rate ?? 0) * times;
         t.worth = 10 ** Math.max(0, Math.ceil(Math.log10(t.rate / bound)));
         dots += ((t.rate / t.worth) * Math.max(t.ins.length, t.outs.length) * travel) / 1000;
       });
@@ -75,7 +84,7 @@ export class Flow {
    * Calls with the place of each dot in the drawing.
    * @param {number} time
    * @param {(node: number) => number} grown how much larger than laid out a node is drawn
-   * @param {(arc: import('./scene.js').SceneArc) => boolean} seen
+   * @param {(arc: FlowArc) => boolean} seen
    * @param {(x: number, y: number, worth: number) => void} dot
    */
   dots(time, grown, seen, dot) {

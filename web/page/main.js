@@ -88,7 +88,7 @@ shortcuts({
   '/': () => search.open(), '+': () => views.now.zoom(1.3), '=': () => views.now.zoom(1.3), '-': () => views.now.zoom(1 / 1.3), '0': () => views.now.fit(),
   t: toggleTable, b: () => views.toggle(), d: () => theme.toggle(), l: () => model.travel(0), h: hottest, s: () => share.open(), '?': () => help.toggle(), Escape: back,
   i: () => new Instances(model, new HeatScale(theme.now), '').open(),
-  q: () => sightBar.collapse(), n: () => sightBar.toggle(), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
+  q: () => sightBar.collapse(), n: () => sightBar.toggle(model.bpmn ? bpmn.node : stage.cursor), '<': () => sightBar.step(-1), '>': () => sightBar.step(1),
   '[': () => timeline.step(-1), ']': () => timeline.step(1), '{': () => timeline.leap(-1), '}': () => timeline.leap(1),
   p: () => player.toggle(), c: () => timeline.toggleCompare(),
 });
@@ -113,7 +113,7 @@ function legend() {
 theme.addEventListener('change', legend);
 legend();
 model.on('frame address drawing link', () => {
-  const worths = stage.moving ? stage.flow.worths : [];
+  const worths = views.now.moving ? views.now.flow.worths : [];
   syncRows(worth, worths, String, (w) => el('span', { class: 'dot d' + Math.min(3, Math.round(Math.log10(w))) }), (row, w) => {
     const unit = w === worths[0] ? ' firings' : '';
     say(row, w === 1 ? 'a firing' : count(w) + unit);

@@ -33,6 +33,8 @@ import { arranged } from './sight.js';
 
 /** A drawing that did not come is asked for again after so long, ms. */
 const again = 2000;
+/** From more elements on, the reader has to ask for the BPMN file: they take about a millisecond each. */
+const mostDrawn = 2000;
 
 /**
  * The state of the page. What is shown is of one moment: overview, shown, net and now()
@@ -161,7 +163,7 @@ export class Model extends EventTarget {
 
   /** @param {string} net */
   openNet(net) {
-    this.address.go({ net, kind: '', id: '', around: '', look: '' });
+    this.address.go({ net, kind: '', id: '', around: '', look: '', ...(this.where.view === 'bpmn' ? { view: '' } : {}) });
   }
 
   /**
@@ -206,7 +208,13 @@ export class Model extends EventTarget {
 
   /** Whether the reader sees the BPMN file of the net. */
   get bpmn() {
-    return Boolean(this.scene?.model?.digest) && !this.bpmnTrouble && !this.where.view;
+    const { view } = this.where;
+    return Boolean(this.scene?.model?.digest) && !this.bpmnTrouble && (view === 'bpmn' || (!view && !this.large));
+  }
+
+  /** Whether drawing the BPMN file of the net would block the page for seconds. */
+  get large() {
+    return (this.scene?.model?.elements.length ?? 0) > mostDrawn;
   }
 
   /**

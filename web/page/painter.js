@@ -486,9 +486,11 @@ export class Painter {
   }
 }
 
+/** @typedef {{points: [number, number][], lengths: number[], length: number}} Way with the length up to each point */
+
 /**
  * The point of an arc at a distance from its start.
- * @param {import('./scene.js').SceneArc} arc
+ * @param {Way} arc
  * @param {number} distance
  * @returns {[number, number]}
  */

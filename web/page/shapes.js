@@ -90,3 +90,31 @@ export function diagramOf(definitions, process, otherwise) {
   const shows = (/** @type {any} */ e) => e && (e.id === process || (e.participants ?? []).some((/** @type {any} */ p) => p.processRef?.id === process));
   return definitions.diagrams.find((/** @type {any} */ d) => shows(d.plane?.bpmnElement)) ?? otherwise;
 }
+
+/**
+ * The two parts of a flow, as arcs: up to its middle, where its tokens are written, and from there on.
+ * @param {{waypoints: {x: number, y: number}[]}} flow
+ * @returns {[import('./painter.js').Way, import('./painter.js').Way]}
+ */
+export function halves(flow) {
+  const points = flow.waypoints.map(({ x, y }) => /** @type {[number, number]} */ ([x, y]));
+  let cut = 1;
+  let longest = -1;
+  for (let i = 1; i < points.length; i++) {
+    const length = Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]);
+    if (length > longest) [longest, cut] = [length, i];
+  }
+  const at = middle(flow);
+  return [measured([...points.slice(0, cut), [at.x, at.y]]), measured([[at.x, at.y], ...points.slice(cut)])];
+}
+
+/**
+ * A way with the length up to each of its points.
+ * @param {[number, number][]} points
+ * @returns {import('./painter.js').Way}
+ */
+export function measured(points) {
+  const lengths = [0];
+  for (let i = 1; i < points.length; i++) lengths.push(lengths[i - 1] + Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]));
+  return { points, lengths, length: lengths[lengths.length - 1] };
+}

@@ -27,10 +27,13 @@ export class SightBar {
     if (!this.model.bpmn) this.model.address.go({ quiet: !this.model.where.quiet });
   }
 
-  /** Shows the surroundings of what is selected or at the cursor, or all again. */
-  toggle() {
+  /**
+   * Shows the surroundings of the node at the cursor, else of what is selected, or all again.
+   * @param {number} cursor of the drawing that the reader sees, -1 for none
+   */
+  toggle(cursor) {
     if (this.model.where.around) this.leave();
-    else this.model.lookAround(this.stage.cursor >= 0 ? this.stage.cursor : this.model.selected(), firstSteps);
+    else this.model.lookAround(cursor >= 0 ? cursor : this.model.selected(), firstSteps);
   }
 
   /** @param {number} by steps */

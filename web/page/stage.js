@@ -14,7 +14,7 @@ import { boxOf, sight } from './sight.js';
 /** Share of the screen painted ahead on each side, for panning. */
 const ahead = 0.25;
 /** Dots are painted this often, ms; panning and zooming as often as the screen. */
-const dotPause = 30;
+export const dotPause = 30;
 /** A painting slower than this, ms, is put off until the hand rests. */
 const dear = 16;
 const rest = 120;
@@ -448,25 +448,26 @@ export class Stage {
     const { ctx, camera, flow } = this;
     flow.step(time);
     const scene = /** @type {import('./scene.js').Scene} */ (this.model.scene);
-    const r = Math.max(1.1, Math.min(4, 6.5 * camera.scale));
+    const r = dotRadius(camera.scale, 1);
     ctx.fillStyle = this.painter.palette.dot;
     flow.dots(time, (node) => scene.grown(node, camera.scale), (arc) => this.seen(arc.from) && this.seen(arc.to), (wx, wy, worth) => {
       const x = wx * camera.scale + camera.x;
       const y = wy * camera.scale + camera.y;
       if (x < -r || y < -r || x > this.width + r || y > this.height + r) return;
       ctx.beginPath();
-      ctx.arc(x, y, r * dotSize(worth), 0, 2 * Math.PI);
+      ctx.arc(x, y, dotRadius(camera.scale, worth), 0, 2 * Math.PI);
       ctx.fill();
     });
   }
 }
 
 /**
- * How much larger a dot is that stands for several firings.
+ * The radius of a dot, pixels: larger for one that stands for several firings.
+ * @param {number} scale
  * @param {number} worth
  */
-function dotSize(worth) {
-  return 1 + 0.35 * Math.log10(worth);
+export function dotRadius(scale, worth) {
+  return Math.max(1.1, Math.min(4, 6.5 * scale)) * (1 + 0.35 * Math.log10(worth));
 }
 
 /**

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId, say } from './dom.js';
+import { plural } from './format.js';
 
 /** The stage that the reader sees, and the choice between them. */
 export class Views {
@@ -14,7 +15,7 @@ export class Views {
     this.net = net;
     this.bpmn = bpmn;
     this.root = byId('view');
-    byId('view-bpmn').addEventListener('click', () => this.choose(''));
+    byId('view-bpmn').addEventListener('click', () => this.choose(model.large ? 'bpmn' : ''));
     byId('view-net').addEventListener('click', () => this.choose('net'));
     model.on('drawing address link', () => this.show());
     this.show();
@@ -25,7 +26,7 @@ export class Views {
     return this.model.bpmn ? this.bpmn : this.net;
   }
 
-  /** @param {''|'net'} view */
+  /** @param {''|'net'|'bpmn'} view */
   choose(view) {
     this.model.address.go({ view });
     const node = this.model.selected();
@@ -34,7 +35,7 @@ export class Views {
 
   /** Between BPMN and net, where there is a choice. */
   toggle() {
-    if (this.model.scene?.model?.digest) this.choose(this.model.where.view ? '' : 'net');
+    if (this.model.scene?.model?.digest) this.choose(this.model.bpmn ? 'net' : this.model.large ? 'bpmn' : '');
   }
 
   show() {
@@ -44,7 +45,9 @@ export class Views {
     const why = m?.missing || model.bpmnTrouble;
     this.root.hidden = !m;
     button.disabled = Boolean(why);
-    say(byId('view-why'), why ? `No BPMN: ${why}` : '');
+    const asked = !why && model.large && !model.bpmn;
+    say(button, asked ? 'Draw the BPMN anyway' : 'BPMN');
+    say(byId('view-why'), asked ? `${plural(m?.elements.length, 'element')}: the page does not answer while they are drawn as BPMN` : why ? `No BPMN: ${why}` : '');
     button.setAttribute('aria-pressed', String(model.bpmn));
     byId('view-net').setAttribute('aria-pressed', String(!model.bpmn));
     byId('stage').classList.toggle('as-bpmn', model.bpmn);

@@ -96,6 +96,10 @@ func TestThePage(t *testing.T) {
 		{"BPMN in the dark and on a phone", bpmnInTheDarkAndOnAPhone},
 		{"a file that cannot be drawn leaves the net", aFileThatCannotBeDrawnLeavesTheNet},
 		{"names in BPMN are only text", namesInBPMNAreOnlyText},
+		{"dots move along sequence flows", dotsMoveAlongSequenceFlows},
+		{"the neighbourhood of the element at the cursor is shown", theNeighbourhoodOfTheElementAtTheCursorIsShown},
+		{"a large file is drawn when the reader asks", aLargeFileIsDrawnWhenTheReaderAsks},
+		{"a process of sixty elements can be read", aProcessOfSixtyElementsCanBeRead},
 		{"elements have the numbers of their rows", elementsHaveTheNumbersOfTheirRows},
 		{"other nets load nothing for BPMN", otherNetsLoadNothingForBPMN},
 	} {

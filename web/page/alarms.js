@@ -152,7 +152,7 @@ export class AlarmRows {
     return el('li', { class: 'row silence' },
       el('span', { class: 'mark', 'aria-hidden': 'true' }, '∅'),
       el('span', { class: 'title' }, name(what)),
-      this.model.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span'),
+      this.model.actions ? el('button', { type: 'button', class: 'link-like', onclick: () => this.notes.end(s.id) }, 'End') : el('span', null),
       el('span', { class: 'text' }, `until ${moment(Date.parse(s.until))} by ${s.by}${s.comment ? `: ${s.comment}` : ''}`));
   }
 

@@ -32,7 +32,7 @@ import { arranged } from './sight.js';
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */
-const again = 2000;
+const retry = 2000;
 /** From more elements on, the reader has to ask for the BPMN file: they take about a millisecond each. */
 const mostDrawn = 2000;
 
@@ -329,7 +329,7 @@ export class Model extends EventTarget {
     } catch (error) {
       this.#fail(`Cannot load the drawing of this net: ${text(error)}.`);
     } finally {
-      setTimeout(() => this.drawingAsked === hash && (this.drawingAsked = ''), again);
+      setTimeout(() => this.drawingAsked === hash && (this.drawingAsked = ''), retry);
     }
   }
 

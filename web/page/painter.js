@@ -140,7 +140,9 @@ export class Painter {
       const from = nodes[arc.from];
       const to = nodes[arc.to];
       /** @type {import('./scene.js').Point[]} */
-      const way = [...(marks[arc.from] === quiet ? [[from.x, from.y]] : []), ...arc.points, ...(marks[arc.to] === quiet ? [[to.x, to.y]] : [])];
+      const way = [...arc.points];
+      if (marks[arc.from] === quiet) way.unshift([from.x, from.y]);
+      if (marks[arc.to] === quiet) way.push([to.x, to.y]);
       way.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
     }
     ctx.stroke();

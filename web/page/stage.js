@@ -54,7 +54,7 @@ export class Stage {
     /** The node under the mouse and the one the arrow keys are at, -1 for none. */
     this.hovered = this.cursor = -1;
     /** How each node is shown, see sight, and a number that changes with it. */
-    this.marks = new Uint8Array(0);
+    /** @type {Uint8Array} */ this.marks = new Uint8Array(0);
     this.version = 0;
     /** The surroundings that the camera was put on. */
     this.around = '';

@@ -22,7 +22,12 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no place %q in net %q", id, n.net.Name))
 		return
 	}
-	doc := api.PlaceDetail{Place: placeDocument(n.net, i, s.cfg.Now().UnixMicro()), Series: s.placeSeries(n.net.Name, i)}
+	if r.URL.Query().Has("at") {
+		s.servePlaceThen(w, r, n, i)
+		return
+	}
+	past, step := s.pastOf(n.net.Name)
+	doc := api.PlaceDetail{Place: placeDocument(n.net, i, s.cfg.Now().UnixMicro()), Series: placeSeries(past, step, i)}
 	row := &n.net.Rows.Places[i]
 	withBuckets(doc.Dwell, &row.Dwell)
 	if doc.Stuck != nil {
@@ -46,7 +51,12 @@ func (s *Server) serveTransition(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Sprintf("there is no transition %q in net %q", id, n.net.Name))
 		return
 	}
-	doc := api.TransitionDetail{Transition: transitionDocument(n.net, i, s.cfg.Now().UnixMicro()), Series: s.transitionSeries(n.net.Name, i)}
+	if r.URL.Query().Has("at") {
+		s.serveTransitionThen(w, r, n, i)
+		return
+	}
+	past, step := s.pastOf(n.net.Name)
+	doc := api.TransitionDetail{Transition: transitionDocument(n.net, i, s.cfg.Now().UnixMicro()), Series: transitionSeries(past, step, i)}
 	withBuckets(doc.Duration, &rows.Transitions[i].Duration)
 	if rows.Columns.Has(stats.ColBlocks) {
 		blocks := []api.Block{}

@@ -131,6 +131,7 @@ func everything(t *testing.T) *stage {
 			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
+		c.Archive = &ledger{}
 		c.Links = Links{Runbooks: "http://r", Grafana: "http://g"}
 		c.Sidecar = func() api.Sidecar {
 			return api.Sidecar{Connect: &api.Connect{Commands: []api.CommandLine{{Fill: []api.Blank{{}}}}}, Share: "1/2", Above: &api.Above{}, Duty: &api.Duty{}}
@@ -172,7 +173,7 @@ func everything(t *testing.T) *stage {
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]int{"order": {0}}
-	view.NATS = &natslink.ConnState{Server: "nats://x", Reason: "EOF"}
+	view.NATS = &natslink.ConnState{Since: t0, Server: "nats://x", Reason: "EOF"}
 	view.Up = &natslink.ConnState{}
 	st.now = time.UnixMicro(view.At)
 	st.show(view.Sum())
@@ -233,6 +234,11 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	for _, net := range []string{"caller", "long"} {
 		hold("a drawing with a model", "200", any(st.document(t, "/api/v1/drawing?net="+net)), &schema{Ref: "#/components/schemas/Drawing"})
 	}
+	old := "at=2026-01-01T00:00:00Z"
+	hold("an older overview", "200", any(st.document(t, "/api/v1/overview?"+old)), &schema{Ref: "#/components/schemas/Overview"})
+	hold("an older frame", "200", any(st.document(t, "/api/v1/history?net=order&"+old)), &schema{Ref: "#/components/schemas/Frame"})
+	hold("an older place", "200", any(st.document(t, "/api/v1/place?net=order&place=p0&"+old)), &schema{Ref: "#/components/schemas/PlaceDetail"})
+	hold("an older transition", "200", any(st.document(t, "/api/v1/transition?net=order&transition=t0&"+old)), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("another transition", "200", any(st.document(t, "/api/v1/transition?net=order&transition=t0")), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("an instance that no source has", "200", any(st.document(t, "/api/v1/instance?net=partly+known&instance=x")), &schema{Ref: "#/components/schemas/Instance"})
 	for name, s := range d.Components.Schemas {

@@ -27,9 +27,7 @@ func (b *board) overviewDocument() *api.Overview {
 	d.Silences = silenceDocuments(b.alarms.Silences[:min(len(b.alarms.Silences), maxSilences)])
 	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)
-	if b.history.to != 0 {
-		d.History = &api.Kept{From: api.Time(b.history.from), To: api.Time(b.history.to), Step: b.history.step.Seconds()}
-	}
+	d.History = b.kept()
 	perNet, names := map[string]int{}, namesOf(v)
 	for i := range b.alarms.Active {
 		a := &b.alarms.Active[i]
@@ -62,12 +60,28 @@ func (s *Server) serveOverview(w http.ResponseWriter, r *http.Request) {
 	s.past.RLock()
 	view, alarms := s.history.Moment(at)
 	s.past.RUnlock()
-	if view == nil {
-		refuse(w, http.StatusNotFound, "nothing is kept at or before "+clock(at))
-		return
-	}
 	now := s.board.Load()
-	answerJSON(w, (&board{view: view, alarms: alarms, nets: now.nets, history: now.history, links: now.links}).overviewDocument())
+	switch {
+	case view != nil:
+		answerJSON(w, (&board{view: view, alarms: alarms, nets: now.nets, history: now.history, links: now.links}).overviewDocument())
+	case s.cfg.Archive == nil:
+		refuse(w, http.StatusNotFound, "nothing is kept at or before "+clock(at))
+	default:
+		d, err := s.olderOverview(r.Context(), at)
+		if err != nil {
+			refuseOlder(w, err)
+			return
+		}
+		answerJSON(w, d)
+	}
+}
+
+// kept describes what is kept of the past; nil for nothing.
+func (b *board) kept() *api.Kept {
+	if b.history.to == 0 {
+		return nil
+	}
+	return &api.Kept{From: api.Time(b.history.from), To: api.Time(b.history.to), Step: b.history.step.Seconds(), Archive: b.history.archive}
 }
 
 // sources returns the sources of the View, in its order. If they are too many, it

@@ -3,6 +3,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -30,13 +31,24 @@ func (s *Server) frameAt(w http.ResponseWriter, r *http.Request, n *netBoard) *a
 	if !ok {
 		return nil
 	}
-	past, _ := s.pastOf(n.net.Name)
-	f := past.At(at)
-	if f == nil {
-		refuse(w, http.StatusNotFound, fmt.Sprintf("no frame of net %q is kept at or before %s", n.net.Name, clock(at)))
+	f, err := s.keptFrame(r.Context(), n, at)
+	if err != nil {
+		refuseOlder(w, err)
 		return nil
 	}
-	return pastFrame(n, f)
+	return f
+}
+
+// keptFrame returns the newest frame at or before a time, of the history or of the archive.
+func (s *Server) keptFrame(ctx context.Context, n *netBoard, at int64) (*api.Frame, error) {
+	past, _ := s.pastOf(n.net.Name)
+	if f := past.At(at); f != nil {
+		return pastFrame(n, f), nil
+	}
+	if s.cfg.Archive != nil {
+		return s.olderFrame(ctx, n, at)
+	}
+	return nil, fmt.Errorf("no frame of net %q at or before %s: %w", n.net.Name, clock(at), api.ErrNothing)
 }
 
 // momentOf returns the parameter at in microseconds since the Unix epoch. Without one it
@@ -91,8 +103,7 @@ func pastFrame(n *netBoard, kept *history.Frame) *api.Frame {
 	return f
 }
 
-func (s *Server) placeSeries(net string, place int) api.Series {
-	past, step := s.pastOf(net)
+func placeSeries(past *history.Past, step time.Duration, place int) api.Series {
 	d := api.Series{Step: step.Seconds(), Points: [][]*float64{}}
 	for _, p := range past.Place(place) {
 		d.Points = append(d.Points, []*float64{millis(p.At), known(p.Columns, stats.ColTokens, float64(p.Tokens)),
@@ -101,8 +112,7 @@ func (s *Server) placeSeries(net string, place int) api.Series {
 	return d
 }
 
-func (s *Server) transitionSeries(net string, transition int) api.Series {
-	past, step := s.pastOf(net)
+func transitionSeries(past *history.Past, step time.Duration, transition int) api.Series {
 	d := api.Series{Step: step.Seconds(), Points: [][]*float64{}}
 	for _, p := range past.Transition(transition) {
 		var fired *float64

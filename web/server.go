@@ -39,6 +39,7 @@ type Config struct {
 	Actions *Actions                // nil if nothing can be changed
 	Oldest  Oldest                  // nil if engines cannot be asked for tokens
 	Audit   Audit                   // nil if it is not known what people did
+	Archive Archive                 // nil without older moments
 	Links   Links                   // addresses that the page shows
 	Sidecar func() api.Sidecar      // what the sidecar is now; nil if it is not known
 	Version string                  // of pnagent: versions may draw differently
@@ -144,6 +145,7 @@ func (s *Server) show(view *collector.View) {
 type extent struct {
 	from, to int64 // microseconds since the Unix epoch; 0 for nothing
 	step     time.Duration
+	archive  *api.Archive // what is older; nil for nothing
 }
 
 // record adds a View, if it is new, and its alarms to the history.
@@ -154,7 +156,7 @@ func (s *Server) record(view *collector.View, alarms *alarm.ActiveSet, fresh boo
 		s.history.Add(view)
 	}
 	s.history.Note(alarms)
-	e := extent{step: s.history.Step()}
+	e := extent{step: s.history.Step(), archive: s.archived()}
 	e.from, e.to = s.history.Extent()
 	return e
 }

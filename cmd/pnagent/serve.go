@@ -63,6 +63,7 @@ type sidecarFlags struct {
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
+	Archive           archiveFlags  `embed:"" prefix:"web."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`
 	FrameAncestors    []string      `name:"web.frame-ancestors" placeholder:"ORIGIN" help:"Origin whose pages may have /embed in a frame, such as https://grafana.example; may be given again. Default: none. No page may have the live page itself in a frame. See docs/sres.md."`
 	Actions           bool          `name:"web.actions" help:"Take changes over HTTP: acknowledge and silence alarms, and, from clients that authenticate by --web.config.file, fire, inject and retry. At an address that is not of the loopback it needs authentication."`

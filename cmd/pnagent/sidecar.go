@@ -19,6 +19,7 @@ import (
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/agentx"
+	"github.com/pnagent/pnagent/archive"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/counts"
@@ -106,6 +107,7 @@ type sidecar struct {
 	others    mib.Others       // of layOut
 	watcher   *alarm.Watcher
 	live      *web.Server
+	archive   *archive.Archive // nil without Prometheus
 	http      *httpserver.Server
 	exporter  *metrics.Exporter
 	udp       *net.UDPConn // of the responder
@@ -221,8 +223,15 @@ func (s *sidecar) openLive() (err error) {
 	if err != nil {
 		return err
 	}
+	if s.archive, err = s.cfg.flags.Archive.open(s.cfg.log); err != nil {
+		return err
+	}
+	var older web.Archive // without Prometheus it is nil
+	if s.archive != nil {
+		older = s.archive
+	}
 	s.live, err = web.New(web.Config{Views: s.collector.Subscribe(), Alarms: s.watcher.Subscribe(), Actions: actions, Version: versionOf().Version,
-		Links: links, Sidecar: s.about,
+		Links: links, Sidecar: s.about, Archive: older,
 		History: history.New(history.Config{Budget: int64(s.cfg.flags.History) << 20}), Viewers: s.cfg.flags.Viewers, ViewersPerAddress: s.cfg.flags.ViewersPerAddress, Log: s.cfg.log,
 		Audit: trail.Last, Oldest: act.NewTokens(s.cfg.link.Conn, s.cfg.subjects).Oldest,
 		Ask: func(ctx context.Context, net, source, instance string) (*telemetry.Instance, error) {
@@ -285,6 +294,9 @@ func (s *sidecar) run(ctx context.Context) error {
 	g.Go(func() error { return s.layOut(ctx) })
 	g.Go(func() error { return s.live.Run(ctx) })
 	g.Go(func() error { return s.reloadOnHangup(ctx) })
+	if s.archive != nil {
+		g.Go(func() error { return s.archive.Run(ctx) })
+	}
 	if s.uplink != nil {
 		g.Go(func() error { return s.uplink.Run(ctx) })
 	}

@@ -56,6 +56,25 @@ func (p *Past) At(at int64) *Frame {
 	return f
 }
 
+// Until returns the frames up to a time.
+func (p *Past) Until(at int64) *Past {
+	k := p.blockOf(at)
+	if k < 0 {
+		return &Past{}
+	}
+	out := &Past{blocks: slices.Clone(p.blocks[:k+1])}
+	last := &out.blocks[k]
+	last.frames = 0
+	for d := last.reader(0); d.next() && d.at <= at; {
+		last.frames++
+		last.to = d.at
+	}
+	for i := range out.blocks {
+		out.frames += out.blocks[i].frames
+	}
+	return out
+}
+
 // blockOf returns the index of the block with the newest frame at or before a time; -1 if
 // there is none.
 func (p *Past) blockOf(at int64) int {

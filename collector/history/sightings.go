@@ -121,6 +121,21 @@ func (s *sightings) drop(net string) {
 	}
 }
 
+// SeenAt returns the tokens that were among the oldest of a place at a time, by their
+// injection, without what they waited for.
+func (s *Store) SeenAt(net string, place int, at int64) []stats.Token {
+	var out []stats.Token
+	for key, seen := range s.seen.all {
+		if key.net == net && int(key.place) == place && seen.FirstSeen <= at && at <= seen.LastSeen {
+			out = append(out, stats.Token{Instance: key.instance, Injected: seen.Injected})
+		}
+	}
+	slices.SortFunc(out, func(a, b stats.Token) int {
+		return cmp.Or(cmp.Compare(a.Injected, b.Injected), strings.Compare(a.Instance, b.Instance))
+	})
+	return out
+}
+
 // Sightings returns the sightings of an instance of a net, in order of FirstSeen.
 func (s *Store) Sightings(net, instance string) []Sighting {
 	var out []Sighting

@@ -70,6 +70,7 @@ var parsers = []reader{
 	{"documents of a sidecar, for top", "top", "Update", "FuzzDecode"},
 	{"documents of a sidecar, for report", "dashboards/report", "readJSON", "FuzzSidecars"},
 	{"answers of Prometheus", "dashboards/report", "UnmarshalJSON", "FuzzAnswers"},
+	{"answers of Prometheus, for older moments", "archive", "read", "FuzzRead"},
 	{"answers of actions", "engine/action", "decode", "FuzzAnswer"},
 
 	// Engines and their logs.

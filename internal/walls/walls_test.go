@@ -77,6 +77,7 @@ var rooms = map[string]room{
 	"web":                                  {imports: []string{"act", "collector", "collector/alarm", "collector/history", "internal/accept", "internal/httpserver", "internal/plaintext", "internal/selfmetrics", "petri", "petri/bpmn", "petri/bpmn/diagram", "petri/draw", "stats", "telemetry", "telemetry/natslink", "web/api"}},
 	"web/api":                              {imports: []string{"internal/plaintext"}},
 	"web/pagetest":                         {imports: []string{"internal/browsertest"}},
+	"archive":                              {imports: []string{"metrics", "petri", "web/api"}},
 	"top":                                  {imports: []string{"stats", "web/api"}, pure: true},
 	"top/terminal":                         {imports: []string{"top", "web/api"}},
 	"dashboards":                           {imports: []string{"collector/alarm", "internal/atomicfile", "metrics", "stats"}},

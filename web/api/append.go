@@ -19,6 +19,9 @@ func (f *Frame) AppendJSON(dst []byte) []byte {
 	dst = append(appendAny(dst, f.Drawing), `,"generation":`...)
 	dst = append(strconv.AppendUint(dst, f.Generation, 10), `,"at":`...)
 	dst = f.At.appendJSON(dst)
+	if f.Archive {
+		dst = append(dst, `,"archive":true`...)
+	}
 	if len(f.Resting) > 0 {
 		dst = appendAny(append(dst, `,"resting":`...), f.Resting)
 	}

@@ -33,7 +33,7 @@ func TestAppendJSONAgreesWithEncodingJSON(t *testing.T) {
 		}
 	}
 	for n := range 2000 {
-		f := Frame{Net: []string{"n", "a\"<\u2028é\xff"}[r.IntN(2)], Drawing: "d", Generation: r.Uint64(), At: at(), Places: []PlaceNow{}, Transitions: []TransitionNow{}, Resting: [][]int{nil, {}, {0, 7}}[r.IntN(3)]}
+		f := Frame{Net: []string{"n", "a\"<\u2028é\xff"}[r.IntN(2)], Drawing: "d", Generation: r.Uint64(), At: at(), Archive: n%2 == 0, Places: []PlaceNow{}, Transitions: []TransitionNow{}, Resting: [][]int{nil, {}, {0, 7}}[r.IntN(3)]}
 		d := Diff{Generation: r.Uint64(), At: at(), Places: []PlaceDiff{}, Transitions: []TransitionDiff{}}
 		for i := range r.IntN(1 + n%5) {
 			f.Places, f.Transitions = append(f.Places, place()), append(f.Transitions, transition())

@@ -30,6 +30,13 @@ const (
 	maxObjects = 4 << 20
 )
 
+// ErrNothing means that nothing is kept of a moment, and ErrBusy that too many documents of
+// the past are being made.
+var (
+	ErrNothing = errors.New("nothing is kept of that time")
+	ErrBusy    = errors.New("too many requests for older data at once")
+)
+
 // ErrTooLarge means that a document exceeds the bounds.
 var ErrTooLarge = errors.New("too large")
 

@@ -38,6 +38,7 @@ type parameter struct {
 func paths() []path {
 	net := parameter{name: "net", description: "id of the net"}
 	moment := parameter{name: "at", description: "a time, for the newest moment that is kept at or before it; without it now", optional: true, time: true}
+	older := []string{"400", "404", "502"}
 	of, changed := []string{"400", "404"}, []string{"400", "403", "404"}
 	return []path{
 		{name: "/view", summary: "Everything: all nets with their places and transitions, and all sources.", document: View{}},
@@ -49,13 +50,13 @@ func paths() []path {
 		{name: "/alarms/unsilence", summary: "End a silence before its time.", body: EndSilence{}, document: Done{}, errors: changed},
 		{name: "/act", summary: "Fire a transition of an instance, inject tokens into it, or retry an incident.", body: Act{}, document: Acted{}, errors: []string{"400", "403", "409", "504"}},
 		{name: "/overview", summary: "All nets without their places and transitions, sources and alarms, as of the View, or as of the newest moment that is kept at or before a time.",
-			parameters: []parameter{{name: "at", description: "the time; without it now", time: true, optional: true}}, document: Overview{}, errors: of},
+			parameters: []parameter{moment}, document: Overview{}, errors: older},
 		{name: "/live", summary: "A stream of server-sent events: overview (Overview) at once and once a View; with net also frame (Frame) at once and where there is no " +
 			"difference to send, else diff (Diff). The id of an event is the generation of its View.", parameters: []parameter{{name: "net", description: "id of the net; without it overviews only", optional: true}}, kind: "text/event-stream"},
 		{name: "/place", summary: "One place, with the buckets of its histogram, reasons for people, and the last hour.",
-			parameters: []parameter{net, {name: "place", description: "id of the place"}}, document: PlaceDetail{}, errors: of},
+			parameters: []parameter{net, {name: "place", description: "id of the place"}, moment}, document: PlaceDetail{}, errors: older},
 		{name: "/transition", summary: "One transition, with the buckets of its histogram, what blocks it, and the last hour.",
-			parameters: []parameter{net, {name: "transition", description: "id of the transition"}}, document: TransitionDetail{}, errors: of},
+			parameters: []parameter{net, {name: "transition", description: "id of the transition"}, moment}, document: TransitionDetail{}, errors: older},
 		{name: "/instance", summary: "Where one instance is, as its engine says, and where it was seen among the oldest tokens of the last hour.",
 			parameters: []parameter{net, {name: "instance", description: "name of the instance"}}, document: Instance{}, errors: of},
 		{name: "/stuck", summary: "The tokens that wait in places, the oldest first, as their engines report them.",
@@ -64,7 +65,7 @@ func paths() []path {
 		{name: "/actions", summary: "What people did to instances, the newest first: requests to engines to inject, to fire and to deliver messages, since the start of the sidecar.",
 			parameters: []parameter{{name: "net", description: "id of the net; without it all", optional: true}, {name: "instance", description: "name of the instance; without it all", optional: true}}, document: Actions{}},
 		{name: "/history", summary: "A net as it was: the newest moment that is kept at or before a time.",
-			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: of},
+			parameters: []parameter{net, {name: "at", description: "the time", time: true}}, document: Frame{}, errors: older},
 		{name: "/drawing", summary: "Where the nodes and arcs of a net are drawn. The hash of the drawing is the ETag. With a place or a transition, only the nodes around it, laid out apart; all if they are many.",
 			parameters: []parameter{net, {name: "place", description: "id of the place whose surroundings are drawn", optional: true},
 				{name: "transition", description: "id of the transition whose surroundings are drawn", optional: true},
@@ -138,6 +139,7 @@ func (g *generator) operation(p path) object {
 	for _, status := range append(p.errors, "503") {
 		description := map[string]string{"400": "A parameter is missing or invalid.", "404": "There is no such net, place, transition, moment, active alarm or silence.",
 			"403": "The sidecar takes no changes (--web.actions), or not from this client.",
+			"502": "Prometheus, which has older moments (--web.prometheus), gave no answer.",
 			"409": "The engine refused the request, or would.", "504": "The request was sent, and whether it was done is not known.",
 			"503": "Too many requests are under way, or too many streams; Retry-After has a number of seconds."}[status]
 		responses[status] = object{"description": description, "content": wrong["content"]}

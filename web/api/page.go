@@ -9,6 +9,7 @@ package api
 type Overview struct {
 	At              Time          `json:"at"`
 	Generation      uint64        `json:"generation"`        // of the View; 0 for a moment of the past
+	Archive         bool          `json:"archive,omitempty"` // it is from Prometheus
 	History         *Kept         `json:"history,omitempty"` // what is kept of the last hour
 	Nets            []NetOverview `json:"nets"`
 	Sources         []SourceState `json:"sources"`  // at most 1,000; those that are up are left out first
@@ -40,6 +41,14 @@ type Kept struct {
 	From Time    `json:"from"`
 	To   Time    `json:"to"`
 	Step float64 `json:"step"` // seconds between two moments that are kept now
+
+	Archive *Archive `json:"archive,omitempty"` // where Prometheus has older moments
+}
+
+// Archive is the period of which Prometheus has samples of the sidecar's metrics.
+type Archive struct {
+	From Time    `json:"from"`
+	Step float64 `json:"step"` // seconds between two samples
 }
 
 // NetOverview is a net without its rows.
@@ -56,6 +65,7 @@ type Frame struct {
 	Drawing     string          `json:"drawing"`    // hash of its drawing
 	Generation  uint64          `json:"generation"` // of the View; 0 for a frame of the past
 	At          Time            `json:"at"`
+	Archive     bool            `json:"archive,omitempty"` // it is from Prometheus
 	Resting     []int           `json:"resting,omitempty"` // indexes of places in which tokens may stay: an override turns tokenStuck off
 	Places      []PlaceNow      `json:"places"`
 	Transitions []TransitionNow `json:"transitions"`
@@ -82,23 +92,28 @@ type TransitionDiff struct {
 	TransitionNow
 }
 
-// PlaceDetail is one place: GET /api/v1/place.
+// PlaceDetail is one place: GET /api/v1/place. With the parameter at, it has what is known of
+// a moment of the past.
 type PlaceDetail struct {
 	Place
+	At       Time     `json:"at,omitzero"`        // of the moment; absent for now
+	Archive  bool     `json:"archive,omitempty"`  // it is from Prometheus
 	Series   Series   `json:"series"`             // time, tokens and age of the oldest
 	Commands []string `json:"commands,omitempty"` // command lines that act on its oldest token
 	Acts     []Act    `json:"acts,omitempty"`     // the same as requests
 	Tool     string   `json:"tool,omitempty"`     // what people act on it with, if its engine takes no commands
 }
 
-// TransitionDetail is one transition: GET /api/v1/transition.
+// TransitionDetail is one transition: GET /api/v1/transition, as PlaceDetail.
 type TransitionDetail struct {
 	Transition
-	Blocks *[]Block `json:"blocks,omitempty"` // the conditions that block it
-	Series Series   `json:"series"`           // time, firings per second and running firings
+	At      Time     `json:"at,omitzero"`       // of the moment; absent for now
+	Archive bool     `json:"archive,omitempty"` // it is from Prometheus
+	Blocks  *[]Block `json:"blocks,omitempty"`  // the conditions that block it
+	Series  Series   `json:"series"`            // time, firings per second and running firings
 }
 
-// Series is what is kept of the last hour, at most 360 points.
+// Series is what is kept of an hour, the last one or that before a moment, at most 360 points.
 type Series struct {
 	Step   float64      `json:"step"`   // seconds
 	Points [][]*float64 `json:"points"` // each a time in milliseconds since the Unix epoch and values; null if not known

@@ -22,7 +22,7 @@ type View struct {
 // to the engines is down, everything else is as of since.
 type Connection struct {
 	Connected   bool   `json:"connected"`
-	Since       Time   `json:"since"`            // when connected last changed
+	Since       Time   `json:"since,omitzero"`   // when connected last changed
 	Server      string `json:"server,omitempty"` // the last one
 	Reason      string `json:"reason,omitempty"` // why it is not connected, or what the server refused
 	Disconnects uint64 `json:"disconnects"`
@@ -145,7 +145,7 @@ type Token struct {
 	Instance string  `json:"instance"`
 	Injected Time    `json:"injected"` // when it was put into the place
 	Age      float64 `json:"age_seconds"`
-	Waits    []Wait  `json:"waits"`
+	Waits    []Wait  `json:"waits,omitzero"`
 }
 
 // Wait is what one output transition of a token's place waits for.
@@ -308,8 +308,8 @@ type Alarm struct {
 
 // Ack is the acknowledgement of an alarm.
 type Ack struct {
-	By      string `json:"by"`
-	At      Time   `json:"at"`
+	By      string `json:"by,omitempty"`
+	At      Time   `json:"at,omitzero"`
 	Comment string `json:"comment,omitempty"`
 }
 

@@ -456,6 +456,7 @@ async function library() {
     const href = `vendor/bpmn-js/${sheet}.css`;
     if (!document.querySelector(`link[href="${href}"]`)) document.head.prepend(el('link', { rel: 'stylesheet', href }));
   }
+  // @ts-expect-error it has no types
   await import('./vendor/bpmn-js/bpmn-navigated-viewer.js');
   return /** @type {any} */ (globalThis).BpmnJS;
 }

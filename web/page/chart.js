@@ -153,5 +153,5 @@ export function heatLegend(scale) {
   const ramp = Array.from({ length: cells }, (_, i) => svg('rect', { x: i, width: 1.05, height: 1, fill: scale.fill(i / (cells - 1)) }));
   return el('div', { class: 'heat' }, el('span', { class: 'quiet' }, 'oldest token'),
     svg('svg', { viewBox: `0 0 ${cells} 1`, preserveAspectRatio: 'none' }, ...ramp),
-    el('div', { class: 'scale' }, ...marks.map(([seconds, text]) => el('span', { class: 'm' + Math.round(heat(/** @type {number} */ (seconds)) * 100) }, String(text)))));
+    el('div', { class: 'scale' }, ...marks.map(([seconds, text]) => el('span', { class: 'm' + Math.round(heat(seconds) * 100) }, text))));
 }

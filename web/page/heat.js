@@ -3,8 +3,8 @@
 // second to an hour. The lightness of the colours runs one way only, so that
 // the order is seen without seeing hues.
 
-/** The marks of the scale, in seconds, with their labels. */
-export const marks = Object.freeze([[1, '1s'], [10, '10s'], [60, '1m'], [600, '10m'], [3600, '1h']].map(Object.freeze));
+/** @type {readonly (readonly [number, string])[]} the marks of the scale, in seconds, with their labels */
+export const marks = Object.freeze([[1, '1s'], [10, '10s'], [60, '1m'], [600, '10m'], [3600, '1h']]);
 
 const hottest = Math.log10(3600);
 const levels = 48;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Camera } from './camera.js';
 import { paintChanges } from './changes.js';
-import { byId } from './dom.js';
 import { Flow } from './flow.js';
 import { age, count, label, plural, rate } from './format.js';
 import { gestures } from './gestures.js';
@@ -120,8 +119,8 @@ export class Stage {
 
   fit() {
     const { scene, where } = this.model;
-    const legend = byId('legend');
-    const foot = legend.offsetHeight && this.height - legend.offsetTop + 2 * smallLine; // names are above it
+    const legend = document.getElementById('legend'); // a page in a frame has none
+    const foot = legend?.offsetHeight ? this.height - legend.offsetTop + 2 * smallLine : 0; // names are above it
     if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot));
   }
 

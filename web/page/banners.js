@@ -90,7 +90,7 @@ export class Banners {
     model.outdated = (all || net) && received > 0 && !model.moment;
     document.documentElement.classList.toggle('outdated', model.outdated);
     document.documentElement.classList.toggle('all-outdated', all && model.outdated);
-    if (model.outdated !== before) model.dispatchEvent(new Event('frame')); // the drawing stops or goes on
+    if (model.outdated !== before) model.dispatchEvent(new Event('frame')); // the drawing stops or continues
   }
 
   /**

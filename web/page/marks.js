@@ -15,7 +15,7 @@ const pause = 5000;
  * @typedef {{at: number, go: number, kind: 'raised'|'cleared', texts: string[]}} Mark go: a moment that shows it
  */
 
-/** When alarms were raised and cleared, as far as the server tells. */
+/** When alarms were raised and cleared, as far as the server reports. */
 export class AlarmMarks {
   constructor() {
     /** @type {Map<string, Known>} */ this.known = new Map();

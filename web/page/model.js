@@ -367,7 +367,7 @@ export class Model extends EventTarget {
     }
   }
 
-  /** Asks once more for a moment that could not be had. */
+  /** Asks once more for a moment that was not available. */
   #again() {
     if (!this.moment?.failed) return;
     this.moment = { ...this.moment, asking: true };

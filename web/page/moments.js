@@ -12,7 +12,7 @@ const pause = 2000;
 const tries = 3;
 /** Two answers are of one moment if their times differ by less, ms. */
 const same = 2;
-/** What is kept is no answer for a time that is so many of its steps, and so long, later; ms. */
+/** The number of steps, and the time in ms, after which a kept moment is no answer for a later one. */
 const late = { steps: 3, least: 120e3, archive: 300e3 };
 
 /**

@@ -9,7 +9,7 @@ import { SvgPen } from './svgpen.js';
 
 /** The height of the line below the drawing, pixels. */
 const captionHeight = 26;
-/** A PNG has so many pixels for one of the screen, and is no wider and no higher than this. */
+/** The pixels of a PNG for one of the screen, and its greatest width and height. */
 const finest = 2;
 const largest = 8192;
 /** Properties that an element of a diagram gets from style sheets. */

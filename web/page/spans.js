@@ -8,7 +8,7 @@ export const margin = 3000;
 /** What a reader chooses from, ms. */
 export const ranges = /** @type {Record<string, number>} */ (Object.freeze({ '': hour, '6h': 6 * hour, '24h': 24 * hour, '7d': 168 * hour }));
 export const rangeNames = /** @type {Record<string, string>} */ (Object.freeze({ '': '1 h', '6h': '6 h', '24h': '24 h', '7d': '7 d' }));
-/** The slider has so many steps at most. */
+/** The greatest number of steps of the slider. */
 const finest = 1440;
 /** Distances of times below the slider, ms. */
 const units = [1, 2, 5, 10, 15, 30, 60, 120, 180, 240, 360, 720, 1440].map((minutes) => minutes * 60e3);

@@ -7,7 +7,7 @@ import { rangeNames, spanOf, ticks } from './spans.js';
 
 /** The slider waits so long for the hand to rest before it asks, ms. */
 const pause = 60;
-/** A time written below the slider needs so many pixels. */
+/** The width of a time below the slider, pixels. */
 const wide = 72;
 
 /** The slider over the past, and what plays it, compares it and says how far it reaches. */

@@ -94,6 +94,7 @@ suites: ## try the files and the tests of other projects, with SUITES=DIR, which
 	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
 	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -timeout 1h
 	@cd e2e && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run '^TestTheCommandsOfTheDocuments$$/^docs$$/^(attach|design)$$/^(perpetuum|expressions).md$$'
+	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run 'TestThePage/files_of_MIWG' ./web/pagetest
 	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit$$' ./engine/guard/feel
 
 .PHONY: bench-regions

@@ -297,11 +297,17 @@ func (b *Tab) Screenshot(name string) {
 	if dir == "" {
 		dir = b.t.TempDir()
 	}
+	if err := os.WriteFile(filepath.Join(dir, name+".png"), b.Picture(), 0o644); err != nil {
+		b.t.Error(err)
+	}
+}
+
+// Picture returns what is to be seen, as PNG.
+func (b *Tab) Picture() []byte {
+	b.t.Helper()
 	picture, err := chromedp.Run(b.ctx, chromedp.CaptureScreenshot())
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".png"), picture, 0o644)
-	}
 	if err != nil {
-		b.t.Errorf("taking the picture %s: %v", name, err)
+		b.t.Errorf("taking a picture: %v", err)
 	}
+	return picture
 }

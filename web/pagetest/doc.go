@@ -7,5 +7,7 @@
 // nets, so that the expected page is known to the second. The end-to-end tests
 // open the page with the real server and engines.
 //
-// axe-core looks at each state of the page; npm installs it.
+// axe-core looks at each state of the page, and TypeScript at its modules; npm installs both.
+// With PNAGENT_SCREENSHOTS set to a directory, the tests leave their pictures there, and with
+// PNAGENT_SUITES, as for make suites, pictures of MIWG's files beside the published ones.
 package pagetest

@@ -102,6 +102,8 @@ func TestThePage(t *testing.T) {
 		{"a process of sixty elements can be read", aProcessOfSixtyElementsCanBeRead},
 		{"elements have the numbers of their rows", elementsHaveTheNumbersOfTheirRows},
 		{"other nets load nothing for BPMN", otherNetsLoadNothingForBPMN},
+		{"shapes are where their authors put them", shapesAreWhereTheirAuthorsPutThem},
+		{"files of MIWG beside their published pictures", filesOfMIWGBesideTheirPublishedPictures},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })
 	}

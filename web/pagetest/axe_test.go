@@ -75,6 +75,11 @@ func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
 			clean("help")
 			b.Click("#help button")
 			b.Until(`!document.querySelector('#help').open && !document.querySelector('.instances')`)
+			b.Keys("s")
+			b.Until(`document.querySelector('#share').open`)
+			clean("share")
+			b.Click("#share > button")
+			b.Until(`!document.querySelector('#share').open`)
 			b.Keys("t")
 			b.Until(`document.querySelector('.tables tbody tr')`)
 			clean("table")
@@ -89,6 +94,12 @@ func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
 			b.Keys("[")
 			b.Until(`!document.querySelector('#empty').hidden`)
 			clean("no data")
+			for _, address := range []string{"embed?net=" + s.def.ID, "embed?alarms"} {
+				b.Visit(f.url() + address + "&theme=" + theme)
+				b.Until(`document.querySelector('#link')?.textContent === 'live' && document.querySelector('#note')`)
+				b.Do(chromedp.Evaluate[chromedp.Void](string(axe)))
+				clean(address)
+			}
 		}
 	}
 }

@@ -87,6 +87,10 @@ func scenes() []scene {
 			b.Keys("/", "p")
 			b.Until(`document.querySelector('[role=option]')`)
 		}},
+		{"share", func(b *browsertest.Tab, _ *fake, _ *scripted) {
+			b.Keys("s")
+			b.Until(`document.querySelector('#share').open`)
+		}},
 		{"help", func(b *browsertest.Tab, _ *fake, _ *scripted) {
 			b.Keys("?")
 			b.Until(`document.querySelector('#help').open`)

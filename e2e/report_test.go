@@ -29,7 +29,10 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
 	p := startPrometheus(t, d.web)
-	until(t, "an alarm was scraped some time ago and rates are known", func() error {
+	until(t, "an alarm and blocks of each net were scraped some time ago, and rates are known", func() error {
+		if blocked := p.query(t, "count by (net) (petrinet_transition_blocked_instances offset 3s > 0)", "net"); len(blocked) < 4 {
+			return fmt.Errorf("blocks of %v", blocked)
+		}
 		alarms := p.query(t, "sum(petrinet_alarm_active offset 3s)", "place")
 		rates := p.query(t, "ceil(sum(rate(petrinet_transition_firings_total[30s])))", "transition")
 		for _, n := range rates {
@@ -40,7 +43,7 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 		return errors.New("not yet")
 	})
 	page := reportOf(t, p)
-	for _, want := range []string{"3 nets: ", "something wrong now.", "Net packaging-line", "Net order-fulfilment", "Net backup-window", "tokenStuck", "Engine dispatch", "Drawn from Prometheus at " + p.url} {
+	for _, want := range []string{"4 nets: ", "something wrong now.", "Net claim", "Net packaging-line", "Net order-fulfilment", "Net backup-window", "tokenStuck", "Engine dispatch", "Drawn from Prometheus at " + p.url} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the report has no %q", want)
 		}
@@ -57,8 +60,8 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 		}
 		return strings.HasPrefix(figure, "Regions")
 	})
-	if len(empty) > 0 || lists > 2 { // of the overview and three nets
-		t.Errorf("got figures without data: %q, and %d lists of alarms; want none, and at most 2", empty, lists)
+	if len(empty) > 0 || lists > 3 { // of the overview and four nets
+		t.Errorf("got figures without data: %q, and %d lists of alarms; want none, and at most 3", empty, lists)
 	}
 	if n := strings.Count(page, `class="plot`); n < 50 {
 		t.Errorf("got %d plots; want at least 50", n)

@@ -258,13 +258,25 @@ const restsAt = `new Promise((done) => {
 	});
 })`
 
+// presses notes whether the next click is on what a selector finds: the page may have moved
+// it since. Another document, to which a click led, has no note.
+const presses = `(() => {
+	window.pressed = 'nothing';
+	addEventListener('click', (event) => (window.pressed = event.target.closest(%q) ? 'it' : 'something else'), { capture: true, once: true });
+	return true;
+})()`
+
 // Click presses on what a selector finds, when it is there and at rest.
 func (b *Tab) Click(selector string) {
 	b.t.Helper()
 	for end := time.Now().Add(patience); ; {
 		if at := Eval[[]float64](b, fmt.Sprintf(restsAt, selector)); len(at) == 2 {
+			Eval[bool](b, fmt.Sprintf(presses, selector))
 			b.Do(chromedp.MouseClickXY(at[0], at[1]))
-			return
+			got, err := chromedp.Run(b.ctx, chromedp.Evaluate[string](`String(window.pressed)`))
+			if err != nil || got == "it" || got == "undefined" { // an error is of a document that is being left
+				return
+			}
 		}
 		if time.Now().After(end) {
 			b.t.Fatalf("there is nothing to press at %s", selector)

@@ -2,6 +2,8 @@
 
 package main
 
+import "slices"
+
 // group is the benchmarks of one package that are run together.
 type group struct {
 	pkg     string
@@ -25,7 +27,7 @@ type row struct {
 }
 
 // groups returns the benchmarks behind the promises of speed.
-func groups() []group { return append(engineGroups(), sidecarGroups()...) }
+func groups() []group { return slices.Concat(engineGroups(), sidecarGroups(), otherGroups()) }
 
 // engineGroups are about engines.
 func engineGroups() []group {
@@ -142,6 +144,12 @@ func sidecarGroups() []group {
 			{what: "200 viewers of a net of 1,000 nodes that all change, a View a second", name: "Crowd/200_viewers_packed", unit: "%core", base: "Crowd/1_viewer_packed", baseIs: "one viewer", goal: "≤ 5 %"},
 			{what: "sent to each of them for a View", name: "Crowd/200_viewers_packed", unit: "B/viewer"},
 		}},
+	}
+}
+
+// otherGroups are of drawings, recorders, adapters and readers.
+func otherGroups() []group {
+	return []group{
 		{pkg: "petri/draw", pattern: "Net/(base-100|1000|process_of_[15]000|base-plain-.*)$", rows: []row{
 			{what: "a net of 1,000 nodes and 2,500 arcs laid out", name: "Net/1000", base: "Net/base-100", baseIs: "a tenth of it"},
 			{what: "a process of 1,000 nodes laid out in strips", name: "Net/process_of_1000", base: "Net/base-plain-process_of_1000", baseIs: "in one strip"},

@@ -15,15 +15,21 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// MaxTokens is how many tokens of a place a source names at most.
-const MaxTokens = 1000
-
 // Waiting is a token that waits in a place. Times are by the clock of its source, in
 // microseconds since the Unix epoch.
 type Waiting struct {
 	Instance string
 	Injected int64
+	Tokens   uint64 // how many tokens of the instance were injected then, and wait for the same
+	Data     string // as of a stats.Token
 	Waits    []telemetry.InstanceWait
+}
+
+// Found are the tokens of one source that a query selects. See stats.Found.
+type Found struct {
+	Tokens  []Waiting
+	More    bool
+	Matches uint64
 }
 
 // Tokens asks sources for the oldest tokens of places. It keeps the definitions that it
@@ -40,33 +46,42 @@ func NewTokens(nc *nats.Conn, subjects telemetry.Subjects) *Tokens {
 	return &Tokens{client: Client{Conn: nc, Subjects: subjects}, known: map[[2]string]*petri.Net{}}
 }
 
-// Oldest returns the oldest tokens of a place, at most limit of them, from a source that
-// runs the definition with a digest.
-func (t *Tokens) Oldest(ctx context.Context, net, source, digest, place string, limit int) ([]Waiting, error) {
+// Oldest returns the tokens of a place that a query selects, from a source that runs the
+// definition with a digest. Times of the query are by the clock of the source.
+func (t *Tokens) Oldest(ctx context.Context, net, source, digest, place string, q *stats.Query) (Found, error) {
 	def, err := t.definition(ctx, net, digest)
 	if err != nil {
-		return nil, err
+		return Found{}, err
 	}
 	i := slices.IndexFunc(def.Places, func(p petri.Place) bool { return p.ID == place })
 	if i < 0 {
-		return nil, nil
+		return Found{}, nil
 	}
-	tokens, err := telemetry.AskOldest(ctx, t.client.Conn, t.client.Subjects, net, source, digest, i, limit)
+	found, err := telemetry.AskOldest(ctx, t.client.Conn, t.client.Subjects, net, source, digest, i, q)
 	if err != nil {
-		return nil, err
+		return Found{}, err
 	}
-	out := make([]Waiting, len(tokens))
-	for k, token := range tokens {
-		out[k] = Waiting{Instance: token.Instance, Injected: token.Injected}
-		for _, w := range token.Waits {
-			if t := w.Transition; t < 0 || int(t) >= len(def.Transitions) {
-				return nil, fmt.Errorf("source %q: a wait for transition %d; expected one of %d", source, t, len(def.Transitions))
-			}
-			if p := w.Place; p != stats.NoPlace && (p < 0 || int(p) >= len(def.Places)) {
-				return nil, fmt.Errorf("source %q: a wait for place %d; expected one of %d", source, p, len(def.Places))
-			}
-			out[k].Waits = append(out[k].Waits, telemetry.NewInstanceWait(def, w))
+	out := Found{Tokens: make([]Waiting, len(found.Tokens)), More: found.More, Matches: found.Matches}
+	for k, token := range found.Tokens {
+		w := Waiting{Instance: token.Instance, Injected: token.Injected, Tokens: max(token.N, 1), Data: token.Data}
+		if w.Waits, err = named(def, token.Waits); err != nil {
+			return Found{}, fmt.Errorf("source %q: %w", source, err)
 		}
+		out.Tokens[k] = w
+	}
+	return out, nil
+}
+
+// named returns waits with the ids of a net.
+func named(def *petri.Net, waits []stats.Wait) (out []telemetry.InstanceWait, err error) {
+	for _, w := range waits {
+		if t := w.Transition; t < 0 || int(t) >= len(def.Transitions) {
+			return nil, fmt.Errorf("a wait for transition %d; expected one of %d", t, len(def.Transitions))
+		}
+		if p := w.Place; p != stats.NoPlace && (p < 0 || int(p) >= len(def.Places)) {
+			return nil, fmt.Errorf("a wait for place %d; expected one of %d", p, len(def.Places))
+		}
+		out = append(out, telemetry.NewInstanceWait(def, w))
 	}
 	return out, nil
 }

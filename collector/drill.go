@@ -28,30 +28,31 @@ type respondent struct {
 	shift          int64   // of its clock
 }
 
-// Oldest asks the sources of a net that are up for the oldest tokens of a place,
-// an index in the net's Def. It returns at most limit tokens, oldest first. Their
-// waits are indices of Def too; times are by the collector's clock. The error
-// wraps ErrNoAnswer if no source with tokens in the place answered.
-func (c *Collector) Oldest(ctx context.Context, net string, place, limit int) ([]stats.Token, error) {
+// Oldest asks the sources of a net that are up for tokens of a place, an index in the net's
+// Def. Waits of the answer are indices of Def too; its times, and those of q, are by the
+// collector's clock. The error wraps ErrNoAnswer if no source with tokens in the place
+// answered.
+func (c *Collector) Oldest(ctx context.Context, net string, place int, q *stats.Query) (stats.Found, error) {
 	asked := c.respondents(net, place)
 	if len(asked) == 0 {
-		return nil, nil
+		return stats.Found{}, nil
 	}
-	answers := make([][]stats.Token, len(asked))
-	errs := c.each(len(asked), func(i int) error {
-		a := &asked[i]
-		tokens, err := telemetry.AskOldest(ctx, c.cfg.Conn, c.cfg.Subjects, net, a.source, a.digest, a.place, limit)
+	answers := make([]stats.Found, len(asked))
+	errs := c.each(len(asked), func(i int) (err error) {
+		a, own := &asked[i], q.Shifted(-asked[i].shift)
+		answers[i], err = telemetry.AskOldest(ctx, c.cfg.Conn, c.cfg.Subjects, net, a.source, a.digest, a.place, &own)
 		if err == nil {
-			answers[i], err = a.translate(tokens)
+			err = a.translate(answers[i].Tokens)
+		}
+		if err != nil {
+			answers[i] = stats.Found{}
 		}
 		return err
 	})
 	if failed := errors.Join(errs...); failed != nil && !slices.Contains(errs, nil) {
-		return nil, fmt.Errorf("tokens of place %d of net %q: %w: %w", place, net, ErrNoAnswer, failed)
+		return stats.Found{}, fmt.Errorf("tokens of place %d of net %q: %w: %w", place, net, ErrNoAnswer, failed)
 	}
-	all := slices.Concat(answers...)
-	slices.SortFunc(all, func(a, b stats.Token) int { return a.Compare(&b) })
-	return all[:min(len(all), limit)], nil
+	return stats.MergeFound(answers, q.Limit), nil
 }
 
 // Instance asks the sources of a net that are up for an instance. Of the sources
@@ -131,14 +132,14 @@ func (c *Collector) respondents(net string, place int) []respondent {
 
 // translate converts tokens from a source's definition and clock to the union and
 // the collector's clock.
-func (a *respondent) translate(tokens []stats.Token) ([]stats.Token, error) {
+func (a *respondent) translate(tokens []stats.FoundToken) error {
 	for i := range tokens {
 		t := &tokens[i]
 		t.Injected = max(t.Injected+a.shift, 1)
 		for j := range t.Waits {
 			w := &t.Waits[j]
 			if int(w.Transition) >= len(a.rows.transitions) || int(w.Place) >= len(a.rows.places) {
-				return nil, fmt.Errorf("%w: source %q waits outside its definition", telemetry.BadIndex, a.source)
+				return fmt.Errorf("%w: source %q waits outside its definition", telemetry.BadIndex, a.source)
 			}
 			w.Transition = a.rows.transitions[w.Transition]
 			if w.Place >= 0 {
@@ -149,5 +150,5 @@ func (a *respondent) translate(tokens []stats.Token) ([]stats.Token, error) {
 			}
 		}
 	}
-	return tokens, nil
+	return nil
 }

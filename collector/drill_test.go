@@ -22,7 +22,7 @@ import (
 func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 	url := startServer(t)
 	began := time.Now().UnixMicro()
-	start := func(source string, tokens uint64, oldest func(int, int, int) ([]stats.Token, error), places ...string) {
+	start := func(source string, tokens uint64, oldest func(int, int, *stats.Query) (stats.Found, error), places ...string) {
 		t.Helper()
 		net := &petri.Net{ID: "n", Transitions: []petri.Transition{{ID: "u"}}}
 		for _, id := range places {
@@ -46,19 +46,20 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 		}
 		t.Cleanup(func() { stop(t, p) })
 	}
-	has := func(place int, ages ...int64) func(int, int, int) ([]stats.Token, error) {
-		return func(_, asked, limit int) (all []stats.Token, err error) {
-			if asked != place || limit != 3 {
-				return nil, fmt.Errorf("asked for %d tokens of place %d; want 3 of place %d", limit, asked, place)
+	has := func(place int, ages ...int64) func(int, int, *stats.Query) (stats.Found, error) {
+		return func(_, asked int, q *stats.Query) (stats.Found, error) {
+			if asked != place || q.Limit != 3 {
+				return stats.Found{}, fmt.Errorf("asked for %d tokens of place %d; want 3 of place %d", q.Limit, asked, place)
 			}
+			var all []stats.FoundToken
 			for _, age := range ages {
-				all = append(all, stats.Token{Instance: fmt.Sprint(age), Injected: began - age*1e6,
-					Waits: []stats.Wait{{Place: int32(place), Until: began + 1e6}, {Place: stats.NoPlace}}})
+				all = append(all, stats.FoundToken{Token: stats.Token{Instance: fmt.Sprint(age), Injected: began - age*1e6,
+					Waits: []stats.Wait{{Place: int32(place), Until: began + 1e6}, {Place: stats.NoPlace}}}})
 			}
-			return all, nil
+			return q.Of(all), nil
 		}
 	}
-	fails := func(int, int, int) ([]stats.Token, error) { return nil, errors.New("broken") }
+	fails := func(int, int, *stats.Query) (stats.Found, error) { return stats.Found{}, errors.New("broken") }
 	start("a", 2, has(1, 9, 4), "p", "q")
 	start("b", 2, has(0, 7, 5), "q", "p")
 	start("c", 0, fails, "q") // is not asked: it has none
@@ -72,9 +73,10 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 		q = slices.IndexFunc(v.Net("n").Def.Places, func(p petri.Place) bool { return p.ID == "q" })
 		return q >= 0 && len(c.respondents("n", q)) == 2
 	})
-	tokens, err := c.Oldest(t.Context(), "n", q, 3)
+	three := &stats.Query{Limit: 3}
+	found, err := c.Oldest(t.Context(), "n", q, three)
 	var got []string
-	for _, token := range tokens {
+	for _, token := range found.Tokens {
 		got = append(got, token.Instance)
 		want := []stats.Wait{{Place: int32(q), Until: began + 1e6}, {Place: stats.NoPlace}}
 		if d := cmp.Diff(want, token.Waits); d != "" {
@@ -85,15 +87,15 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	for net, place := range map[string]int{"n": 1 - q, "other": q} { // where nothing is
-		if tokens, err := c.Oldest(t.Context(), net, place, 3); tokens != nil || err != nil {
-			t.Errorf("net %q, place %d: %+v, %v; want none", net, place, tokens, err)
+		if found, err := c.Oldest(t.Context(), net, place, three); found.Tokens != nil || err != nil {
+			t.Errorf("net %q, place %d: %+v, %v; want none", net, place, found, err)
 		}
 	}
 	start("e", 1, has(0, 20), "q")
 	start("f", 1, fails, "q")
 	until(t, c, "e and f are asked", func(*View) bool { return len(c.respondents("n", q)) == 4 })
-	if tokens, err := c.Oldest(t.Context(), "n", q, 3); err != nil || len(tokens) != 3 || tokens[0].Instance != "20" {
-		t.Errorf("%+v, %v; want those of the sources that answer", tokens, err)
+	if found, err := c.Oldest(t.Context(), "n", q, three); err != nil || len(found.Tokens) != 3 || found.Tokens[0].Instance != "20" || !found.More || found.Matches != 5 {
+		t.Errorf("%+v, %v; want those of the sources that answer", found, err)
 	}
 }
 
@@ -103,8 +105,8 @@ func TestTokensWithoutAnAnswerAreAnError(t *testing.T) {
 	defer stop(t, publish(t, connect(t, url), "a", net, 1)) // it does not answer questions about tokens
 	c, _ := run(t, Config{Conn: connect(t, url)})
 	until(t, c, "a is up", func(v *View) bool { return states(v) == "a=up" })
-	if tokens, err := c.Oldest(t.Context(), "n", 0, 3); !errors.Is(err, ErrNoAnswer) || tokens != nil {
-		t.Errorf("%+v, %v; want ErrNoAnswer", tokens, err)
+	if found, err := c.Oldest(t.Context(), "n", 0, &stats.Query{Limit: 3}); !errors.Is(err, ErrNoAnswer) || found.Tokens != nil {
+		t.Errorf("%+v, %v; want ErrNoAnswer", found, err)
 	}
 	if found, err := c.Instance(t.Context(), "n", "i"); !errors.Is(err, ErrNoAnswer) || found != nil {
 		t.Errorf("%+v, %v; want ErrNoAnswer", found, err)
@@ -114,19 +116,23 @@ func TestTokensWithoutAnAnswerAreAnError(t *testing.T) {
 // What a source answers has its own indices and its own clock.
 func TestATokenIsTranslatedFromItsSource(t *testing.T) {
 	a := &respondent{source: "a", rows: columns{places: []int32{4, 5}, transitions: []int32{7, 6}}, shift: 1000}
-	token := func(waits ...stats.Wait) []stats.Token { return []stats.Token{{Injected: 50, Waits: waits}} }
-	got, err := a.translate(append(token(stats.Wait{Transition: 1, Place: 1, Until: 60}, stats.Wait{Place: stats.NoPlace}, stats.Wait{Place: 0}), stats.Token{Injected: 2}))
-	want := []stats.Token{{Injected: 1050, Waits: []stats.Wait{{Transition: 6, Place: 5, Until: 1060}, {Transition: 7, Place: stats.NoPlace}, {Transition: 7, Place: 4}}}, {Injected: 1002}}
+	token := func(at int64, waits ...stats.Wait) stats.FoundToken {
+		return stats.FoundToken{Token: stats.Token{Injected: at, Waits: waits}}
+	}
+	got := []stats.FoundToken{token(50, stats.Wait{Transition: 1, Place: 1, Until: 60}, stats.Wait{Place: stats.NoPlace}, stats.Wait{Place: 0}), token(2)}
+	err := a.translate(got)
+	want := []stats.FoundToken{token(1050, stats.Wait{Transition: 6, Place: 5, Until: 1060}, stats.Wait{Transition: 7, Place: stats.NoPlace}, stats.Wait{Transition: 7, Place: 4}), token(1002)}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
 	a.shift = -1000 // a time is never 0, which is none
-	if got, err := a.translate(token(stats.Wait{Until: 60})); err != nil || got[0].Injected != 1 || got[0].Waits[0].Until != 1 {
+	got = []stats.FoundToken{token(50, stats.Wait{Until: 60})}
+	if err := a.translate(got); err != nil || got[0].Injected != 1 || got[0].Waits[0].Until != 1 {
 		t.Errorf("%+v, %v; want times of 1", got, err)
 	}
 	for _, w := range []stats.Wait{{Transition: 2}, {Place: 2}} {
-		if got, err := a.translate(token(w)); telemetry.ReasonOf(err) != telemetry.BadIndex || got != nil {
-			t.Errorf("%+v: %+v, %v; want that it is outside", w, got, err)
+		if err := a.translate([]stats.FoundToken{token(50, w)}); telemetry.ReasonOf(err) != telemetry.BadIndex {
+			t.Errorf("%+v: %v; want that it is outside", w, err)
 		}
 	}
 }

@@ -209,7 +209,7 @@ func (s *source) shown(net string) Source {
 	out := Source{
 		Name: s.name, Net: net, Digest: digest, Region: s.region, Fence: s.fence, State: s.state,
 		Epoch: s.epoch, Seq: s.seq, LastMessage: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
-		Skew: skew, SkewBeyond: beyond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks, Requests: s.requests,
+		Skew: skew, SkewBeyond: beyond, Shift: time.Duration(s.clock.shift) * time.Microsecond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks, Requests: s.requests,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {

@@ -131,6 +131,7 @@ type Source struct {
 	Interval    time.Duration // announced by the source
 	Skew        time.Duration // its clock minus the collector's, as estimated from messages
 	SkewBeyond  bool          // it is more than a minute
+	Shift       time.Duration // what the View adds to its times: 0 while its clock is right within a quarter of a second
 	Gaps        uint64        // lost snapshots
 	Duplicates  uint64        // repeated or late snapshots
 	Restarts    uint64        // epochs after the first

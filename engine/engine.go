@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,9 @@ type Config struct {
 	// nets and instances continues from there; nil records nothing. The engine
 	// does not close it.
 	Journal journal.Log
+	// ShowData are the names of the fields of tokens' data that answers to requests about
+	// instances hold, at most MaxShown. They may be about persons. nil shows none.
+	ShowData []string
 	// SnapshotAfter is how many bytes of commits the journal grows by before
 	// the state is saved and they can be removed; 0 for 64 MiB.
 	SnapshotAfter int
@@ -89,6 +93,9 @@ var (
 // ErrTooManyTokens is wrapped by the errors of injections that exceed
 // Config.InjectTokens or Config.InjectPlace. Nothing has changed.
 var ErrTooManyTokens = errors.New("too many tokens")
+
+// MaxShown is the largest number of names in Config.ShowData.
+const MaxShown = 16
 
 // Defaults of the Config.
 const (
@@ -195,6 +202,9 @@ func (cfg *Config) check() error {
 		if n.n < n.least {
 			return fmt.Errorf("%w: %d %s; expected %d or more", ErrConfig, n.n, n.of, n.least)
 		}
+	}
+	if len(cfg.ShowData) > MaxShown || slices.Contains(cfg.ShowData, "") {
+		return fmt.Errorf("%w: %d fields of data to show: %q; expected at most %d names", ErrConfig, len(cfg.ShowData), cfg.ShowData, MaxShown)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -26,12 +27,12 @@ func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Ins
 	}
 	held := stats.HeldList{Limit: telemetry.MaxHeld}
 	out := &telemetry.Instance{Instance: name, Tokens: []telemetry.InstanceToken{}}
-	if err := e.call(ctx, w, func(now int64) { w.shards[k].Inside(i, &held); out.At = now }); err != nil {
+	if err := e.call(ctx, w, func(now int64) { w.shards[k].Inside(i, e.show, &held); out.At = now }); err != nil {
 		return nil, err
 	}
 	def := e.cfg.Nets[k].Tables.Net
 	for _, h := range held.Oldest() {
-		t := telemetry.InstanceToken{Place: def.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected}
+		t := telemetry.InstanceToken{Place: def.Places[h.Place].ID, Tokens: h.Tokens, Injected: h.Injected, Data: json.RawMessage(h.Data)}
 		for _, wait := range h.Waits {
 			t.Waits = append(t.Waits, telemetry.NewInstanceWait(def, wait))
 		}
@@ -39,6 +40,36 @@ func (e *Engine) Instance(ctx context.Context, net, name string) (*telemetry.Ins
 	}
 	out.LeftOut = held.LeftOut
 	return out, nil
+}
+
+// show returns what the engine publishes of the data of a token.
+func (e *Engine) show(data []byte) string { return stats.Shown(data, e.cfg.ShowData) }
+
+// foundAtOnce is in how many instances a worker looks for tokens without a pause.
+const foundAtOnce = 2000
+
+// oldest answers a request for tokens of a place. The instances are read in several steps,
+// each at one moment.
+func (e *Engine) oldest(net, place int, q *stats.Query) (stats.Found, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
+	defer cancel()
+	search := stats.NewSearch(q)
+	for _, w := range e.workers {
+		s := w.shards[net]
+		for from := 0; from < s.Size(); from += foundAtOnce {
+			err := e.call(ctx, w, func(int64) {
+				for i := from; i < min(from+foundAtOnce, s.Size()); i++ {
+					if name := e.InstanceName(s.Number(i)); search.Named(name) {
+						s.Find(place, i, name, e.show, search)
+					}
+				}
+			})
+			if err != nil {
+				return stats.Found{}, err
+			}
+		}
+	}
+	return search.Found(), nil
 }
 
 // number is the inverse of InstanceName.

@@ -118,17 +118,6 @@ func stay(ctx context.Context, until time.Time) {
 	}
 }
 
-// oldest answers a request for the oldest tokens of a place.
-func (e *Engine) oldest(net, place, limit int) ([]stats.Token, error) {
-	n := e.cfg.Nets[net].Tables
-	rows := stats.NewRows(n.Places(), n.Transitions())
-	if err := e.Rows(context.Background(), net, e.cfg.Clock(), rows); err != nil {
-		return nil, err
-	}
-	stuck := rows.Places[place].Stuck
-	return stuck[:min(len(stuck), limit)], nil
-}
-
 // callTimeout is how long a request may wait for its worker.
 const callTimeout = 5 * time.Second
 

@@ -27,8 +27,11 @@ type player interface {
 	NextDue() (int64, bool)
 	Look(now int64, name func(number int) string, rows *stats.Rows)
 	TakeSlowest(name func(number int) string, rows *stats.Rows)
-	Inside(i int, into *stats.HeldList)
+	Inside(i int, show func(data []byte) string, into *stats.HeldList)
+	Find(place, i int, name string, show func(data []byte) string, into *stats.Search)
 	Index(number int) (int, error)
+	Number(i int) int
+	Size() int
 	Marking(i int) []uint32
 	TokensIn(i, place int) uint32
 

@@ -7,18 +7,19 @@ import (
 	"slices"
 )
 
-// Held is one or more tokens of an instance in one place, with one injection time
-// and the same waits.
+// Held is one or more tokens of an instance in one place, with one injection time,
+// the same waits and the same data.
 type Held struct {
 	Place    int32
 	Tokens   uint64
 	Injected int64
 	Waits    []Wait
+	Data     string // as of a FoundToken
 }
 
 // Compare orders tokens by age, oldest first, then by place.
 func (h *Held) Compare(o *Held) int {
-	return cmp.Or(cmp.Compare(h.Injected, o.Injected), cmp.Compare(h.Place, o.Place), slices.CompareFunc(h.Waits, o.Waits, Wait.Compare))
+	return cmp.Or(cmp.Compare(h.Injected, o.Injected), cmp.Compare(h.Place, o.Place), slices.CompareFunc(h.Waits, o.Waits, Wait.Compare), cmp.Compare(h.Data, o.Data))
 }
 
 // HeldList keeps the oldest of the tokens that it is given, so that an instance

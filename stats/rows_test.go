@@ -120,8 +120,8 @@ func TestShiftMovesEveryTime(t *testing.T) {
 		p.Tokens, p.Oldest, p.LastInjection = 3, now0-20e6-1, now0-10e6
 		p.Slowest, want.Slowest = Slowest{"a", 7, now0}, Slowest{"a", 7, now0 + d}
 		want.Tokens, want.Oldest, want.LastInjection = 3, p.Oldest+d, p.LastInjection+d
-		p.Stuck = []Token{{"a", now0, []Wait{{Until: now0}, {Until: 0}}}}
-		want.Stuck = []Token{{"a", now0 + d, []Wait{{Until: now0 + d}, {Until: 0}}}}
+		p.Stuck = []Token{{Instance: "a", Injected: now0, Waits: []Wait{{Until: now0}, {Until: 0}}}}
+		want.Stuck = []Token{{Instance: "a", Injected: now0 + d, Waits: []Wait{{Until: now0 + d}, {Until: 0}}}}
 		p.Shift(d)
 		if diff := cmp.Diff(want, p); diff != "" {
 			t.Errorf("by %d (-want +got):\n%s", d, diff)

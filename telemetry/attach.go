@@ -40,9 +40,10 @@ type Attachment struct {
 
 	// Fill adds columns that Recorders do not count (instances, blocks,
 	// running, …) and sets their bits in Columns. Oldest returns the oldest
-	// tokens of a place, which snapshots then hold too; Instance returns the
-	// tokens of an instance. The three work as Rows, Oldest and Instance of
-	// Config do, and each may be nil.
+	// tokens of a place, at most limit and oldest first, which snapshots then
+	// hold too; a search asks for 100,000. Instance returns the tokens of an
+	// instance. The three are called as Rows, Oldest and Instance of Config
+	// are, and each may be nil.
 	Fill     func(now int64, rows *stats.Rows) error
 	Oldest   func(place, limit int) ([]stats.Token, error)
 	Instance func(name string) (*Instance, error)
@@ -116,7 +117,7 @@ func (s *Source) start() (err error) {
 		Rows: func(_ int, now int64, into *stats.Rows) error { return s.rows(now, into) },
 	}
 	if s.a.Oldest != nil {
-		cfg.Oldest = func(_, place, limit int) ([]stats.Token, error) { return s.a.Oldest(place, limit) }
+		cfg.Oldest = s.find
 	}
 	if s.a.Instance != nil {
 		cfg.Instance = func(_ int, name string) (*Instance, error) { return s.a.Instance(name) }
@@ -125,6 +126,25 @@ func (s *Source) start() (err error) {
 		s.own.Close()
 	}
 	return err
+}
+
+// searched is among how many tokens of a place an answer to a query is looked for, if the
+// engine only lists the oldest ones.
+const searched = 100_000
+
+// find answers a query. If there may be more tokens than were searched, how many match is
+// not known.
+func (s *Source) find(_, place int, q *stats.Query) (stats.Found, error) {
+	tokens, err := s.a.Oldest(place, searched)
+	all := make([]stats.FoundToken, len(tokens))
+	for i, t := range tokens {
+		all[i].Token = t
+	}
+	found := q.Of(all)
+	if len(tokens) >= searched {
+		found.More, found.Matches = true, 0
+	}
+	return found, err
 }
 
 func (s *Source) readNet() error {

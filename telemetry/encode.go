@@ -172,10 +172,10 @@ func rowAt(index []uint32, i int) uint32 {
 
 func (m *message) oldest(place uint32, tokens []stats.Token) *wire.OldestTokens {
 	o := m.stuck.next()
-	o.Place, o.Tokens = place, o.Tokens[:0]
+	o.Place, o.Tokens, o.More, o.Matches = place, o.Tokens[:0], false, 0
 	for _, t := range tokens {
 		w := add(&o.Tokens, &m.tokens)
-		w.Instance, w.Injected, w.Waits = t.Instance, t.Injected, w.Waits[:0]
+		w.Instance, w.Injected, w.Waits, w.N, w.Data = t.Instance, t.Injected, w.Waits[:0], 0, ""
 		for _, x := range t.Waits {
 			v := add(&w.Waits, &m.waits)
 			v.Transition, v.Reason, v.Place = uint32(x.Transition), wire.Reason(x.Reason), uint32(x.Place+1)

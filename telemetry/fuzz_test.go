@@ -129,8 +129,8 @@ func FuzzUnpack(f *testing.F) {
 // Each request gets an answer or an error code.
 func FuzzOldest(f *testing.F) {
 	cfg := testConfig("a")
-	cfg.Oldest = func(_, _, limit int) ([]stats.Token, error) {
-		return make([]stats.Token, 2*limit), nil
+	cfg.Oldest = func(_, _ int, q *stats.Query) (stats.Found, error) {
+		return stats.Found{Tokens: make([]stats.FoundToken, 2*q.Limit)}, nil
 	}
 	cfg.Instance = func(_ int, name string) (*Instance, error) {
 		return &Instance{Instance: name, Tokens: make([]InstanceToken, 2*MaxHeld)}, nil
@@ -140,6 +140,7 @@ func FuzzOldest(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add([]byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1,"limit":3}`))
+	f.Add([]byte(`{"digest":"` + Digest(cfg.Nets[0].PNML) + `","place":1,"name":"7","data":"a=1","until":5,"from":3,"from_instance":"a"}`))
 	f.Add([]byte(`{"instance":"host-1/7"}`))
 	f.Fuzz(func(t *testing.T, request []byte) {
 		reply, code, err := p.oldest(0, request)

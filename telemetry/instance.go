@@ -41,6 +41,9 @@ type InstanceToken struct {
 	Tokens   uint64         `json:"tokens"`
 	Injected int64          `json:"injected"`
 	Waits    []InstanceWait `json:"waits,omitempty"`
+	// Data is what the source publishes of the data of the tokens: an object of at most
+	// stats.MaxData bytes.
+	Data json.RawMessage `json:"data,omitempty"`
 }
 
 // InstanceWait is what one output transition of the place waits for. See
@@ -158,6 +161,9 @@ func readInstance(answer []byte) (*Instance, error) {
 	for _, t := range i.Tokens {
 		if len(t.Waits) > MaxWaits {
 			return nil, fmt.Errorf("%w: %d waits of a token", TooMany, len(t.Waits))
+		}
+		if err := checkData(string(t.Data)); err != nil {
+			return nil, err
 		}
 		times := []int64{i.At, t.Injected}
 		for k := range t.Waits {

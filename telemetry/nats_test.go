@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -271,19 +272,24 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 	cfg := testConfig("a")
 	digest := Digest(cfg.Nets[0].PNML)
 	cfg.Conn = nc
-	cfg.Oldest = func(_, place, limit int) ([]stats.Token, error) {
+	cfg.Oldest = func(_, place int, q *stats.Query) (stats.Found, error) {
 		if place == 0 {
-			return nil, errors.New("shard is gone")
+			return stats.Found{}, errors.New("shard is gone")
+		}
+		if *q == (stats.Query{Limit: 5, Name: "Case", Data: "order=7", Until: 9, From: 3, FromName: "a"}) {
+			return stats.Found{Tokens: []stats.FoundToken{{Token: stats.Token{Instance: "case 9", Injected: now0}, N: 2, Data: `{"order":7}`}}, More: true, Matches: 4000}, nil
 		}
 		wait := stats.Wait{Transition: 0, Reason: stats.ReasonMissing, Place: 0, Count: 2}
-		all := []stats.Token{{Instance: "case 7", Injected: now0, Waits: []stats.Wait{wait}}, {Instance: "case 8", Injected: now0 + 1}}
-		return all[:min(limit, len(all))], nil
+		all := []stats.FoundToken{{Token: stats.Token{Instance: "case 7", Injected: now0, Waits: []stats.Wait{wait}}}, {Token: stats.Token{Instance: "case 8", Injected: now0 + 1}}}
+		return q.Of(all), nil
 	}
 	start(t, cfg)
 	for name, c := range map[string]struct{ request, code, reply string }{
 		"all": {request: `{"digest":"` + digest + `","place":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000",` +
-			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}]},{"instance":"case 8","injected":"1790000000000001","waits":[]}]}`},
-		"limited":        {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}]}]}`},
+			`"waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""},{"instance":"case 8","injected":"1790000000000001","waits":[],"n":"0","data":""}],"more":false,"matches":"2"}`},
+		"limited": {request: `{"digest":"` + digest + `","place":1,"limit":1}`, reply: `{"place":1,"tokens":[{"instance":"case 7","injected":"1790000000000000","waits":[{"transition":0,"reason":"REASON_MISSING","place":1,"count":2,"until":"0","what":""}],"n":"0","data":""}],"more":true,"matches":"2"}`},
+		"selected": {request: `{"digest":"` + digest + `","place":1,"limit":5,"name":"Case","data":"order=7","until":9,"from":3,"from_instance":"a"}`,
+			reply: `{"place":1,"tokens":[{"instance":"case 9","injected":"1790000000000000","waits":[],"n":"2","data":"{\"order\":7}"}],"more":true,"matches":"4000"}`},
 		"engine's error": {request: `{"digest":"` + digest + `","place":0}`, code: "500"},
 		"no such place":  {request: `{"digest":"` + digest + `","place":2}`, code: "404"},
 		"negative place": {request: `{"digest":"` + digest + `","place":-1}`, code: "404"},
@@ -303,6 +309,22 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 		if c.reply != "" && (json.Compact(&got, msg.Data) != nil || got.String() != c.reply) {
 			t.Errorf("%s: reply %s, want %s", name, got.String(), c.reply)
 		}
+	}
+}
+
+// An answer that is too large for a message has fewer tokens, and says that there are more.
+func TestAnAnswerFitsIntoAMessage(t *testing.T) {
+	nc := connect(t, startServer(t, -1).ClientURL())
+	cfg := testConfig("a")
+	cfg.Conn = nc
+	cfg.Oldest = func(_, _ int, q *stats.Query) (stats.Found, error) {
+		token := stats.FoundToken{Token: stats.Token{Instance: "case 9", Injected: now0}, Data: `{"order":"` + strings.Repeat("x", 3000) + `"}`}
+		return stats.Found{Tokens: slices.Repeat([]stats.FoundToken{token}, q.Limit), Matches: 1000}, nil
+	}
+	start(t, cfg)
+	found, err := AskOldest(t.Context(), nc, Subjects{}, "a", "host-1", Digest(cfg.Nets[0].PNML), 1, &stats.Query{Limit: MaxFound})
+	if err != nil || len(found.Tokens) != MaxFound/4 || !found.More || found.Matches != 1000 {
+		t.Errorf("got %d tokens of %d, more: %t, %v; want a quarter, and that there are more", len(found.Tokens), found.Matches, found.More, err)
 	}
 }
 
@@ -353,7 +375,7 @@ func TestASourceWithoutTheRequest(t *testing.T) {
 	nc := connect(t, startServer(t, -1).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn = nc
-	cfg.Oldest = func(int, int, int) ([]stats.Token, error) { return nil, nil }
+	cfg.Oldest = func(int, int, *stats.Query) (stats.Found, error) { return stats.Found{}, nil }
 	start(t, cfg)
 	if _, err := AskInstance(t.Context(), nc, Subjects{}, "a", "host-1", "x"); err == nil || errors.Is(err, ErrNoInstance) {
 		t.Errorf("%v", err)

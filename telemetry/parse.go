@@ -104,16 +104,16 @@ func (m *message) readRefused(b []byte) error {
 
 func (m *message) readStuck(b []byte) error {
 	w := add(&m.places.Stuck, &m.stuck)
-	w.Place, w.Tokens = 0, w.Tokens[:0]
+	w.Place, w.Tokens, w.More, w.Matches = 0, w.Tokens[:0], false, 0
 	return m.read(b, fields{&w.Place, takeBytes(func(b []byte) error {
 		t := add(&w.Tokens, &m.tokens)
-		t.Instance, t.Injected, t.Waits = "", 0, t.Waits[:0]
+		t.Instance, t.Injected, t.Waits, t.N, t.Data = "", 0, t.Waits[:0], 0, ""
 		return m.read(b, fields{&t.Instance, &t.Injected, takeBytes(func(b []byte) error {
 			x := add(&t.Waits, &m.waits)
 			x.Transition, x.Reason, x.Place, x.Count, x.Until, x.What = 0, 0, 0, 0, 0, ""
 			return m.read(b, fields{&x.Transition, &x.Reason, &x.Place, &x.Count, &x.Until, &x.What})
-		})})
-	})})
+		}), &t.N, &t.Data})
+	}), &w.More, &w.Matches})
 }
 
 func (m *message) readSlowest(list *[]*wire.Slowest) takeBytes {

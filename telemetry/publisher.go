@@ -56,10 +56,10 @@ type Config struct {
 	// a time calls it, never one that fires transitions.
 	Rows func(net int, now int64, into *stats.Rows) error
 
-	// Oldest returns the oldest tokens of a place of Nets[net], oldest first
-	// and at most limit. Goroutines of the connection call it when a user asks.
-	// Nil if the engine cannot report them.
-	Oldest func(net, place, limit int) ([]stats.Token, error)
+	// Oldest returns the tokens of a place of Nets[net] that a query selects, oldest
+	// first. Goroutines of the connection call it when a user asks. Nil if the engine
+	// cannot report them.
+	Oldest func(net, place int, q *stats.Query) (stats.Found, error)
 
 	// Instance returns the content of an instance of Nets[net]. The error wraps
 	// ErrNoInstance if the source does not have it. It is called as Oldest is.

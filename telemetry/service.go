@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/pnagent/pnagent/stats"
 )
 
 // ServiceName is the name of a source in NATS' service conventions
@@ -27,8 +29,10 @@ const (
 const (
 	maxRequest   = 4 << 10 // bytes
 	defaultLimit = 100     // tokens
-	maxLimit     = 1000
 )
+
+// MaxFound is the largest number of rows of tokens in an answer.
+const MaxFound = 1000
 
 // closeTimeout bounds the time for the server to confirm the last messages if
 // the context of Close has no deadline.
@@ -158,11 +162,30 @@ func (p *Publisher) replied(req micro.Request, err error) {
 // oldestRequest requests the oldest tokens of a place, or all tokens of an
 // instance; with an instance the other fields are ignored.
 type oldestRequest struct {
-	Instance string `json:"instance"`
+	Instance string `json:"instance,omitempty"`
 
 	Digest string `json:"digest"` // of the definition that place is an index of
 	Place  int    `json:"place"`
-	Limit  int    `json:"limit"` // tokens; 0 is 100, at most 1000
+	query
+}
+
+// query is a stats.Query. Engines of older versions know only Limit.
+type query struct {
+	Limit int    `json:"limit"` // rows; 0 is 100, at most 1000
+	Name  string `json:"name,omitempty"`
+	Data  string `json:"data,omitempty"`
+	Until int64  `json:"until,omitempty"`
+	From  int64  `json:"from,omitempty"`
+	// FromName is the instance from which on tokens of the time From are wanted.
+	FromName string `json:"from_instance,omitempty"`
+}
+
+func queryOf(q *stats.Query) query {
+	return query{Limit: q.Limit, Name: q.Name, Data: q.Data, Until: q.Until, From: q.From, FromName: q.FromName}
+}
+
+func (q *query) stats() *stats.Query {
+	return &stats.Query{Limit: q.Limit, Name: q.Name, Data: q.Data, Until: q.Until, From: q.From, FromName: q.FromName}
 }
 
 // oldest answers a request for the oldest tokens of a place as JSON, in the
@@ -187,24 +210,44 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 		return nil, "409", fmt.Errorf("net %q runs with definition %s", defined.ID, Digest(defined.PNML))
 	case req.Place < 0 || req.Place >= defined.Places:
 		return nil, "404", fmt.Errorf("place %d, of %d", req.Place, defined.Places)
-	case req.Limit < 0 || req.Limit > maxLimit:
-		return nil, "400", fmt.Errorf("limit of %d tokens, of at most %d", req.Limit, maxLimit)
+	case req.Limit < 0 || req.Limit > MaxFound:
+		return nil, "400", fmt.Errorf("limit of %d tokens, of at most %d", req.Limit, MaxFound)
 	case req.Limit == 0:
 		req.Limit = defaultLimit
 	}
-	tokens, err := p.cfg.Oldest(net, req.Place, req.Limit)
+	found, err := p.cfg.Oldest(net, req.Place, req.stats())
 	if err != nil {
 		return nil, "500", err
 	}
+	found.Cut(req.Limit)
+	limit := p.wire.limit() - replyOverhead
+	for {
+		if reply, err = appendFound(req.Place, &found); err != nil {
+			return nil, "500", err
+		}
+		if len(reply) <= limit {
+			return reply, "", nil
+		}
+		if len(found.Tokens) == 1 {
+			return nil, "413", fmt.Errorf("a token takes %d bytes, of at most %d", len(reply), limit)
+		}
+		found.Cut(len(found.Tokens) / 2)
+	}
+}
+
+// appendFound returns an answer as JSON.
+func appendFound(place int, found *stats.Found) ([]byte, error) {
 	var m message
-	out := m.oldest(uint32(req.Place), tokens[:min(len(tokens), req.Limit)])
-	if reply, err = (protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}).Marshal(out); err != nil {
-		return nil, "500", err
+	tokens := make([]stats.Token, len(found.Tokens))
+	for i := range tokens {
+		tokens[i] = found.Tokens[i].Token
 	}
-	if limit := p.wire.limit() - replyOverhead; len(reply) > limit {
-		return nil, "413", fmt.Errorf("%d tokens take %d bytes, of at most %d: ask for fewer", len(tokens), len(reply), limit)
+	out := m.oldest(uint32(place), tokens)
+	out.More, out.Matches = found.More, found.Matches
+	for i, t := range found.Tokens {
+		out.Tokens[i].N, out.Tokens[i].Data = t.N, t.Data
 	}
-	return reply, "", nil
+	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}.Marshal(out)
 }
 
 // close stops answering and waits until the server has received everything.

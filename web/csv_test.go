@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -129,34 +130,37 @@ func TestATableOfAlarmsIsFiltered(t *testing.T) {
 func TestATableOfTokensIsWhole(t *testing.T) {
 	silent := false
 	st := newStage(t, func(c *Config) {
-		c.Oldest = func(_ context.Context, _, source, _, _ string, limit int) ([]act.Waiting, error) {
+		c.Oldest = func(_ context.Context, _, source, _, _ string, q *stats.Query) (act.Found, error) {
 			if source == "host-2" && silent {
-				return nil, errors.New("silent")
+				return act.Found{}, errors.New("silent")
 			}
-			out := make([]act.Waiting, limit*6/10)
+			out := make([]act.Waiting, 2600)
 			for i := range out {
 				out[i] = act.Waiting{Instance: source + "/" + strings.Repeat("7", 1+i%3) + string(rune('a'+i%26)), Injected: noon.UnixMicro() - int64(len(out)-i)*second,
-					Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "missing", Place: "paid", Count: 2}, {Transition: "-pay", Reason: "manual"}}}
+					Waits: []telemetry.InstanceWait{{Transition: "pay", Reason: "missing", Place: "paid", Count: 2}, {Transition: "-pay", Reason: "manual"}}, Data: `{"order":"` + source + `"}`}
 			}
-			return out, nil
+			return selected(q, out), nil
 		}
 	})
 	st.show(orders())
 	rows := st.sheet(t, "/api/v1/stuck.csv?net=orders&place=due&limit=1", "orders-stuck-20260301T120000Z.csv")
-	if len(rows) != 1+2*600 {
+	if len(rows) != 1+2*2600 {
 		t.Errorf("got %d rows; want all of both sources", len(rows)-1)
 	}
-	want := []string{"2026-03-01T12:00:00.000000Z", "orders", "host-1/7a", "due", "Payment due", "1", "2026-03-01T11:50:00.000000Z", "600", "host-1"}
+	want := []string{"2026-03-01T12:00:00.000000Z", "orders", "host-1/7a", "due", "Payment due", "1", "2026-03-01T11:16:40.000000Z", "2600", "host-1"}
 	if d := cmp.Diff(want, rows[1][:9]); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	if !strings.HasPrefix(rows[1][9], "pay: ") || !strings.Contains(rows[1][9], "; -pay: ") {
 		t.Errorf("got the reason %q; want those of both transitions", rows[1][9])
 	}
+	if rows[1][10] != `{"order":"host-1"}` {
+		t.Errorf("got the data %q; want what the engine shows", rows[1][10])
+	}
 	if w := st.get("/api/v1/stuck.csv?net=orders&place=due"); len(w.Header().Values(incomplete)) != 0 {
 		t.Errorf("got %v; want a whole table", w.Header())
 	}
-	if rows := st.sheet(t, "/api/v1/stuck.csv?net=orders&name=HOST-2&older=590", "orders-stuck-20260301T120000Z.csv"); len(rows) != 1+11 {
+	if rows := st.sheet(t, "/api/v1/stuck.csv?net=orders&data=ORDER=host-2&older=2590", "orders-stuck-20260301T120000Z.csv"); len(rows) != 1+11 {
 		t.Errorf("got %d rows; want those of one source that are old", len(rows)-1)
 	}
 	silent = true

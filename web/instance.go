@@ -165,7 +165,7 @@ func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int6
 	held := make([]api.Held, 0, len(found.Tokens))
 	for _, t := range found.Tokens {
 		age := max(found.At-t.Injected, 0)
-		h := api.Held{Place: t.Place, Tokens: t.Tokens, Injected: api.Time(now - age), Age: float64(age) / 1e6, Waits: []api.Wait{}}
+		h := api.Held{Place: t.Place, Tokens: t.Tokens, Injected: api.Time(now - age), Age: float64(age) / 1e6, Waits: []api.Wait{}, Data: t.Data}
 		for _, wait := range t.Waits {
 			if wait.Until != 0 {
 				wait.Until += now - found.At

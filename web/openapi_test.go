@@ -128,7 +128,7 @@ func everything(t *testing.T) *stage {
 	st := newStage(t, func(c *Config) {
 		c.Actions = &Actions{Alarms: &notebook{}, Who: ada, Act: obedient}
 		c.Ask = answers{"host-1": func(context.Context) (*telemetry.Instance, error) {
-			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6,
+			return &telemetry.Instance{At: 9e6, LeftOut: 1, Acts: "host-1", Tool: "a console", Tokens: []telemetry.InstanceToken{{Place: "p0", Tokens: 1, Injected: 1e6, Data: json.RawMessage(`{"order":7}`),
 				Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}, {Transition: "t1", Reason: "manual"}}}}}, nil
 		}}.ask
 		c.Archive = &ledger{}
@@ -136,11 +136,11 @@ func everything(t *testing.T) *stage {
 		c.Sidecar = func() api.Sidecar {
 			return api.Sidecar{Connect: &api.Connect{Commands: []api.CommandLine{{Fill: []api.Blank{{}}}}}, Share: "1/2", Above: &api.Above{}, Duty: &api.Duty{}}
 		}
-		c.Oldest = func(_ context.Context, _, source, _, _ string, limit int) ([]act.Waiting, error) {
+		c.Oldest = func(_ context.Context, _, source, _, _ string, q *stats.Query) (act.Found, error) {
 			if source != "host-1" {
-				return nil, errors.New("silent")
+				return act.Found{}, errors.New("silent")
 			}
-			return slices.Repeat([]act.Waiting{{Instance: "order 17", Injected: 1e6, Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}, {Instance: "order 18", Injected: 2e6}}, limit/2), nil
+			return act.Found{More: true, Tokens: slices.Repeat([]act.Waiting{{Instance: "order 17", Injected: 1e6, Data: `{"order":7}`, Waits: []telemetry.InstanceWait{{Transition: "t0", Reason: "missing", Place: "p1", Count: 1, Until: 10e6}}}, {Instance: "order 18", Injected: 2e6}}, q.Limit/2)}, nil
 		}
 		c.Audit = func(string, string) []telemetry.Action {
 			return []telemetry.Action{{At: time.UnixMicro(t0), Source: "host-1", Kind: "inject", Who: telemetry.Who{By: "kim", Comment: "by mail"}, Net: "order", Instance: "order 17",

@@ -4,6 +4,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -134,13 +135,14 @@ func (s *Server) serveStuckCSV(w http.ResponseWriter, r *http.Request) {
 	if n == nil {
 		return
 	}
-	sel.limit, sel.after = math.MaxInt, token{}
+	ctx, cancel := context.WithTimeout(r.Context(), tableTimeout)
+	defer cancel()
 	now := s.cfg.Now().UnixMicro()
-	doc := s.stuckNow(r.Context(), n, sel, now)
+	doc := s.allStuck(ctx, n.net, &sel, now)
 	if why := lacking(doc); why != "" {
 		w.Header().Set(incomplete, why)
 	}
-	t := newCSV(w, n.net.Name, "stuck", api.Time(now), "at", "net", "instance", "place", "place_name", "tokens", "since", "age_seconds", "source", "waits_for")
+	t := newCSV(w, n.net.Name, "stuck", api.Time(now), "at", "net", "instance", "place", "place_name", "tokens", "since", "age_seconds", "source", "waits_for", "data")
 	at, net, names := timeCell(api.Time(now)), plaintext.Cell(n.net.Name), elementNames(n.net.Def)
 	for i := range doc.Tokens {
 		d := &doc.Tokens[i]
@@ -148,7 +150,7 @@ func (s *Server) serveStuckCSV(w http.ResponseWriter, r *http.Request) {
 		for k := range d.Waits {
 			reasons[k] = d.Waits[k].Transition + ": " + cmp.Or(d.Waits[k].Text, d.Waits[k].Reason)
 		}
-		t.row(at, net, plaintext.Cell(d.Instance), plaintext.Cell(d.Place), plaintext.Cell(names[d.Place]), strconv.Itoa(d.Tokens), timeCell(d.Injected), numberCell(&d.Age), plaintext.Cell(d.Source), plaintext.Cell(strings.Join(reasons, "; ")))
+		t.row(at, net, plaintext.Cell(d.Instance), plaintext.Cell(d.Place), plaintext.Cell(names[d.Place]), strconv.FormatUint(d.Tokens, 10), timeCell(d.Injected), numberCell(&d.Age), plaintext.Cell(d.Source), plaintext.Cell(strings.Join(reasons, "; ")), plaintext.Cell(string(d.Data)))
 	}
 	t.Flush()
 }
@@ -157,7 +159,7 @@ func (s *Server) serveStuckCSV(w http.ResponseWriter, r *http.Request) {
 func lacking(doc *api.Stuck) string {
 	var why []string
 	if doc.Bounded {
-		why = append(why, "sources name the oldest tokens of a place only")
+		why = append(why, "sources did not name all tokens")
 	}
 	if doc.LeftOut > 0 {
 		why = append(why, fmt.Sprintf("%d questions to sources were not asked: choose a place", doc.LeftOut))

@@ -345,8 +345,8 @@ func (s *source) rows(_ int, now int64, into *stats.Rows) error {
 	return nil
 }
 
-func (s *source) oldestOf(_, place, limit int) ([]stats.Token, error) {
+func (s *source) oldestOf(_, place int, q *stats.Query) (stats.Found, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.rep.Oldest(place, limit), nil
+	return s.rep.Oldest(place, q), nil
 }

@@ -226,14 +226,11 @@ func (a *Attachment) Nets() []NetCounts {
 	return out
 }
 
-// oldest returns the oldest tokens of a place.
-func (a *Attachment) oldest(net, place, limit int) ([]stats.Token, error) {
-	rows := stats.NewRows(a.defs[net].Places, a.defs[net].Transitions)
+// oldest returns the tokens of a place that a query selects.
+func (a *Attachment) oldest(net, place int, q *stats.Query) (stats.Found, error) {
 	a.mu.Lock()
-	a.nets[net].Look(a.clock(), rows)
-	a.mu.Unlock()
-	stuck := rows.Places[place].Stuck
-	return stuck[:min(len(stuck), limit)], nil
+	defer a.mu.Unlock()
+	return a.nets[net].Find(int32(place), q), nil
 }
 
 // instance returns the content of an instance.

@@ -231,7 +231,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	if err != nil {
 		return err
 	}
-	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: c.Instances, Workers: 1, Seed: seed,
+	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: c.Instances, Workers: 1, Seed: seed, ShowData: claimShown,
 		Dispatch: &engine.Dispatch{Policy: ready.PolicyQuoted, Quotes: ready.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
 	if err != nil {
 		return usageError{err}

@@ -4,9 +4,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -87,12 +89,32 @@ func (o *office) bind(t *petri.Tables) (engine.NetConfig, error) {
 }
 
 // assess is a program that takes a second or two, and finds out how large the damage is.
-func (o *office) assess(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
+func (o *office) assess(ctx context.Context, r *action.Run) (coloured.Outcome, error) {
 	if err := pause(ctx, o.draw(exponential(1500*time.Millisecond))); err != nil {
 		return coloured.Outcome{}, err
 	}
-	return coloured.Outcome{Data: fmt.Appendf(nil, `{"amount":%d}`, o.damage())}, nil
+	claim := claimData{}
+	for _, t := range r.Start.Taken {
+		if len(t.Token.Data) == 0 {
+			continue // it began with the engine
+		}
+		if err := json.Unmarshal(t.Token.Data, &claim); err != nil {
+			return coloured.Outcome{}, err
+		}
+	}
+	claim.Amount = o.damage()
+	data, err := json.Marshal(claim)
+	return coloured.Outcome{Data: data}, err
 }
+
+// claimData is what the tokens of a claim carry. The demo shows all of it.
+type claimData struct {
+	Claim  string `json:"claim,omitempty"`
+	Amount int    `json:"amount"`
+}
+
+// claimShown are the names of the fields of claimData.
+var claimShown = []string{"claim", "amount"}
 
 // pay is a bank that sometimes does not answer.
 func (o *office) pay(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
@@ -138,6 +160,7 @@ type desk struct {
 	engine    *engine.Engine
 	instances int
 	begun     int // the instance that began last
+	reported  int // how many customers have reported a claim
 	seen      int // the instance that clerks looked at last
 	due       map[task]time.Time
 }
@@ -158,7 +181,9 @@ func (d *desk) report(ctx context.Context) error {
 			return err
 		}
 		if d.ended(m) {
-			return d.engine.Inject(ctx, claimNet, d.begun, d.start(), 1)
+			d.reported++
+			data := fmt.Appendf(nil, `{"claim":"%.1s-%05d"}`, strings.ToUpper(d.engine.InstanceName(0)), d.reported)
+			return d.engine.InjectData(ctx, claimNet, d.begun, d.start(), 1, data)
 		}
 	}
 	return nil

@@ -41,6 +41,7 @@ type engineCmd struct {
 	Dispatch  string           `default:"turn" enum:"turn,fifo,strict,quoted,dedicated" help:"Which ready instance a worker plays next: turn (one net after another, nothing counted, fastest), fifo (first come, first served), strict (the highest priority first), quoted (from p7 down, a fixed number of each), dedicated (a worker for each priority). Priorities are in the bindings."`
 	Quotes    []uint32         `name:"dispatch.quotes" default:"4" help:"For --dispatch=quoted: visits to ready instances of each priority before the next lower, one number for all or eight, p0 first."`
 	Actions   int              `default:"1024" help:"Maximum number of actions that run at once. Others wait; the wait counts in their time limits."`
+	ShowData  []string         `name:"show-data" placeholder:"FIELD" help:"Names of fields of tokens' data to publish in answers to requests about instances, at most 16, so that people find the instance of an order by its number. They may be about persons. Default: none."`
 	Audit     string           `name:"audit-log" type:"path" placeholder:"FILE" help:"Append each request from NATS to inject, fire, send a message or a signal to this file, as a line of JSON: when, by whom (as the request claims), what, and its result. It is on disk before the request is answered. Only the owner may read the file; it can be renamed at any time, to begin another one."`
 	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
@@ -186,7 +187,7 @@ func atLeast(least int, flag string, n int) error {
 }
 
 func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
-	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place}
+	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, ShowData: c.ShowData, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err

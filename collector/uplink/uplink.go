@@ -156,10 +156,10 @@ func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publis
 		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,
 		Rows:    func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
 		Refused: func(int) *stats.RefusedRequests { return n.refused() },
-		Oldest: func(_, place, limit int) ([]stats.Token, error) {
+		Oldest: func(_, place int, q *stats.Query) (stats.Found, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 			defer cancel()
-			return u.below.Oldest(ctx, n.name, place, limit)
+			return u.below.Oldest(ctx, n.name, place, q)
 		},
 		Instance: func(_ int, name string) (*telemetry.Instance, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)

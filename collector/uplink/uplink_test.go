@@ -106,8 +106,8 @@ func startEngine(t *testing.T, nc *nats.Conn, name string, n *petri.Net, firings
 			into.Places[len(into.Places)-1].Tokens = 1
 			return nil
 		},
-		Oldest: func(_, place, _ int) ([]stats.Token, error) {
-			return []stats.Token{{Instance: name + " 1", Injected: 1000, Waits: []stats.Wait{{Transition: 0, Place: int32(place)}}}}, nil
+		Oldest: func(_, place int, q *stats.Query) (stats.Found, error) {
+			return q.Of([]stats.FoundToken{{Token: stats.Token{Instance: name + " 1", Injected: 1000, Waits: []stats.Wait{{Transition: 0, Place: int32(place)}}}, Data: `{"order":"` + name + `"}`}}), nil
 		},
 		Instance: func(_ int, instance string) (*telemetry.Instance, error) {
 			if instance != name+" 1" {
@@ -373,7 +373,8 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), enough)
 	defer cancel()
-	tokens, err := tr.root.Oldest(ctx, "order", place, 10)
+	found, err := tr.root.Oldest(ctx, "order", place, &stats.Query{Limit: 10})
+	tokens := found.Tokens
 	if err != nil || len(tokens) != 2 || tokens[0].Instance != a+" 1" || tokens[1].Instance != b+" 1" {
 		t.Fatalf("got %+v, error %v; want the oldest tokens of %s and %s", tokens, err, a, b)
 	}
@@ -382,12 +383,15 @@ func TestRootAsksTheSourcesOfItsChildren(t *testing.T) {
 			t.Errorf("waits for place %d, want %d", token.Waits[0].Place, place)
 		}
 	}
-	if one, err := tr.root.Oldest(ctx, "order", place, 1); err != nil || len(one) != 1 {
-		t.Errorf("got %+v, error %v; want one token", one, err)
+	if one, err := tr.root.Oldest(ctx, "order", place, &stats.Query{Limit: 1}); err != nil || len(one.Tokens) != 1 || !one.More || one.Matches != 2 {
+		t.Errorf("got %+v, error %v; want one token of two", one, err)
 	}
-	found, err := telemetry.AskInstance(ctx, tr.nc, space(t, "up"), "order", "child 0", b+" 1")
-	if err != nil || found.Instance != b+" 1" || found.At != 5 {
-		t.Errorf("got %+v, error %v; want instance %s as of 5", found, err, b+" 1")
+	if one, err := tr.root.Oldest(ctx, "order", place, &stats.Query{Limit: 10, Data: "order=" + b}); err != nil || len(one.Tokens) != 1 || one.Tokens[0].Data != `{"order":"`+b+`"}` || one.Matches != 1 {
+		t.Errorf("got %+v, error %v; want the token with the data", one, err)
+	}
+	inside, err := telemetry.AskInstance(ctx, tr.nc, space(t, "up"), "order", "child 0", b+" 1")
+	if err != nil || inside.Instance != b+" 1" || inside.At != 5 {
+		t.Errorf("got %+v, error %v; want instance %s as of 5", inside, err, b+" 1")
 	}
 	if _, err := tr.root.Instance(ctx, "order", "unknown"); !errors.Is(err, telemetry.ErrNoInstance) {
 		t.Errorf("got error %v; want ErrNoInstance", err)

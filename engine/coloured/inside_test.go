@@ -4,7 +4,10 @@ package coloured
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -28,12 +31,15 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 			flights += len(s.Starts())
 		}
 		held := stats.HeldList{Limit: 1 << 20}
-		s.Inside(0, &held)
+		s.Inside(0, asItIs, &held)
 		got := make([][]stats.Token, s.Tables.Places())
 		for _, h := range held.Oldest() {
 			for range h.Tokens {
 				got[h.Place] = append(got[h.Place], stats.Token{Instance: name(0), Injected: h.Injected, Waits: h.Waits})
 			}
+		}
+		if d := cmp.Diff(held.Oldest(), foundIn(s)); d != "" {
+			t.Fatalf("(-inside +found):\n%s", d)
 		}
 		rows := rowsOf(s, now)
 		for p := range got {
@@ -52,4 +58,19 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	if flights < 100 || compared < 500 {
 		t.Errorf("only %d runs and %d places were compared", flights, compared)
 	}
+}
+
+func asItIs(data []byte) string { return string(data) }
+
+// foundIn returns what Find offers of all places, as Inside has it.
+func foundIn(s *Shard) (out []stats.Held) {
+	for p := range s.Tables.Places() {
+		search := stats.NewSearch(&stats.Query{Limit: 1 << 20})
+		s.Find(p, 0, "", asItIs, search)
+		for _, t := range search.Found().Tokens {
+			out = append(out, stats.Held{Place: int32(p), Tokens: max(t.N, 1), Injected: t.Injected, Waits: t.Waits, Data: t.Data})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b stats.Held) int { return a.Compare(&b) })
+	return out
 }

@@ -21,7 +21,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 			wide++
 		}
 		held := stats.HeldList{Limit: 1 << 20}
-		s.Inside(0, &held)
+		s.Inside(0, nil, &held)
 		got := make([][]stats.Token, tables.Places())
 		marking := make([]uint32, tables.Places())
 		for _, h := range held.Oldest() {
@@ -32,6 +32,11 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 		}
 		if !slices.Equal(marking, s.Marking(0)) || held.LeftOut != 0 {
 			t.Fatalf("%v, want %v", marking, s.Marking(0))
+		}
+		for p := range got {
+			if d := difference(got[p], foundIn(s, p)); d != "" {
+				t.Fatalf("place %d (-inside +found):\n%s", p, d)
+			}
 		}
 		rows := rowsOf(s, now)
 		for p := range got {
@@ -47,4 +52,16 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 	if wide < 20 || wide > 380 {
 		t.Errorf("%d of 400 instances were in wide form", wide)
 	}
+}
+
+// foundIn returns the tokens that Find offers of a place, one by one and oldest first.
+func foundIn(s *Shard, place int) (out []stats.Token) {
+	search := stats.NewSearch(&stats.Query{Limit: 1 << 20})
+	s.Find(place, 0, "", nil, search)
+	for _, t := range search.Found().Tokens {
+		for n := max(t.N, 1); n > 0; n-- {
+			out = append(out, stats.Token{Injected: t.Injected, Waits: t.Waits})
+		}
+	}
+	return out
 }

@@ -187,7 +187,7 @@ func TestAStateIsReadByShardsOfOtherInstances(t *testing.T) {
 	}
 	in := func(s *Shard, i int) inside {
 		held := stats.HeldList{Limit: 1 << 20}
-		s.Inside(i, &held)
+		s.Inside(i, nil, &held)
 		return inside{held.Oldest(), shard.StateOf(s.cells[i].flags)}
 	}
 	r := rand.New(rand.NewPCG(93, 1))

@@ -23,7 +23,7 @@ type plainLook struct {
 func newPlainLook(s *Shard, i int, now int64) *plainLook {
 	l := &plainLook{s, i, now, make([][]int64, s.Tables.Places())}
 	held := stats.HeldList{Limit: 1 << 20}
-	s.Inside(i, &held)
+	s.Inside(i, nil, &held)
 	for _, h := range held.Oldest() {
 		for range h.Tokens {
 			l.tokens[h.Place] = append(l.tokens[h.Place], h.Injected)

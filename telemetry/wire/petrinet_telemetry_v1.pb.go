@@ -948,9 +948,12 @@ func (x *Slowest) GetAt() int64 {
 }
 
 type OldestTokens struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Place         uint32                 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"` // index
-	Tokens        []*Token               `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Place  uint32                 `protobuf:"varint,1,opt,name=place,proto3" json:"place,omitempty"` // index
+	Tokens []*Token               `protobuf:"bytes,2,rep,name=tokens,proto3" json:"tokens,omitempty"`
+	// In answers to requests only:
+	More          bool   `protobuf:"varint,3,opt,name=more,proto3" json:"more,omitempty"`       // there are others behind the last one
+	Matches       uint64 `protobuf:"varint,4,opt,name=matches,proto3" json:"matches,omitempty"` // tokens that are selected in all; 0 with tokens if that is not known
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -999,11 +1002,28 @@ func (x *OldestTokens) GetTokens() []*Token {
 	return nil
 }
 
+func (x *OldestTokens) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *OldestTokens) GetMatches() uint64 {
+	if x != nil {
+		return x.Matches
+	}
+	return 0
+}
+
 type Token struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Instance      string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
-	Injected      int64                  `protobuf:"varint,2,opt,name=injected,proto3" json:"injected,omitempty"`
-	Waits         []*Wait                `protobuf:"bytes,3,rep,name=waits,proto3" json:"waits,omitempty"`
+	state    protoimpl.MessageState `protogen:"open.v1"`
+	Instance string                 `protobuf:"bytes,1,opt,name=instance,proto3" json:"instance,omitempty"`
+	Injected int64                  `protobuf:"varint,2,opt,name=injected,proto3" json:"injected,omitempty"`
+	Waits    []*Wait                `protobuf:"bytes,3,rep,name=waits,proto3" json:"waits,omitempty"`
+	// In answers to requests only:
+	N             uint64 `protobuf:"varint,4,opt,name=n,proto3" json:"n,omitempty"`      // how many such tokens the instance has; 0 is one
+	Data          string `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"` // what the source publishes of its data, a JSON object
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1057,6 +1077,20 @@ func (x *Token) GetWaits() []*Wait {
 		return x.Waits
 	}
 	return nil
+}
+
+func (x *Token) GetN() uint64 {
+	if x != nil {
+		return x.N
+	}
+	return 0
+}
+
+func (x *Token) GetData() string {
+	if x != nil {
+		return x.Data
+	}
+	return ""
 }
 
 type Wait struct {
@@ -1463,14 +1497,18 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\x03row\x18\x01 \x01(\rR\x03row\x12\x1a\n" +
 	"\binstance\x18\x02 \x01(\tR\binstance\x12\x1a\n" +
 	"\bduration\x18\x03 \x01(\x04R\bduration\x12\x0e\n" +
-	"\x02at\x18\x04 \x01(\x03R\x02at\"Z\n" +
+	"\x02at\x18\x04 \x01(\x03R\x02at\"\x88\x01\n" +
 	"\fOldestTokens\x12\x14\n" +
 	"\x05place\x18\x01 \x01(\rR\x05place\x124\n" +
-	"\x06tokens\x18\x02 \x03(\v2\x1c.petrinet.telemetry.v1.TokenR\x06tokens\"r\n" +
+	"\x06tokens\x18\x02 \x03(\v2\x1c.petrinet.telemetry.v1.TokenR\x06tokens\x12\x12\n" +
+	"\x04more\x18\x03 \x01(\bR\x04more\x12\x18\n" +
+	"\amatches\x18\x04 \x01(\x04R\amatches\"\x94\x01\n" +
 	"\x05Token\x12\x1a\n" +
 	"\binstance\x18\x01 \x01(\tR\binstance\x12\x1a\n" +
 	"\binjected\x18\x02 \x01(\x03R\binjected\x121\n" +
-	"\x05waits\x18\x03 \x03(\v2\x1b.petrinet.telemetry.v1.WaitR\x05waits\"\xb3\x01\n" +
+	"\x05waits\x18\x03 \x03(\v2\x1b.petrinet.telemetry.v1.WaitR\x05waits\x12\f\n" +
+	"\x01n\x18\x04 \x01(\x04R\x01n\x12\x12\n" +
+	"\x04data\x18\x05 \x01(\tR\x04data\"\xb3\x01\n" +
 	"\x04Wait\x12\x1e\n" +
 	"\n" +
 	"transition\x18\x01 \x01(\rR\n" +

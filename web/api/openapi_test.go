@@ -61,6 +61,7 @@ func paths() []path {
 			parameters: []parameter{net, {name: "instance", description: "name of the instance"}}, document: Instance{}, errors: of},
 		{name: "/stuck", summary: "The tokens that wait in places, the oldest first, as their engines report them.",
 			parameters: []parameter{net, {name: "place", description: "id of the place; without it all places that are not final", optional: true}, {name: "name", description: "text that the name of the instance holds", optional: true},
+				{name: "data", description: "a part of field=value of a field of the token's data, in upper or lower case", optional: true},
 				{name: "older", description: "the least age, seconds", optional: true}, {name: "limit", description: "how many, 1 to 1000; without it 50", optional: true}, {name: "after", description: "next of the answer before", optional: true}}, document: Stuck{}, errors: of},
 		{name: "/actions", summary: "What people did to instances, the newest first: requests to engines to inject, to fire and to deliver messages, since the start of the sidecar.",
 			parameters: []parameter{{name: "net", description: "id of the net; without it all", optional: true}, {name: "instance", description: "name of the instance; without it all", optional: true}}, document: Actions{}},
@@ -81,6 +82,7 @@ func paths() []path {
 			{name: "silenced", description: "yes or no: only alarms that are, or are not", optional: true}}, kind: "text/csv"},
 		{name: "/stuck.csv", summary: "All tokens that wait in places as a table, the oldest first. The header Pnagent-Incomplete says why there may be more.",
 			parameters: []parameter{net, {name: "place", description: "id of the place; without it all places that are not final", optional: true}, {name: "name", description: "text that the name of the instance holds", optional: true},
+				{name: "data", description: "a part of field=value of a field of the token's data, in upper or lower case", optional: true},
 				{name: "older", description: "the least age, seconds", optional: true}}, kind: "text/csv", errors: of},
 		{name: "/openapi.json", summary: "This description.", document: object{}},
 	}
@@ -167,7 +169,7 @@ func (g *generator) schema(t reflect.Type) object {
 	switch {
 	case t == reflect.TypeFor[Time]():
 		return object{"type": "string", "format": "date-time"}
-	case t == reflect.TypeFor[object]():
+	case t == reflect.TypeFor[object](), t == reflect.TypeFor[Data]():
 		return object{"type": "object"}
 	}
 	switch t.Kind() {

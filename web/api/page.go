@@ -2,6 +2,8 @@
 
 package api
 
+import "encoding/json"
+
 // Overview is all nets without their rows: GET /api/v1/overview, and the event
 // of that name of GET /api/v1/live. Ages are as of at. With the parameter at, it is of a
 // moment of the past: nets, sources, alarms, silences and connections are those of then, as
@@ -137,8 +139,8 @@ type Instance struct {
 type Stuck struct {
 	Tokens     []StuckToken `json:"tokens"`
 	Next       string       `json:"next,omitempty"`       // for after=, if there are more
-	Matches    int          `json:"matches"`              // how many there are in all
-	Bounded    bool         `json:"bounded,omitempty"`    // there may be more: a source names at most 1,000 tokens of a place
+	Matches    uint64       `json:"matches"`              // how many tokens there are in all, on all pages
+	Bounded    bool         `json:"bounded,omitempty"`    // there may be more: a source does not report how many it has
 	LeftOut    int          `json:"left_out,omitempty"`   // sources and places that were not asked, because they are too many
 	Unanswered []string     `json:"unanswered,omitempty"` // sources that did not answer
 }
@@ -148,8 +150,12 @@ type StuckToken struct {
 	Token
 	Place  string `json:"place"`
 	Source string `json:"source,omitempty"` // absent if the token is known from a snapshot only
-	Tokens int    `json:"tokens"`
+	Tokens uint64 `json:"tokens"`
+	Data   Data   `json:"data,omitempty"` // of the tokens, as far as their engine shows it
 }
+
+// Data is what an engine shows of the data of a token: a JSON object.
+type Data = json.RawMessage
 
 // Actions are the last requests of people to engines: GET /api/v1/actions.
 type Actions struct {
@@ -180,6 +186,7 @@ type Held struct {
 	Injected Time    `json:"injected"`
 	Age      float64 `json:"age_seconds"`
 	Waits    []Wait  `json:"waits"`
+	Data     Data    `json:"data,omitempty"` // of the tokens, as far as their engine shows it
 }
 
 // Sighting is a period of an instance among the oldest tokens of a place.

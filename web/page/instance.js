@@ -3,7 +3,7 @@ import { actions, commands } from './act.js';
 import { el, name, svg } from './dom.js';
 import { age, clock, count, label } from './format.js';
 import { heat } from './heat.js';
-import { badge, hour, waits } from './place.js';
+import { badge, data, hour, waits } from './place.js';
 
 /**
  * Where an instance is, and where it was seen among the oldest.
@@ -44,7 +44,7 @@ export function stays(seen, { model, heat: scale }, key) {
 function held(t, i, model, scale) {
   const { final, calm } = model.scene?.nodes[model.scene.find('place', t.place)] ?? {};
   return el('li', null, toPlace(t.place, model, 'now ' + i), t.tokens > 1 && el('span', { class: 'num' }, '×' + count(t.tokens)),
-    badge(t.age_seconds, calm ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model));
+    badge(t.age_seconds, calm ? scale.cold() : scale), final ? el('span', { class: 'quiet' }, 'finished') : waits(t.waits, model), data(t.data));
 }
 
 /**

@@ -3,7 +3,7 @@ import { ask, download } from './api.js';
 import { el, name, say } from './dom.js';
 import { count, label, plural } from './format.js';
 import { moment } from './notes.js';
-import { badge, called, waits } from './place.js';
+import { badge, called, data, waits } from './place.js';
 import { given } from './share.js';
 
 /** Rows of a page. */
@@ -12,19 +12,21 @@ const rows = 50;
 /** What the reader chooses the least age from, s. */
 const ages = [[0, 'any age'], [60, '1 minute and more'], [600, '10 minutes and more'], [3600, '1 hour and more'], [86400, '1 day and more']];
 
-/** The instances that wait in a place or in a net as a table in pages, found by name, place and age. */
+/** The instances that wait in a place or in a net as a table in pages, found by name, data, place and age. */
 export class Instances {
   /**
    * @param {import('./model.js').Model} model
    * @param {import('./heat.js').HeatScale} scale
    * @param {string} place id, '' for all places that are not final
+   * @param {string} [wanted] what their data holds
    */
-  constructor(model, scale, place) {
+  constructor(model, scale, place, wanted = '') {
     this.model = model;
     this.scale = scale;
     /** @type {string[]} what the pages before and this one begin after */ this.pages = [''];
     this.next = '';
     this.name = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'name of the instance', 'aria-label': 'Part of the name of the instance', autocomplete: 'off' }));
+    this.data = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'data, such as order=4711', 'aria-label': 'Part of the data of the token', autocomplete: 'off', value: wanted }));
     this.place = select('Place', [['', 'all places'], ...this.#places()], place);
     this.older = select('Age', ages.map(([s, text]) => [String(s), String(text)]), '0');
     this.said = el('p', { class: 'quiet', role: 'status' });
@@ -33,7 +35,7 @@ export class Instances {
     this.back = el('button', { type: 'button', onclick: () => this.#turn(-1) }, '‹ older');
     this.on = el('button', { type: 'button', onclick: () => this.#turn(1) }, 'younger ›');
     const head = ['instance', 'age', 'place', 'since', 'waits for'].map((h) => el('th', { scope: 'col' }, h));
-    const form = el('form', { class: 'chooser' }, this.name, this.place, this.older);
+    const form = el('form', { class: 'chooser' }, this.name, this.data, this.place, this.older);
     this.dialog = /** @type {HTMLDialogElement} */ (el('dialog', { class: 'instances', 'aria-labelledby': 'instances-title' }, el('h2', { id: 'instances-title' }, 'Waiting instances'), past, form, this.said,
       el('div', { class: 'table', tabindex: 0, role: 'region', 'aria-label': 'Waiting instances' }, el('table', null, el('thead', null, el('tr', null, ...head)), this.body)),
       el('div', { class: 'pager' }, this.back, this.on, el('button', { type: 'button', class: 'csv', onclick: () => this.#save() }, 'Save all as CSV'), el('button', { type: 'button', onclick: () => this.dialog.close() }, 'Close'))));
@@ -53,7 +55,7 @@ export class Instances {
   open() {
     document.body.append(this.dialog);
     this.dialog.showModal();
-    this.name.focus();
+    (this.data.value ? this.data : this.name).focus();
     this.#show();
   }
 
@@ -70,7 +72,7 @@ export class Instances {
   }
 
   #query() {
-    return { net: this.model.where.net, place: this.place.value, name: this.name.value.trim(), older: this.older.value };
+    return { net: this.model.where.net, place: this.place.value, name: this.name.value.trim(), data: this.data.value.trim(), older: this.older.value };
   }
 
   async #save() {
@@ -95,17 +97,20 @@ export class Instances {
   /** @param {{matches: number, tokens: any[], bounded?: boolean, left_out?: number, unanswered?: string[]}} answer */
   #summary({ matches, tokens, bounded, left_out: leftOut, unanswered }) {
     const first = (this.pages.length - 1) * rows;
-    const parts = [tokens.length ? `${first + 1} to ${first + tokens.length} of ${count(matches)}${bounded ? ' or more' : ''}, the oldest first` : 'none'];
+    const all = `${count(matches)}${bounded ? ' or more' : ''}`;
+    const shown = tokens.reduce((sum, t) => sum + t.tokens, 0) === tokens.length ? `of ${all}` : `with ${all} tokens in all`;
+    const parts = [tokens.length ? `${first + 1} to ${first + tokens.length} ${shown}, the oldest first` : 'none'];
+    if (!tokens.length && this.data.value.trim()) parts.push('an engine shows only the data that its configuration names');
     if (unanswered) parts.push(`without ${plural(unanswered.length, 'source')} that did not answer: ${unanswered.slice(0, 5).join(', ')}`);
     if (leftOut) parts.push('not all places were asked: choose one');
     return parts.join('; ');
   }
 
-  /** @param {{instance: string, place: string, source?: string, tokens: number, age_seconds: number, injected: string, waits: any[]}} t */
+  /** @param {{instance: string, place: string, source?: string, tokens: number, age_seconds: number, injected: string, waits: any[], data?: Record<string, any>}} t */
   #row(t) {
     const open = () => this.model.select('instance', t.instance);
     return el('tr', null,
-      el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`),
+      el('th', { scope: 'row' }, el('button', { type: 'button', class: 'link-like', onclick: open }, name(t.instance)), t.tokens > 1 && ` ×${count(t.tokens)}`, data(t.data)),
       el('td', null, badge(t.age_seconds, this.scale)), el('td', null, name(called(this.model, 'place', t.place), t.place)),
       el('td', { class: 'num' }, moment(Date.parse(t.injected))), el('td', null, waits(t.waits, this.model)));
   }

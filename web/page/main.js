@@ -49,6 +49,7 @@ const sightBar = new SightBar(model, stage);
 
 const search = new Search(model, (match) => {
   if (match.kind === 'net') return model.openNet(match.id);
+  if (match.kind === 'data') return new Instances(model, new HeatScale(theme.now), '', match.id).open();
   const node = match.kind === 'instance' ? -1 : model.scene?.find(match.kind, match.id) ?? -1;
   if (node >= 0 && model.bpmn) bpmn.point(node);
   else if (node >= 0) stage.jump(node);

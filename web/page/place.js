@@ -74,6 +74,16 @@ export function waits(list, model) {
 }
 
 /**
+ * What the engine shows of the data of a token.
+ * @param {Record<string, any>|undefined} fields
+ */
+export function data(fields) {
+  if (!fields) return null;
+  const text = (/** @type {any} */ value) => (typeof value === 'string' ? value : JSON.stringify(value));
+  return el('span', { class: 'data quiet' }, ...Object.entries(fields).flatMap(([field, value], i) => [i > 0 && ' · ', name(field), ' ', el('b', null, name(text(value)))]));
+}
+
+/**
  * The name for people of a node of the net that is shown.
  * @param {import('./model.js').Model} model
  * @param {'place'|'transition'} kind

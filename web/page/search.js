@@ -5,10 +5,10 @@ import { label } from './format.js';
 const most = 12;
 
 /**
- * @typedef {{kind: 'place'|'transition'|'net'|'instance', id: string, name: string}} Match
+ * @typedef {{kind: 'place'|'transition'|'net'|'instance'|'data', id: string, name: string}} Match
  */
 
-/** Search by name and id: nodes of this net, other nets, instances. */
+/** Search by name and id: nodes of this net, other nets, instances, and instances by the data of their tokens. */
 export class Search {
   /**
    * @param {import('./model.js').Model} model
@@ -118,6 +118,6 @@ function find(model, query) {
   for (const net of model.latest?.nets ?? []) look('net', net);
   found.sort((a, b) => a.rank - b.rank);
   const matches = found.slice(0, most).map((f) => f.match);
-  if (model.where.net) matches.push({ kind: 'instance', id: query, name: query });
+  if (model.where.net) matches.push({ kind: 'instance', id: query, name: query }, { kind: 'data', id: query, name: query });
   return matches;
 }

@@ -130,11 +130,11 @@ func stuck(s *scripted, r *http.Request) any {
 	for i := range 120 {
 		injected := s.since + int64(i)*10_000
 		name := fmt.Sprintf("berlin/customer %03d", i)
-		if older, err := strconv.ParseFloat(q.Get("older"), 64); err == nil && float64(now-injected) < older*1000 || !strings.Contains(name, q.Get("name")) {
+		if older, err := strconv.ParseFloat(q.Get("older"), 64); err == nil && float64(now-injected) < older*1000 || !strings.Contains(name, q.Get("name")) || !strings.Contains(fmt.Sprintf("order=A-%03d", i), q.Get("data")) {
 			continue
 		}
 		all = append(all, map[string]any{"instance": name, "place": s.def.Places[s.stuck].ID, "source": "berlin", "tokens": 1, "injected": moment(injected), "age_seconds": float64(now-injected) / 1000,
-			"waits": []map[string]any{{"transition": "clarify", "reason": "delayed", "text": "waits until its time has come", "until": moment(now + 3*minute)}}})
+			"data": map[string]any{"order": fmt.Sprintf("A-%03d", i), "amount": 12.5, "note": "<b>paid twice?</b>"}, "waits": []map[string]any{{"transition": "clarify", "reason": "delayed", "text": "waits until its time has come", "until": moment(now + 3*minute)}}})
 	}
 	doc := map[string]any{"matches": len(all), "unanswered": []string{"osaka"}}
 	for i := from; i < min(from+50, len(all)); i++ {

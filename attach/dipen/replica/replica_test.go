@@ -226,7 +226,7 @@ func TestTokensOlderThanTheAttachmentAreMarked(t *testing.T) {
 	if p, tr := rows.Places[0], rows.Transitions[0]; p.Departures != 2 || p.Dwell.Count() != 0 || tr.Firings != 1 || tr.Duration.Count() != 0 {
 		t.Errorf("tokens with an unknown dwell time are counted in it: %+v, %+v", p, tr)
 	}
-	if got := r.Oldest(0, 5); got != nil {
+	if got := r.Oldest(0, &stats.Query{Limit: 5}).Tokens; got != nil {
 		t.Errorf("oldest of an empty place: %v", got)
 	}
 }
@@ -313,12 +313,12 @@ func TestANetOfAFileShowsWhatTokensWaitFor(t *testing.T) {
 	s.tx("put pl/3/2 x")
 	s.want("p1 1 1 0 | b 0 0 0 | t2 1 1 0 | t1 0 0 0 | b (transition) 0 0 0")
 	want := []stats.Wait{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Count: 2}, {Transition: 0, Place: 2, Reason: stats.ReasonInhibited, Count: 1}}
-	if d := cmp.Diff(want, s.Oldest(0, 3)[0].Waits); d != "" {
+	if d := cmp.Diff(want, s.Oldest(0, &stats.Query{Limit: 3}).Tokens[0].Waits); d != "" {
 		t.Error(d)
 	}
 	s.tx("put pl/2/3 x", "put pl/2/4 x", "del pl/3/2")
 	want = []stats.Wait{{Transition: 0, Place: stats.NoPlace, Reason: stats.ReasonUnknown}} // its guard
-	if d := cmp.Diff(want, s.Oldest(0, 3)[0].Waits); d != "" {
+	if d := cmp.Diff(want, s.Oldest(0, &stats.Query{Limit: 3}).Tokens[0].Waits); d != "" {
 		t.Error(d)
 	}
 }

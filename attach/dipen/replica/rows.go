@@ -120,32 +120,23 @@ func (r *Replica) waits(l *stats.Present[token], place int) []stats.Wait {
 	return out
 }
 
-// Oldest returns the oldest tokens of a place, by its row.
-func (r *Replica) Oldest(place, limit int) []stats.Token {
-	type old struct {
-		token
-		at int64
-	}
-	var oldest []old
+// Oldest returns the tokens of a place, by its row, that a query selects.
+func (r *Replica) Oldest(place int, q *stats.Query) stats.Found {
+	search := stats.NewSearch(q)
 	r.present(func(i int, at int64, t token) {
-		if i != place {
-			return
-		}
-		k, _ := slices.BinarySearchFunc(oldest, old{t, at}, func(a, b old) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
-		if k < limit {
-			oldest = slices.Insert(oldest, k, old{t, at})
-			oldest = oldest[:min(len(oldest), limit)]
+		if i == place && search.Named(t.name()) {
+			search.Offer(stats.FoundToken{Token: stats.Token{Instance: t.name(), Injected: at}}, nil, nil)
 		}
 	})
-	if len(oldest) == 0 || place >= len(r.net.users) {
-		return nil
+	found := search.Found()
+	if len(found.Tokens) == 0 || place >= len(r.net.users) {
+		return stats.Found{}
 	}
-	waits := r.waits(r.look(oldest[0].at), place)
-	out := make([]stats.Token, 0, len(oldest))
-	for _, o := range oldest {
-		out = append(out, stats.Token{Instance: o.name(), Injected: o.at, Waits: waits})
+	waits := r.waits(r.look(found.Tokens[0].Injected), place)
+	for i := range found.Tokens {
+		found.Tokens[i].Waits = waits
 	}
-	return out
+	return found
 }
 
 // Held is the number of tokens that a transition has taken.

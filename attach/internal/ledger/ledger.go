@@ -227,16 +227,15 @@ func (p *published) copyTo(into *stats.Rows) {
 	}
 }
 
-// oldest returns the oldest tokens of a place, at most limit.
-func (p *published) oldest(place, limit int) []stats.Token {
-	var out []stats.Token
+// oldest returns the tokens of a place that a query selects.
+func (p *published) oldest(place int, q *stats.Query) stats.Found {
+	search := stats.NewSearch(q)
 	for i := range p.tokens {
-		if t := &p.tokens[i]; t.Place == place {
-			out = append(out, stats.Token{Instance: t.Name(), Injected: t.Since - p.ahead, Waits: t.waits(p.ahead)})
+		if t := &p.tokens[i]; t.Place == place && search.Named(t.Name()) {
+			search.Offer(stats.FoundToken{Token: stats.Token{Instance: t.Name(), Injected: t.Since - p.ahead}}, nil, func() []stats.Wait { return t.waits(p.ahead) })
 		}
 	}
-	slices.SortFunc(out, func(a, b stats.Token) int { return a.Compare(&b) })
-	return out[:min(len(out), limit)]
+	return search.Found()
 }
 
 // instance returns the content of an instance by its id or its name; nil if there

@@ -263,7 +263,7 @@ func (s *Source) define(l *Ledger) error {
 		LastEpoch: s.epoch, Log: s.cfg.Log, Tool: s.cfg.Tool,
 		Nets:     []telemetry.SourceNet{{ID: net, PNML: text, Places: places, Transitions: transitions}},
 		Rows:     func(_ int, _ int64, into *stats.Rows) error { return s.rows(l, into) },
-		Oldest:   func(_, place, limit int) ([]stats.Token, error) { return s.show(l).oldest(place, limit), nil },
+		Oldest:   func(_, place int, q *stats.Query) (stats.Found, error) { return s.show(l).oldest(place, q), nil },
 		Instance: func(_ int, name string) (*telemetry.Instance, error) { return s.instance(l, name) }})
 	if err != nil {
 		return err

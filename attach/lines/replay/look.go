@@ -4,6 +4,7 @@ package replay
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -175,6 +176,32 @@ func (r *Replay) why(out []stats.Wait, transition int32) []stats.Wait {
 		out = append(out, stats.Wait{Transition: transition, Reason: stats.ReasonMissing, Place: p, Count: 1})
 	}
 	return out
+}
+
+// Find returns the tokens of a place that a query selects.
+func (r *Replay) Find(place int32, q *stats.Query) stats.Found {
+	search := stats.NewSearch(q)
+	for i := r.oldest; i != none; i = r.all[i].newer {
+		in := &r.all[i]
+		waits := func() []stats.Wait {
+			r.mark(in)
+			defer r.unmark(i)
+			return r.waits(place, !r.live(in) && !r.atEnd(in))
+		}
+		for _, q := range in.runs {
+			if q.place == place && search.Named(in.name) {
+				search.Offer(stats.FoundToken{Token: stats.Token{Instance: in.name, Injected: q.injected}, N: uint64(q.n)}, nil, waits)
+			}
+		}
+	}
+	return search.Found()
+}
+
+// live reports whether a transition is enabled in the marked instance.
+func (r *Replay) live(in *instance) bool {
+	return slices.ContainsFunc(in.runs, func(q run) bool {
+		return slices.ContainsFunc(r.users[q.place], func(tr int32) bool { return r.enabled(r.marking, int(tr)) })
+	})
 }
 
 // Held returns the content of an instance, oldest first and at most limit rows,

@@ -41,6 +41,9 @@ func (m *Members) check() error {
 	return nil
 }
 
+// Size returns how many instances there are.
+func (m *Members) Size() int { return m.Count }
+
 // Number returns the number of the i-th instance.
 func (m *Members) Number(i int) int {
 	if m.Numbers == nil {

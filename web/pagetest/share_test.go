@@ -215,7 +215,7 @@ func tablesAreSavedAsTheyAreFiltered(t *testing.T, chromium *browsertest.Browser
 		t.Errorf("saved %q; want the name that the server gives", name)
 	}
 	f.change(func() {
-		if got, want := f.asked[len(f.asked)-1], "stuck.csv name=berlin&net="+s.def.ID+"&older=0&place=paymentUnclear"; got != want {
+		if got, want := f.asked[len(f.asked)-1], "stuck.csv data=&name=berlin&net="+s.def.ID+"&older=0&place=paymentUnclear"; got != want {
 			t.Errorf("asked for %q; want %q", got, want)
 		}
 	})

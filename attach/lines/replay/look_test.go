@@ -252,6 +252,7 @@ func TestALookSeesWhatInstancesHoldAndWaitFor(t *testing.T) {
 		}
 		blocks, dead = blocks+uint64(len(rows.Blocks)), dead+rows.Net.Deadlocked
 		checkHeld(t, r, n)
+		checkFound(t, r, n)
 	}
 	if joins < 20 || blocks < 100 || dead < 20 {
 		t.Errorf("only %d joins were enabled, %d conditions blocked, %d instances dead", joins, blocks, dead)
@@ -286,6 +287,32 @@ func checkHeld(t *testing.T, r *Replay, n *petri.Net) {
 	for p, m := range r.marking {
 		if m != 0 {
 			t.Fatalf("Replay.marking still has %[2]d tokens in place %[1]d", p, m)
+		}
+	}
+}
+
+// checkFound compares the tokens that are found in each place with those of all instances.
+func checkFound(t *testing.T, r *Replay, n *petri.Net) {
+	t.Helper()
+	all := heldBy(r)
+	for p, place := range n.Places {
+		var want []stats.FoundToken
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			in := newSlow(n, all[name])
+			for _, at := range all[name][place.ID] {
+				want = append(want, stats.FoundToken{Token: stats.Token{Instance: name, Injected: at, Waits: in.waits(place.ID, in.dead())}, N: 1})
+			}
+		}
+		slices.SortStableFunc(want, func(a, b stats.FoundToken) int { return a.Compare(&b) })
+		var got []stats.FoundToken
+		for _, token := range r.Find(int32(p), &stats.Query{Limit: 1000}).Tokens {
+			for n := token.N; n > 0; n-- {
+				token.N = 1
+				got = append(got, token)
+			}
+		}
+		if d := gocmp.Diff(want, got); d != "" {
+			t.Fatalf("place %s (-want +got):\n%s", place.ID, d)
 		}
 	}
 }

@@ -19,24 +19,24 @@ func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
 	if n == nil {
 		return
 	}
-	if f := s.frameAt(w, r, n); f != nil {
+	if f, _ := s.frameAt(w, r, n); f != nil {
 		answerJSON(w, f)
 	}
 }
 
-// frameAt returns the frame of the time that a request names, or answers with an error
-// and returns nil.
-func (s *Server) frameAt(w http.ResponseWriter, r *http.Request, n *netBoard) *api.Frame {
+// frameAt returns the frame of the time that a request names, and that time, or answers
+// with an error and returns nil.
+func (s *Server) frameAt(w http.ResponseWriter, r *http.Request, n *netBoard) (*api.Frame, int64) {
 	at, ok := momentOf(w, r)
 	if !ok {
-		return nil
+		return nil, 0
 	}
 	f, err := s.keptFrame(r.Context(), n, at)
 	if err != nil {
 		refuseOlder(w, err)
-		return nil
+		return nil, 0
 	}
-	return f
+	return f, at
 }
 
 // keptFrame returns the newest frame at or before a time, of the history or of the archive.

@@ -25,7 +25,8 @@ func (s *Server) frameOf(w http.ResponseWriter, r *http.Request) (*netBoard, *ap
 	case n == nil:
 		return nil, nil
 	case r.URL.Query().Has("at"):
-		return n, s.frameAt(w, r, n)
+		f, _ := s.frameAt(w, r, n)
+		return n, f
 	}
 	f := n.frame().Frame
 	f.At = api.Time(s.cfg.Now().UnixMicro()) // ages are as of the answer

@@ -11,13 +11,8 @@ import (
 // servePlaceThen answers with what is known of a place at a moment of the past, and the hour
 // before it.
 func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBoard, i int) {
-	at, ok := momentOf(w, r)
-	if !ok {
-		return
-	}
-	f, err := s.keptFrame(r.Context(), n, at)
-	if err != nil {
-		refuseOlder(w, err)
+	f, at := s.frameAt(w, r, n)
+	if f == nil {
 		return
 	}
 	p := &n.net.Def.Places[i]
@@ -58,13 +53,8 @@ func (s *Server) seenAt(n *netBoard, place int, at int64) *[]api.Token {
 
 // serveTransitionThen answers with what is known of a transition, as servePlaceThen does.
 func (s *Server) serveTransitionThen(w http.ResponseWriter, r *http.Request, n *netBoard, i int) {
-	at, ok := momentOf(w, r)
-	if !ok {
-		return
-	}
-	f, err := s.keptFrame(r.Context(), n, at)
-	if err != nil {
-		refuseOlder(w, err)
+	f, at := s.frameAt(w, r, n)
+	if f == nil {
 		return
 	}
 	t := &n.net.Def.Transitions[i]

@@ -25,8 +25,8 @@ export class Instances {
     this.scale = scale;
     /** @type {string[]} what the pages before and this one begin after */ this.pages = [''];
     this.next = '';
-    this.name = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'name of the instance', 'aria-label': 'Part of the name of the instance', autocomplete: 'off' }));
-    this.data = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'data, such as order=4711', 'aria-label': 'Part of the data of the token', autocomplete: 'off', value: wanted }));
+    this.name = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'instance name', 'aria-label': 'Part of the name of the instance', autocomplete: 'off' }));
+    this.data = /** @type {HTMLInputElement} */ (el('input', { type: 'search', placeholder: 'data, like id=47', 'aria-label': 'Part of the data of the token', autocomplete: 'off', value: wanted }));
     this.place = select('Place', [['', 'all places'], ...this.#places()], place);
     this.older = select('Age', ages.map(([s, text]) => [String(s), String(text)]), '0');
     this.said = el('p', { class: 'quiet', role: 'status' });

@@ -80,7 +80,7 @@ export function waits(list, model) {
 export function data(fields) {
   if (!fields) return null;
   const text = (/** @type {any} */ value) => (typeof value === 'string' ? value : JSON.stringify(value));
-  return el('span', { class: 'data quiet' }, ...Object.entries(fields).flatMap(([field, value], i) => [i > 0 && ' · ', name(field), ' ', el('b', null, name(text(value)))]));
+  return el('span', { class: 'data quiet' }, ...Object.entries(fields).flatMap(([field, value], i) => [i > 0 && ' · ', el('span', null, name(field), ' ', el('b', null, name(text(value))))]));
 }
 
 /**

@@ -62,7 +62,7 @@ func dotsMoveAlongSequenceFlows(t *testing.T, chromium *browsertest.Browser) {
 	b, f := openedInsurance(t, chromium, "")
 	b.Until(visible("assess"))
 	b.Until(dotted + ` > 20 && document.querySelector('.worth').textContent.includes('firing')`)
-	// Each pixel of a dot is near a sequence flow, as soon as the process stands still.
+	// Each pixel of a dot is near a sequence flow, as soon as the view does not move.
 	b.Until(`(() => {
 		const c = document.querySelector('#bpmn .dots'), box = c.getBoundingClientRect(), ratio = c.width / box.width, points = [];
 		for (const path of document.querySelectorAll('#bpmn .djs-connection .djs-visual > path')) {

@@ -105,6 +105,9 @@ func sidecarGroups() []group {
 			{what: "View of 10,000 places rebuilt, 10 sources", name: "View/10_sources/rebuild", base: "View/10_sources/copy", baseIs: "copying the rows", goal: "≤ 20 ms"},
 			{what: "memory of a place of a source, 40 dwell buckets", name: "Memory", unit: "bytes/place", goal: "≤ 1 KiB"},
 		}},
+		{pkg: "stats", pattern: "Search", rows: []row{
+			{what: "a page of 66 among 100,000 tokens of a place", name: "Search/search", base: "Search/base=sort", baseIs: "all sorted"},
+		}},
 		{pkg: "mib/smi", pattern: "Next|Row", rows: []row{
 			{what: "GetNext among 100,000 rows of 8 columns", name: "Next/layout/rows=100000", base: "Next/base=slices/rows=100000", baseIs: "sort.Search over slices", goal: "≤ 1 µs"},
 			{what: "the same, beside 1,000 rows", name: "Next/layout/rows=100000", base: "Next/layout/rows=1000", baseIs: "among 1,000 rows"},

@@ -11,6 +11,20 @@ const (
 	silent = "transparent"
 )
 
+// onCell returns a colour as the background of text. A good value has none. Grafana writes in
+// white on its orange and red, with too little contrast; it writes in black on this orange.
+func onCell(colour string) string {
+	switch colour {
+	case calm:
+		return silent
+	case hot:
+		return "#FFAC33"
+	case burnt:
+		return "#D9263C"
+	}
+	return colour
+}
+
 // heat colours ages: a warning from ten minutes on, critical from an hour on.
 func heat() []Step {
 	return []Step{{0, calm}, {60, warm}, {600, hot}, {3600, burnt}}

@@ -76,18 +76,14 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 		set("unit", c.Unit)
 	}
 	if len(c.Steps) > 0 {
-		steps := append([]Step{{c.Steps[0].From, silent}}, c.Steps[1:]...)
+		var steps []Step
+		for _, s := range c.Steps {
+			steps = append(steps, Step{s.From, onCell(s.Colour)})
+		}
 		set("thresholds", thresholds(steps))
 	}
-	if c.Blank {
-		set("mappings", []any{map[string]any{"type": "value", "options": map[string]any{"0": map[string]any{"text": " "}}}})
-	}
-	if len(c.Names) > 0 {
-		options := map[string]any{}
-		for text, colour := range c.Names {
-			options[text] = map[string]any{"color": colour}
-		}
-		set("mappings", []any{map[string]any{"type": "value", "options": options}})
+	if mappings := c.mappings(); len(mappings) > 0 {
+		set("mappings", mappings)
 	}
 	if len(c.Steps)+len(c.Names) > 0 {
 		set("custom.cellOptions", map[string]any{"type": "color-background", "mode": "basic"})
@@ -104,6 +100,24 @@ func (c *Column) override(p *Panel) dashboard.DashboardFieldConfigSourceOverride
 		set("links", []any{map[string]any{"title": "Open " + c.Title, "url": p.link(c)}})
 	}
 	return o
+}
+
+// mappings returns what is shown for single values, and no colour for a value that is not there.
+func (c *Column) mappings() (mappings []any) {
+	if len(c.Steps) > 0 {
+		mappings = append(mappings, map[string]any{"type": "special", "options": map[string]any{"match": "null", "result": map[string]any{"color": silent}}})
+	}
+	options := map[string]any{}
+	if c.Blank {
+		options["0"] = map[string]any{"text": " "}
+	}
+	for text, colour := range c.Names {
+		options[text] = map[string]any{"color": onCell(colour)}
+	}
+	if len(options) > 0 {
+		mappings = append(mappings, map[string]any{"type": "value", "options": options})
+	}
+	return mappings
 }
 
 // least returns the least width of a column with text, in pixels. Names that a click opens

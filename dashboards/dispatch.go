@@ -6,7 +6,7 @@ import "github.com/pnagent/pnagent/metrics"
 
 func dispatch() Dashboard {
 	return Dashboard{
-		UID: uidDispatch, File: "dispatch.json", Title: "pnagent / Engine dispatch",
+		UID: uidDispatch, File: "dispatch.json", Title: brand + "Engine dispatch",
 		Description: "Queues of engines that run with a dispatcher: how many instances wait, at which priority and for how long, and which are served.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{

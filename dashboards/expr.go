@@ -57,10 +57,13 @@ func sum(labels, expr string) string {
 	return "sum by (" + labels + ") (" + expr + ")"
 }
 
+// zero is 0 while a chosen sidecar is scraped. Otherwise it has no value: nothing is known.
+func zero() string { return "0 * max(" + of(metrics.PnagentBuildInfo) + ")" }
+
 // orNone returns expr, or 0 with the label "none" while there is no series, so
 // that a picture shows "none" instead of "no data".
 func orNone(expr, label string) string {
-	return expr + ` or on() label_replace(vector(0), "` + label + `", "none", "", "")`
+	return expr + " or on() label_replace(" + zero() + `, "` + label + `", "none", "", "")`
 }
 
 // counted returns a rate where something was counted, so that a legend lists only what has
@@ -68,13 +71,14 @@ func orNone(expr, label string) string {
 func counted(expr, label string) string { return orNone(expr+" > 0", label) }
 
 // orZero returns expr, or 0 without labels.
-func orZero(expr string) string { return expr + " or vector(0)" }
+func orZero(expr string) string { return expr + " or " + zero() }
 
-// percentile returns the expression of a percentile, of classic or native buckets.
+// percentile returns the expression of a percentile, of classic or native buckets. It has no
+// value, not NaN, where nothing was counted.
 func percentile(q float64, labels, family string, matchers ...string) string {
 	classic := sum(strings.Join([]string{labels, "le"}, ", "), rate(family+"_bucket", matchers...))
 	native := sum(labels, rate(family, matchers...))
-	return fmt.Sprintf("histogram_quantile(%v, %s) or histogram_quantile(%v, %s)", q, classic, q, native)
+	return fmt.Sprintf("(histogram_quantile(%v, %s) or histogram_quantile(%v, %s)) >= 0", q, classic, q, native)
 }
 
 // Variables are the values of Grafana's variables, by name without the $. Several chosen

@@ -74,12 +74,15 @@ func broken() []breakage {
 		}
 		return v.(map[string]any)
 	}
-	override := func(table map[string]any) map[string]any { return at(table, "fieldConfig", "overrides", 1) } // of Firings
+	override := func(table map[string]any) map[string]any { return at(table, "fieldConfig", "overrides", 1) } // of Enabled for
 	return []breakage{
 		{"an override without a list", "Cannot read properties of null (reading 'filter')", func(_, table, _ map[string]any) { override(table)["properties"] = nil }},
 		{"an override of no column", "is of none of", func(_, table, _ map[string]any) { at(override(table), "matcher")["options"] = "Nothing" }},
 		{"an override of nothing", "sets unti, which there is not", func(_, table, _ map[string]any) { at(override(table), "properties", 0)["id"] = "unti" }},
 		{"a unit that is none", "has the unit furlongs", func(_, table, _ map[string]any) { at(override(table), "properties", 0)["value"] = "furlongs" }},
+		{"a cell that cannot be read", "text on the colour orange of Enabled for has the contrast 2.0 in the dark theme", func(_, table, _ map[string]any) {
+			at(override(table), "properties", 1, "value", "steps", 1)["color"] = "orange"
+		}},
 		{"a column that is none", "renameByName has the column Value #Q", func(_, table, _ map[string]any) {
 			at(table, "transformations", 1, "options", "renameByName")["Value #Q"] = "Queue"
 		}},

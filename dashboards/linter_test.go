@@ -19,8 +19,7 @@ type model struct {
 	Editable                bool
 	Tags                    []string
 	Links                   []struct {
-		Type                  string
-		Tags                  []string
+		Type, URL             string
 		IncludeVars, KeepTime bool
 	}
 	Annotations struct{ List []map[string]any }
@@ -43,9 +42,23 @@ type panelModel struct {
 	Datasource               struct{ UID, Type string }
 	GridPos                  struct{ X, Y, W, H int }
 	FieldConfig              struct {
-		Defaults  struct{ Unit string }
+		Defaults struct {
+			Unit     string
+			Min      *float64
+			Mappings []struct {
+				Type    string
+				Options struct {
+					Match  string
+					Result struct{ Color string }
+				}
+			}
+		}
 		Overrides []struct{ Matcher struct{ Options string } }
 	}
+	Options struct {
+		Legend struct{ Placement string }
+	}
+	Panels  []panelModel // of a folded row
 	Targets []struct {
 		Expr, RefID, LegendFormat string
 		Instant, Range            bool
@@ -76,16 +89,24 @@ func lint(t *testing.T, rule func(t *testing.T, m model)) {
 	}
 }
 
-// lintPanels runs a rule on every panel that is no row.
+// lintPanels runs a rule on every panel that is no row, also on those of folded rows.
 func lintPanels(t *testing.T, rule func(t *testing.T, p panelModel)) {
 	t.Helper()
 	lint(t, func(t *testing.T, m model) {
-		for _, p := range m.Panels {
+		for _, p := range m.all() {
 			if p.Type != "row" {
 				rule(t, p)
 			}
 		}
 	})
+}
+
+// all returns the rows and panels of a dashboard, each row before its panels.
+func (m model) all() (all []panelModel) {
+	for _, p := range m.Panels {
+		all = append(append(all, p), p.Panels...)
+	}
+	return all
 }
 
 func (m model) variable(name string) templated {
@@ -239,10 +260,34 @@ func TestUIDsAreOnceAndStable(t *testing.T) {
 	}
 }
 
+// A choice of all or of several goes to no variable of one: $__all is the name of no net.
 func TestDashboardsLinkEachOtherAndKeepTimeAndChoice(t *testing.T) {
+	models := map[string]model{}
+	lint(t, func(_ *testing.T, m model) { models[m.UID] = m })
+	passed := regexp.MustCompile(`\$\{(\w+):queryparam\}`)
 	lint(t, func(t *testing.T, m model) {
-		if len(m.Links) != 1 || !m.Links[0].IncludeVars || !m.Links[0].KeepTime || !slices.Contains(m.Tags, m.Links[0].Tags[0]) {
-			t.Errorf("the links are %+v", m.Links)
+		linked := map[string]bool{m.UID: true}
+		for _, l := range m.Links {
+			path, query, _ := strings.Cut(l.URL, "?")
+			to := models[strings.TrimPrefix(path, "/d/")]
+			if linked[to.UID] || to.UID == "" || l.Type != "link" || l.IncludeVars || !l.KeepTime {
+				t.Errorf("the link is %+v", l)
+			}
+			linked[to.UID] = true
+			var names []string
+			for _, found := range passed.FindAllStringSubmatch(query, -1) {
+				names = append(names, found[1])
+			}
+			for _, v := range m.Templating.List {
+				there := to.variable(v.Name)
+				want := there.Name != "" && (there.Multi || !v.Multi)
+				if slices.Contains(names, v.Name) != want {
+					t.Errorf("the link to %s passes %s: %v, expected %v", to.Title, v.Name, !want, want)
+				}
+			}
+		}
+		if len(linked) != len(models) {
+			t.Errorf("it links %d of %d dashboards", len(linked), len(models))
 		}
 	})
 }
@@ -258,7 +303,7 @@ func TestDashboardsMarkAlarms(t *testing.T) {
 func TestPanelsFillTheGridWithoutOverlap(t *testing.T) {
 	lint(t, func(t *testing.T, m model) {
 		taken, ids := map[[2]int]string{}, map[int]bool{}
-		for _, p := range m.Panels {
+		for _, p := range m.all() {
 			if ids[p.ID] {
 				t.Errorf("the id %d is there twice", p.ID)
 			}

@@ -74,7 +74,7 @@ type Column struct {
 	Value string
 	Title string
 	Unit  string
-	Steps []Step            // colours by value; the first is not shown
+	Steps []Step            // colours by value; calm is not shown
 	Names map[string]string // colours by text
 	Blank bool              // a 0 is not shown
 	Width uint32            // in pixels; 0 shares what is left

@@ -9,7 +9,7 @@ import (
 
 func oneNet() Dashboard {
 	return Dashboard{
-		UID: uidNet, File: "net.json", Title: "pnagent / Net",
+		UID: uidNet, File: "net.json", Title: brand + "Net",
 		Description: "One net: which places hold old tokens, what blocks them, how fast each transition fires.",
 		Variables:   []Variable{netVariable(false)},
 		Rows: []Row{
@@ -68,19 +68,23 @@ func ladder(title, about string, selector func(family string, matchers ...string
 	older := func(label string) string {
 		return sum("", most("place", selector(metrics.PlaceTokensOlderThan, matcher, `age="`+label+`"`)))
 	}
+	tokens := sum("", most("place", selector(metrics.PlaceTokens, matcher)))
+	some := func(expr, legend string) Query { // without tokens Grafana gives the colours a range from infinity
+		return Query{expr + " and on() (" + tokens + " > 0)", legend}
+	}
 	p := Panel{
 		Title: title, Kind: Heatmap, Unit: "short", Width: 24, Height: 9,
 		Description: "Number of tokens by age, over time; the oldest are at the top. A colour that climbs is a group of tokens that do not move." + about,
 	}
 	steps := stats.AgeSteps()
-	p.Queries = append(p.Queries, Query{sum("", most("place", selector(metrics.PlaceTokens, matcher))) + " - " + older(steps[0].Label), "< " + steps[0].Label})
+	p.Queries = append(p.Queries, some(tokens+" - "+older(steps[0].Label), "< "+steps[0].Label))
 	for i, step := range steps {
 		if i+1 == len(steps) {
-			p.Queries = append(p.Queries, Query{older(step.Label), "≥ " + step.Label})
+			p.Queries = append(p.Queries, some(older(step.Label), "≥ "+step.Label))
 			break
 		}
 		next := steps[i+1].Label
-		p.Queries = append(p.Queries, Query{older(step.Label) + " - " + older(next), step.Label + " – " + next})
+		p.Queries = append(p.Queries, some(older(step.Label)+" - "+older(next), step.Label+" – "+next))
 	}
 	return p
 }
@@ -110,20 +114,20 @@ func transitionTable() Panel {
 	by := func(expr string) string { return most("transition", expr) }
 	return Panel{
 		Title: "Transitions", Kind: Table, Unit: "short", Width: 12, Height: 10,
-		Description: "One row for each transition: how fast it fires, how often it fails, how long it has been enabled without firing.",
+		Description: "One row for each transition: how long it has been enabled without firing, the longest on top, in how many instances, how often it fails and how fast it fires.",
 		Queries: []Query{
-			{by(rate(metrics.TransitionFiringsTotal, thisNet)), "firings"},
-			{by(rate(metrics.TransitionFailuresTotal, thisNet)), "failures"},
-			{by(of(metrics.TransitionEnabledInstances, thisNet)), "enabled"},
 			{by(of(metrics.TransitionEnabledAgeSeconds, thisNet)), "age"},
+			{by(of(metrics.TransitionEnabledInstances, thisNet)), "enabled"},
+			{by(rate(metrics.TransitionFailuresTotal, thisNet)), "failures"},
+			{by(rate(metrics.TransitionFiringsTotal, thisNet)), "firings"},
 			{"time() - " + by(of(metrics.TransitionLastFiringTimestampSeconds, thisNet)), "last"},
 		},
 		Columns: []Column{
 			{Label: "transition", Title: "Transition"},
-			{Value: "firings", Title: "Firings", Unit: each},
-			{Value: "failures", Title: "Failures", Unit: each, Steps: anyIsWarm()},
-			{Value: "enabled", Title: "Enabled in", Unit: "short"},
 			{Value: "age", Title: "Enabled for", Unit: "s", Steps: heat()},
+			{Value: "enabled", Title: "Enabled in", Unit: "short"},
+			{Value: "failures", Title: "Failures", Unit: each, Steps: anyIsWarm()},
+			{Value: "firings", Title: "Firings", Unit: each},
 			{Value: "last", Title: "Last firing", Unit: "s"},
 		},
 	}
@@ -153,7 +157,7 @@ func netFlow() []Panel {
 
 func netDwell() []Panel {
 	dwell := func(title, what string, q float64) Panel {
-		return side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages.", "s",
+		return side(title, "Dwell time that "+what+" of the tokens that left a place did not exceed. Tokens that are still in the place are not included: see the ages. "+estimated, "s",
 			Query{percentile(q, "place", metrics.PlaceDwellSeconds, thisNet), "{{place}}"})
 	}
 	return []Panel{dwell("Dwell, median by place", "half", 0.5), dwell("Dwell, 99th percentile by place", "99 of 100", 0.99)}

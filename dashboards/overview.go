@@ -41,7 +41,7 @@ func graded(matchers ...string) string {
 
 func overview() Dashboard {
 	return Dashboard{
-		UID: uidOverview, File: "overview.json", Title: "pnagent / Overview",
+		UID: uidOverview, File: "overview.json", Title: brand + "Overview",
 		Description: "All nets: the oldest tokens, active alarms, deadlocks, sources and rates.",
 		Variables:   []Variable{netVariable(true)},
 		Rows: []Row{
@@ -110,7 +110,7 @@ func alarmTable(nets string, columns ...Column) Panel {
 	age := "(time() - " + raised + " * on(" + alarmLabels + ") group_left(severity) " + severity + ")"
 	explained := age + " * on(" + alarmLabels + ") group_left(why) " + why(nets) + " or on(" + alarmLabels + ") " + age
 	p := Panel{
-		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 24, Height: 9,
+		Title: "Active alarms, each", Kind: Table, Unit: "short", Width: 24, Height: 10,
 		Description: "All active alarms, the oldest on top. The reason is that of the oldest token: the transition that it waits for, why that does not fire, and the place that blocks it, if there is one. " +
 			"An alarm about a source has no net. Click a net or a place to open it.",
 		Columns: []Column{

@@ -6,7 +6,7 @@ import "github.com/pnagent/pnagent/metrics"
 
 func onePlace() Dashboard {
 	return Dashboard{
-		UID: uidPlace, File: "place.json", Title: "pnagent / Place",
+		UID: uidPlace, File: "place.json", Title: brand + "Place",
 		Description: "One place: how many tokens, how old, how long they stay, and which transitions wait for it.",
 		Variables: []Variable{
 			netVariable(false),
@@ -55,9 +55,12 @@ func placeFlow() []Panel {
 	}
 }
 
+// estimated describes percentiles of classic histograms.
+const estimated = "Percentiles of classic histograms are estimates between bounds of which each is four times the one before; native histograms are finer."
+
 func placeDwell() Panel {
-	p := Panel{Title: "Dwell", Kind: Lines, Unit: "s", Width: 12, Height: 9,
-		Description: "Dwell times of tokens that have left the place. Tokens that are still in it are not included: see the ages."}
+	p := Panel{Title: "Dwell", Kind: Lines, Unit: "s", Width: 12, Height: 11,
+		Description: "Dwell times of tokens that have left the place. Tokens that are still in it are not included: see the ages. " + estimated}
 	for _, q := range []struct {
 		quantile float64
 		legend   string
@@ -71,7 +74,7 @@ func dwellDistribution() Panel {
 	classic := sum("le", increase(metrics.PlaceDwellSeconds+"_bucket", thisSpot))
 	native := sum("", increase(metrics.PlaceDwellSeconds, thisSpot))
 	some := " and on() (" + sum("", increase(metrics.PlaceDeparturesTotal, thisSpot)) + " > 0)"
-	return Panel{Title: "Distribution of dwell", Kind: Heatmap, Unit: "s", Width: 12, Height: 9, Buckets: true,
+	return Panel{Title: "Distribution of dwell", Kind: Heatmap, Unit: "s", Width: 12, Height: 11, Buckets: true,
 		Description: "Number of tokens that left, by dwell time, over time. Two bands indicate two kinds of cases.",
 		Queries:     []Query{{"(" + classic + " or " + native + ")" + some, "{{le}}"}}}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/pnagent/pnagent/metrics"
 )
 
-// tag is the tag by which the dashboards link to each other.
+// tag is the tag by which the dashboards are found.
 const tag = "pnagent"
 
 // built is an existing value as a builder.
@@ -39,7 +39,7 @@ func datasource() common.DataSourceRef {
 func (d *Dashboard) JSON() ([]byte, error) {
 	b := dashboard.NewDashboardBuilder(d.Title).Uid(d.UID).Description(d.Description).Tags([]string{tag, "petri-net"}).
 		Readonly().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Refresh("30s").Timezone("browser").
-		Link(built[dashboard.DashboardLink]{others()})
+		Links(d.links())
 	for _, v := range d.variables() {
 		b.WithVariable(v)
 	}
@@ -71,13 +71,6 @@ func (d *Dashboard) JSON() ([]byte, error) {
 	}
 	fillSlices(reflect.ValueOf(&model))
 	return withAnnotations(model, d.annotation())
-}
-
-// others returns the links to the other dashboards, with the same time and choices. The
-// SDK's builder would put them into a menu.
-func others() dashboard.DashboardLink {
-	return dashboard.DashboardLink{Title: "pnagent", Type: dashboard.DashboardLinkTypeDashboards, Tags: []string{tag},
-		Icon: "external link", Tooltip: "The other dashboards, for the same time and choice", IncludeVars: true, KeepTime: true}
 }
 
 // fillSlices makes every nil slice below a pointer an empty one, because Grafana does not
@@ -200,6 +193,9 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 		defaults.Custom.(*timeseries.FieldConfig).AxisSoftMax = &top
 	}
 	mode := dashboard.FieldColorModeIdPaletteClassic
+	if p.Kind == Stat { // its small graph has no axis: a fall by 1 would look as one to 0
+		defaults.Min, defaults.Mappings = cog.ToPtr(0.0), []dashboard.ValueMapping{absent()}
+	}
 	if len(p.Steps) > 0 {
 		mode, defaults.Thresholds = dashboard.FieldColorModeIdThresholds, thresholds(p.Steps)
 	}
@@ -213,10 +209,25 @@ func (p *Panel) render(id uint32) (dashboard.Panel, error) {
 		}
 		panel.Targets = append(panel.Targets, target)
 	}
-	if p.Kind == Table {
+	switch p.Kind {
+	case Table:
 		p.arrange(&panel)
+	case Heatmap:
+		panel.Transformations = []dashboard.DataTransformerConfig{withoutEmpty()}
 	}
 	return panel, nil
+}
+
+// withoutEmpty removes answers without a series: of several of them a heat map shows
+// "TypeError: Cannot read properties of undefined", and without one of them "No data".
+func withoutEmpty() dashboard.DataTransformerConfig {
+	return dashboard.DataTransformerConfig{Id: "filterFieldsByName", Options: map[string]any{"include": map[string]any{"pattern": ".*"}}}
+}
+
+// absent shows a value that is not there in the colour of text, not in that of a good value.
+func absent() dashboard.ValueMapping {
+	return dashboard.ValueMapping{SpecialValueMap: &dashboard.SpecialValueMap{Type: dashboard.MappingTypeSpecialValue,
+		Options: dashboard.DashboardSpecialValueMapOptions{Match: dashboard.SpecialValueMatchNull, Result: dashboard.ValueMappingResult{Color: cog.ToPtr("text")}}}}
 }
 
 // softMax returns what an axis reaches at least, by unit, so that zeros are at its bottom.
@@ -267,9 +278,12 @@ func (p *Panel) number() *stat.PanelBuilder {
 		Orientation(common.VizOrientationAuto).ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 }
 
-// many reports whether there may be many lines.
+// below is the number of lines that a legend below the graph has space for.
+const below = 2
+
+// many reports whether there may be more lines than a legend below the graph has space for.
 func (p *Panel) many() bool {
-	return slices.ContainsFunc(p.Queries, func(q Query) bool { return strings.Contains(q.Legend, "{{") })
+	return len(p.Queries) > below || slices.ContainsFunc(p.Queries, func(q Query) bool { return strings.Contains(q.Legend, "{{") })
 }
 
 func (p *Panel) lines() *timeseries.PanelBuilder {

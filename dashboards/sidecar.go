@@ -6,7 +6,7 @@ import "github.com/pnagent/pnagent/metrics"
 
 func sidecar() Dashboard {
 	return Dashboard{
-		UID: uidSidecar, File: "sidecar.json", Title: "pnagent / Sidecar",
+		UID: uidSidecar, File: "sidecar.json", Title: brand + "Sidecar",
 		Description: "The sidecar itself: what it receives, whether the data that it shows are current, the notifications that it sends, and its use of resources.",
 		Rows: []Row{
 			{Title: "Now", Panels: sidecarStats()},
@@ -96,9 +96,9 @@ func sidecarScrapes() []Panel {
 	return []Panel{
 		side("Scrape duration", "Time that Prometheus needed for a scrape.", "s", Query{"max by (instance) (" + of("scrape_duration_seconds") + ")", "{{instance}}"}),
 		side("Samples", "Samples in a scrape.", "short", Query{"max by (instance) (" + of("scrape_samples_scraped") + ")", "{{instance}}"}),
-		side("Series left out, scrapes refused", "Series beyond the budget of a net, and scrapes refused because too many were in progress, per second. All should be 0.", each,
+		full(side("Series left out, scrapes refused", "Series beyond the budget of a net, and scrapes refused because too many were in progress, per second. All should be 0.", each,
 			Query{sum("net", rate(metrics.PnagentSeriesDroppedTotal)), "series of {{net}}"},
-			Query{sum("instance", rate(metrics.PnagentScrapesRefusedTotal)), "scrapes {{instance}}"}),
+			Query{sum("instance", rate(metrics.PnagentScrapesRefusedTotal)), "scrapes {{instance}}"})),
 	}
 }
 

@@ -18,7 +18,7 @@ exports.check = async function check(grafana, dashboards) {
   prepare(grafana);
   const wrong = [];
   for (const [file, dashboard] of Object.entries(dashboards)) {
-    for (const panel of dashboard.panels.filter((p) => p.type !== 'row')) {
+    for (const panel of dashboard.panels.flatMap((p) => p.panels ?? [p]).filter((p) => p.type !== 'row')) {
       const say = (text) => wrong.push(`${file}, ${panel.title}: ${text}`);
       try {
         await look(grafana, dashboard, panel, say);
@@ -84,6 +84,7 @@ function names(g, panel, registry, say) {
     if (id === 'color' && !g.fieldColorModeRegistry.getIfExists(value.mode)) say(`${where} has the colour mode ${value.mode}`);
   };
   const { defaults, overrides } = panel.fieldConfig;
+  for (const o of overrides) cells(g, o, say);
   for (const [id, value] of Object.entries(defaults)) one(id, value, 'the panel');
   for (const o of overrides) {
     if (!g.fieldMatchers.getIfExists(o.matcher.id)) say(`there is no matcher ${o.matcher.id}`);
@@ -96,6 +97,23 @@ function names(g, panel, registry, say) {
   const calcs = [...(legend?.calcs ?? []), ...(reduceOptions?.calcs ?? [])];
   for (const id of calcs) if (!g.fieldReducers.getIfExists(id)) say(`there is no calculation ${id}`);
   if (legend?.sortBy && !calcs.some((id) => g.fieldReducers.getIfExists(id)?.name === legend.sortBy)) say(`the legend is sorted by ${legend.sortBy}, which it does not show`);
+}
+
+/** Colours of cells are such that Grafana's text on them can be read, in both themes. */
+function cells(g, override, say) {
+  const set = Object.fromEntries(override.properties.map((p) => [p.id, p.value]));
+  if (set['custom.cellOptions']?.type !== 'color-background') return;
+  const colours = [...(set.thresholds?.steps ?? []), ...(set.mappings ?? []).flatMap((m) => (m.type === 'special' ? [m.options.result] : Object.values(m.options)))].map((x) => x.color).filter((c) => c && c !== 'transparent');
+  for (const mode of ['dark', 'light']) {
+    const theme = g.createTheme({ colors: { mode } });
+    for (const colour of colours) {
+      const back = theme.visualization.getColorByName(colour);
+      const [red, green, blue] = [1, 3, 5].map((i) => parseInt(back.slice(i, i + 2), 16));
+      const text = (299 * red + 587 * green + 114 * blue) / 1000 > 180 ? 'rgb(32, 34, 38)' : 'rgb(247, 248, 250)'; // Grafana's choice
+      const contrast = g.colorManipulator.getContrastRatio(back, text);
+      if (contrast < 4.5) say(`text on the colour ${colour} of ${override.matcher.options} has the contrast ${contrast.toFixed(1)} in the ${mode} theme`);
+    }
+  }
 }
 
 /** Each override is of some field and has an effect, and each link has all its values. */

@@ -26,7 +26,7 @@ func (d *Dashboard) links() (links []cog.Builder[dashboard.DashboardLink]) {
 			}
 		}
 		links = append(links, built[dashboard.DashboardLink]{dashboard.DashboardLink{Title: strings.TrimPrefix(other.Title, brand),
-			Type: dashboard.DashboardLinkTypeLink, Url: &url, Icon: "dashboard", Tooltip: other.Description, KeepTime: true}})
+			Type: dashboard.DashboardLinkTypeLink, Url: &url, Tooltip: other.Description, KeepTime: true}})
 	}
 	return links
 }

@@ -158,6 +158,7 @@ func aFrameWithBPMNThePastAndAlarms(t *testing.T, chromium *browsertest.Browser)
 	b.Open(f.url() + "embed?alarms&theme=light")
 	b.Until(`document.querySelectorAll('#alarms li').length === 2 && document.querySelector('#alarms').innerText.includes('3 tokens for more than 10 m') && !document.querySelector('#alarms b')`)
 	b.Screenshot("embed-alarms")
+	b.Do(chromedp.EmulateViewport(680, 480)) // half of a dashboard
 	if gap := browsertest.Eval[float64](b, `innerWidth - document.querySelector('#whole').getBoundingClientRect().right`); gap > 20 {
 		t.Errorf("the link to the page ends %v px before the right edge, without a note", gap)
 	}

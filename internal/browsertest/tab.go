@@ -47,7 +47,7 @@ func Start(t *testing.T) *Browser {
 		t.Skip("chromium is not installed (Debian package chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860),
-		chromedp.WSURLReadTimeout(patience))
+		chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,PreloadTopChromeWebUI")) // no tab needs the browser's own pages
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
 	}
@@ -87,12 +87,26 @@ func (c *Browser) Tab(t *testing.T) *Tab {
 	if err := chromedp.Listen(b.ctx, b.receive); err != nil {
 		t.Fatalf("listening to a tab: %v", err)
 	}
+	b.whenFailed(t)
+	return b
+}
+
+// Within has what fails until the end of a subtest fail the subtest.
+func (b *Tab) Within(t *testing.T) {
+	t.Helper()
+	whole := b.t
+	b.t = t
+	t.Cleanup(func() { b.t = whole })
+	b.whenFailed(t)
+}
+
+// whenFailed takes a picture at the end of a test that failed.
+func (b *Tab) whenFailed(t *testing.T) {
 	t.Cleanup(func() {
 		if t.Failed() && b.ctx.Err() == nil {
 			b.Screenshot("failed-" + strings.NewReplacer("/", "-", " ", "-").Replace(t.Name()))
 		}
 	})
-	return b
 }
 
 func (b *Tab) receive(event any) {
@@ -302,13 +316,14 @@ func (b *Tab) Media(features ...string) {
 	}
 }
 
-// Screenshot writes what is to be seen, for people to look at.
+// Screenshot writes what is to be seen, for people who asked for pictures.
 func (b *Tab) Screenshot(name string) {
 	b.t.Helper()
 	dir := os.Getenv("PNAGENT_SCREENSHOTS")
 	if dir == "" {
-		dir = b.t.TempDir()
+		return
 	}
+	Eval[bool](b, `Promise.race([Promise.allSettled(document.getAnimations().map((a) => a.finished)), new Promise((done) => setTimeout(done, 1000))]).then(() => true)`) // colours change within that
 	if err := os.WriteFile(filepath.Join(dir, name+".png"), b.Picture(), 0o644); err != nil {
 		b.t.Error(err)
 	}

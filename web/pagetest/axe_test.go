@@ -3,6 +3,7 @@
 package pagetest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -22,84 +23,90 @@ func axeFindsNothing(t *testing.T, chromium *browsertest.Browser) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, theme := range []string{"light", "dark"} {
-		for _, small := range []bool{false, true} {
-			b, f, s := opened(t, chromium)
-			b.Media("prefers-color-scheme", theme)
-			b.Until(`document.documentElement.dataset.theme === '` + theme + `'`)
-			if small {
-				phone(b)
-			}
-			b.Do(chromedp.Evaluate[chromedp.Void](string(axe)))
-			clean := func(state string) {
-				t.Helper()
-				for _, v := range browsertest.Eval[[]string](b, violations) {
-					t.Errorf("%s, phone %v, %s: %s", theme, small, state, v)
-				}
-			}
-			clean("first")
-			f.change(func() {
-				deadlocked(f, s)
-				f.actions, f.acts = true, true
-				f.alarms[1]["acknowledged"] = map[string]any{"by": "ada", "at": moment(nowMS()), "comment": "seen"}
-				f.alarms[2]["silenced_until"] = moment(nowMS() + 60*minute)
-				f.silences = []map[string]any{{"id": "a", "until": moment(nowMS() + 60*minute), "by": "eve", "comment": "upgrade", "net": "order*"}}
-			})
-			b.Click(".group > .alarm")
-			b.Click(".inner .group > .alarm")
-			b.Click(".acts .ack")
-			b.Click(".filter summary")
-			clean("alarms")
-			if small {
-				b.Click("#menu")
-				clean("lists")
-				b.Click("#menu")
-			}
-			b.Click(".inner .inner .alarm")
-			b.Until(`!document.querySelector('#panel').hidden`)
-			b.Keys("h")
-			b.Until(`document.querySelector('#panel .do')`)
-			clean("place")
-			b.Click("#panel .do")
-			b.Until(`document.querySelector('.confirm .waits')`)
-			clean("confirmation")
-			b.Click(".confirm [type=button]")
-			b.Click("#panel .all")
-			b.Until(`document.querySelectorAll('.instances tbody tr').length === 50`)
-			clean("instances")
-			b.Click(".instances tbody th button")
-			b.Until(`document.querySelector('#panel .seen, #panel .note')`)
-			clean("instance")
-			b.Keys("?")
-			b.Until(`document.querySelector('#help').open`)
-			clean("help")
-			b.Click("#help button")
-			b.Until(`!document.querySelector('#help').open && !document.querySelector('.instances')`)
-			b.Keys("s")
-			b.Until(`document.querySelector('#share').open`)
-			clean("share")
-			b.Click("#share > button")
-			b.Until(`!document.querySelector('#share').open`)
-			b.Keys("t")
-			b.Until(`document.querySelector('.tables tbody tr')`)
-			clean("table")
-			b.Keys("[")
-			b.Until(`document.querySelector('.banner.past')`)
-			clean("past")
-			b.Keys("c")
-			b.Until(`document.querySelector('.table:not([hidden]) thead').innerText.includes('then')`)
-			clean("comparison")
-			b.Keys("t")
-			f.change(func() { f.past.none = map[string]bool{"overview": true, "history": true} })
-			b.Keys("[")
-			b.Until(`!document.querySelector('#empty').hidden`)
-			clean("no data")
-			for _, address := range []string{"embed?net=" + s.def.ID, "embed?alarms"} {
-				b.Visit(f.url() + address + "&theme=" + theme)
-				b.Until(`document.querySelector('#link')?.textContent === 'live' && document.querySelector('#note')`)
-				b.Do(chromedp.Evaluate[chromedp.Void](string(axe)))
-				clean(address)
+	for _, view := range [][2]int64{views[0], views[2]} {
+		t.Run(fmt.Sprint(view[0]), func(t *testing.T) {
+			t.Parallel()
+			axeLooks(t, chromium, string(axe), view)
+		})
+	}
+}
+
+// axeLooks goes from state to state in a window of a size.
+func axeLooks(t *testing.T, chromium *browsertest.Browser, axe string, view [2]int64) {
+	t.Helper()
+	b, f, s := opened(t, chromium)
+	resize(b, view)
+	b.Do(chromedp.Evaluate[chromedp.Void](axe))
+	clean := func(state string) {
+		t.Helper()
+		for _, theme := range []string{"dark", "light"} {
+			themed(b, theme)
+			for _, v := range browsertest.Eval[[]string](b, violations) {
+				t.Errorf("%s, %s: %s", theme, state, v)
 			}
 		}
+	}
+	clean("first")
+	f.change(func() {
+		deadlocked(f, s)
+		f.actions, f.acts = true, true
+		f.alarms[1]["acknowledged"] = map[string]any{"by": "ada", "at": moment(nowMS()), "comment": "seen"}
+		f.alarms[2]["silenced_until"] = moment(nowMS() + 60*minute)
+		f.silences = []map[string]any{{"id": "a", "until": moment(nowMS() + 60*minute), "by": "eve", "comment": "upgrade", "net": "order*"}}
+	})
+	b.Click(".group > .alarm")
+	b.Click(".inner .group > .alarm")
+	b.Click(".acts .ack")
+	b.Click(".filter summary")
+	clean("alarms")
+	if view[0] < 500 {
+		b.Click("#menu")
+		clean("lists")
+		b.Click("#menu")
+	}
+	b.Click(".inner .inner .alarm")
+	b.Until(`!document.querySelector('#panel').hidden`)
+	b.Keys("h")
+	b.Until(`document.querySelector('#panel .do')`)
+	clean("place")
+	b.Click("#panel .do")
+	b.Until(`document.querySelector('.confirm .waits')`)
+	clean("confirmation")
+	b.Click(".confirm [type=button]")
+	b.Click("#panel .all")
+	b.Until(`document.querySelectorAll('.instances tbody tr').length === 50`)
+	clean("instances")
+	b.Click(".instances tbody th button")
+	b.Until(`document.querySelector('#panel .seen, #panel .note')`)
+	clean("instance")
+	b.Keys("?")
+	b.Until(`document.querySelector('#help').open`)
+	clean("help")
+	b.Click("#help button")
+	b.Until(`!document.querySelector('#help').open && !document.querySelector('.instances')`)
+	b.Keys("s")
+	b.Until(`document.querySelector('#share').open`)
+	clean("share")
+	b.Click("#share > button")
+	b.Until(`!document.querySelector('#share').open`)
+	b.Keys("t")
+	b.Until(`document.querySelector('.tables tbody tr')`)
+	clean("table")
+	b.Keys("[")
+	b.Until(`document.querySelector('.banner.past')`)
+	clean("past")
+	b.Keys("c")
+	b.Until(`document.querySelector('.table:not([hidden]) thead').innerText.includes('then')`)
+	clean("comparison")
+	b.Keys("t")
+	f.change(func() { f.past.none = map[string]bool{"overview": true, "history": true} })
+	b.Keys("[")
+	b.Until(`!document.querySelector('#empty').hidden`)
+	clean("no data")
+	for _, address := range []string{"embed?net=" + s.def.ID, "embed?alarms"} {
+		b.Visit(f.url() + address)
+		b.Until(`document.querySelector('#link')?.textContent === 'live' && document.querySelector('#note')`)
+		b.Do(chromedp.Evaluate[chromedp.Void](axe))
+		clean(address)
 	}
 }

@@ -116,20 +116,19 @@ func inUTF8(t *testing.T, path string) string {
 
 // drawFile opens a BPMN file, and returns false if pnagent refuses it or it has no net or no
 // diagram.
-func drawFile(t *testing.T, b *browsertest.Tab, text string) (f *fake, ok bool) {
-	t.Helper()
+func drawFile(b *browsertest.Tab, f *fake, text string) bool {
 	file, err := bpmn.Read(strings.NewReader(text), "", bpmn.Limits{})
 	if err != nil || len(file.Nets) == 0 || len(file.Nets[0].Places) == 0 || !strings.Contains(text, "BPMNShape") {
-		return nil, false
+		return false
 	}
 	def := file.Nets[0]
 	s := newScripted(def, def.Places[0].ID, nowMS()-42*minute, "one", "two", "three")
 	s.file = text
 	s.drawing["model"] = map[string]any{"kind": "bpmn", "digest": fmt.Sprint("d", len(text)), "elements": elementsOf(def, file.Parts[0])}
-	f = newFake(t, s)
+	f.change(func() { f.nets = []*scripted{s} })
 	b.Open(f.url())
 	b.Until(`document.querySelector('#bpmn').dataset.drawn && document.querySelector('#bpmn .djs-shape')`)
-	return f, true
+	return true
 }
 
 // Each shape of a file is where its author put it, and none is missing.
@@ -140,12 +139,12 @@ func shapesAreWhereTheirAuthorsPutThem(t *testing.T, chromium *browsertest.Brows
 	}
 	own, _ := filepath.Glob("testdata/*.bpmn")
 	drawn := 0
+	b, f := chromium.Tab(t), newFake(t)
 	for _, path := range append(files, own...) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			text := inUTF8(t, path)
-			b := chromium.Tab(t)
-			f, ok := drawFile(t, b, text)
-			if !ok {
+			b.Within(t)
+			if !drawFile(b, f, text) {
 				t.Skip("pnagent refuses the file, or it has no diagram")
 			}
 			drawn++
@@ -181,6 +180,8 @@ func filesOfMIWGBesideTheirPublishedPictures(t *testing.T, chromium *browsertest
 		t.Skip("PNAGENT_SUITES names no directory with bpmn-miwg-test-suite")
 	}
 	files, _ := filepath.Glob("../../../shared/corpus/bpmn/miwg_*.bpmn")
+	b, f := chromium.Tab(t), newFake(t)
+	b.Do(chromedp.EmulateViewport(1440, 900))
 	for _, path := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(path), "miwg_"), ".bpmn")
 		t.Run(name, func(t *testing.T) {
@@ -189,9 +190,8 @@ func filesOfMIWGBesideTheirPublishedPictures(t *testing.T, chromium *browsertest
 				t.Skip(err)
 			}
 			text := inUTF8(t, path)
-			b := chromium.Tab(t)
-			b.Do(chromedp.EmulateViewport(1440, 900))
-			if _, ok := drawFile(t, b, text); !ok {
+			b.Within(t)
+			if !drawFile(b, f, text) {
 				t.Skip("pnagent refuses the file")
 			}
 			ours := b.Picture()

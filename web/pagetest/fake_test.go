@@ -34,8 +34,9 @@ type fake struct {
 	stop context.CancelFunc
 	done chan struct{}
 
-	mu        sync.Mutex // guards what follows
-	version   string     // part of every ETag
+	mu        sync.Mutex    // guards what follows
+	changed   chan struct{} // closed when something is changed
+	version   string        // part of every ETag
 	nets      []*scripted
 	alarms    []map[string]any
 	silences  []map[string]any
@@ -56,7 +57,7 @@ type fake struct {
 // is stopped.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour()}
+	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour(), changed: make(chan struct{})}
 	for {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err == nil {
@@ -101,11 +102,20 @@ func (f *fake) close() {
 	<-f.done
 }
 
-// change changes what is served from now on.
+// change changes what is served from now on, and sends it.
 func (f *fake) change(what func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	what()
+	close(f.changed)
+	f.changed = make(chan struct{})
+}
+
+// next returns a channel that is closed at the next change.
+func (f *fake) next() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.changed
 }
 
 // handler serves with the headers of the real server.
@@ -277,7 +287,7 @@ func (f *fake) document(generation int, now time.Time, active []map[string]any) 
 	return map[string]any{"at": now.UTC(), "generation": generation, "deaf": false, "nets": nets, "sources": sources, "alarms": active, "silences": f.silences, "actions": f.actions, "acts": f.acts, "links": map[string]any{"runbooks": map[string]string{"tokenStuck": "https://r.example/tokenStuck.md"}, "grafana": "https://g.example/d?net={net}&p={place}&t={transition}&from={from}&to={to}"}}
 }
 
-// live sends an overview every second and a difference twice a second.
+// live sends an overview every second and a difference twice a second, and both at a change.
 func (f *fake) live(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	s, generation, last := f.net(r.URL.Query().Get("net")), 1, time.Now().UnixMilli()
@@ -286,20 +296,24 @@ func (f *fake) live(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", generation, event, text) // fails only if the client is gone
 		w.(http.Flusher).Flush()
 	}
+	changed := f.next()
 	send("overview", f.overview(generation))
 	if s != nil {
 		send("frame", s.frame(generation, last))
 	}
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
-	for {
+	for whole := false; ; {
 		select {
 		case <-r.Context().Done():
 			return
+		case <-changed:
+			changed, whole = f.next(), true
 		case <-tick.C:
+			whole = !whole
 		}
 		generation++
-		if generation%2 == 0 {
+		if whole {
 			send("overview", f.overview(generation))
 		}
 		if now := time.Now().UnixMilli(); s != nil {

@@ -51,6 +51,7 @@ const covered = `(async () => {
 func namesAndAgesCoverNothing(t *testing.T, chromium *browsertest.Browser) {
 	for _, n := range []int{192, 400, 1000, 5000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
 			f := newFake(t, plant(n, nowMS()))
 			b := chromium.Tab(t)
 			b.Open(f.url())

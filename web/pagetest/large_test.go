@@ -56,8 +56,7 @@ func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
 				b.Until(fmt.Sprintf(`document.querySelector('#net').dataset.drawn === '%v'`, shapeOf(s, view)["width"]))
 				b.Keys("0")
 				for _, theme := range []string{"light", "dark"} {
-					b.Media("prefers-color-scheme", theme)
-					b.Until(fmt.Sprintf(`matchMedia('(prefers-color-scheme: %s)').matches`, theme))
+					themed(b, theme)
 					b.Screenshot(fmt.Sprintf("plant-%d-%d-%s", n, view[0], theme))
 				}
 				fillsTheView(t, b, shapeOf(s, view))

@@ -38,6 +38,19 @@ const unreadable = `(() => {
 	return faults;
 })()`
 
+// faint lists what the page says of its state, in banners or instead of a drawing, with a contrast
+// below 4.5, as WCAG defines it. What is in front of another colour than the page's is opaque.
+const faint = `(() => {
+	const light = (c) => {
+		const [r, g, b] = c.match(/[\d.]+/g).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+		return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+	};
+	const behind = (e) => [e, ...function* () { while ((e = e.parentElement)) yield e; }()].map((p) => getComputedStyle(p).backgroundColor).find((c) => !/, 0\)$/.test(c));
+	const texts = [...document.querySelectorAll(':is(.banner, #empty) :is(bdi, button, a, code, mark, h2, p, dt, dd, pre)')].filter((e) => e.textContent.trim() && e.checkVisibility());
+	const contrast = (e) => { const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x); return (a + 0.05) / (b + 0.05); };
+	return texts.filter((e) => contrast(e) < 4.5).map((e) => 'a contrast of ' + contrast(e).toFixed(1) + ': ' + e.textContent.slice(0, 40));
+})()`
+
 // scene is something that readers see, and what opens it.
 type scene struct {
 	name string
@@ -98,39 +111,56 @@ func scenes() []scene {
 	}
 }
 
-// sized opens a tab of a size and theme.
-func sized(t *testing.T, chromium *browsertest.Browser, view [2]int64, theme string) *browsertest.Tab {
-	t.Helper()
-	b := chromium.Tab(t)
-	b.Media("prefers-color-scheme", theme)
+// resize gives a tab the size of a window; a narrow one is a phone.
+func resize(b *browsertest.Tab, view [2]int64) {
 	if view[0] < 500 {
-		b.Do(chromedp.EmulateViewport(view[0], view[1], chromedp.EmulateMobile, chromedp.EmulateTouch))
+		phone(b)
 	} else {
 		b.Do(chromedp.EmulateViewport(view[0], view[1]))
 	}
-	return b
+	b.Until(fmt.Sprintf(`innerWidth === %d`, view[0]))
 }
 
-// everySceneIsReadable looks at each scene in windows of each size, in both themes. The
-// pictures are for people.
-func everySceneIsReadable(t *testing.T, chromium *browsertest.Browser) {
+// frames waits until two frames were drawn, so that all that was to be done is done.
+const frames = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+
+// themed has the reader's system prefer a theme, and waits until the page has it.
+func themed(b *browsertest.Tab, theme string) {
+	b.Media("prefers-color-scheme", theme)
+	b.Until(`document.documentElement.dataset.theme === '` + theme + `'`)
+	browsertest.Eval[bool](b, frames)
+}
+
+// readable looks at what a tab shows in windows of each size, in both themes. The pictures are for
+// people.
+func readable(t *testing.T, b *browsertest.Tab, name string) {
+	t.Helper()
 	for _, view := range views {
-		for _, theme := range []string{"light", "dark"} {
-			for _, scene := range scenes() {
-				t.Run(fmt.Sprintf("%s %d %s", scene.name, view[0], theme), func(t *testing.T) {
-					f, s := served(t)
-					b := sized(t, chromium, view, theme)
-					b.Open(f.url())
-					b.MoveMouse(5, 5)
-					b.Until(`document.documentElement.dataset.theme === '` + theme + `' && document.querySelector('#vitals').innerText.includes('oldest')`)
-					scene.open(b, f, s)
-					for _, fault := range browsertest.Eval[[]string](b, unreadable) {
-						t.Error(fault)
-					}
-					b.Screenshot(fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(scene.name, " ", "-"), view[0], theme))
-					b.Clean(f.addr, false)
-				})
+		resize(b, view)
+		for _, theme := range []string{"dark", "light"} {
+			b.Media("prefers-color-scheme", theme)
+			is := `(document.documentElement.dataset.theme === '` + theme + `' ? [] : ['it has the other theme'])`
+			for _, fault := range browsertest.Eval[[]string](b, frames+`.then(() => [`+is+`, `+unreadable+`, `+faint+`].flat())`) {
+				t.Errorf("%d %s: %s", view[0], theme, fault)
 			}
+			b.Screenshot(fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(name, " ", "-"), view[0], theme))
 		}
+	}
+}
+
+// everySceneIsReadable looks at each scene.
+func everySceneIsReadable(t *testing.T, chromium *browsertest.Browser) {
+	for _, scene := range scenes() {
+		t.Run(scene.name, func(t *testing.T) {
+			t.Parallel()
+			f, s := served(t)
+			b := chromium.Tab(t)
+			b.Open(f.url())
+			b.MoveMouse(5, 5)
+			b.Until(`document.querySelector('#vitals').innerText.includes('oldest')`)
+			scene.open(b, f, s)
+			readable(t, b, scene.name)
+			b.Clean(f.addr, false)
+		})
 	}
 }

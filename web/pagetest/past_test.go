@@ -243,6 +243,7 @@ func whatIsNotKeptIsSaid(t *testing.T, chromium *browsertest.Browser) {
 		}, `^The data of \d\d:\d\d:\d\d cannot be loaded: Prometheus does not answer\.`, false, false},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
+			t.Parallel()
 			b, f, s := openedPast(t, chromium)
 			f.change(func() { c.change(f, s) })
 			at := time.Now().Add(-24 * time.Minute).UTC().Format(time.RFC3339)

@@ -7,6 +7,7 @@ import { age, count, label, rate, short, shortAge } from './format.js';
 import { brief, less } from './compare.js';
 import { HeatScale } from './heat.js';
 import { beside, called, diagramOf, middle, reached } from './shapes.js';
+import { inkOf, tint } from './tint.js';
 
 /** Badges keep this size on the screen, whatever the zoom. */
 const legible = { min: 0.72, max: 1.3 };
@@ -236,9 +237,9 @@ export class BpmnStage {
       if (digest !== this.drawn || net !== this.model.where.net) return;
       const colour = { defaultFillColor: 'var(--bpmn-fill)', defaultStrokeColor: 'var(--bpmn-line)', defaultLabelColor: 'var(--bpmn-ink)' };
       const viewer = new BpmnJS({ container: this.root, bpmnRenderer: colour });
-      await viewer.importXML(texts[own]);
-      const parse = async (/** @type {string} */ xml) => (await viewer.get('moddle').fromXML(xml)).rootElement;
-      const read = await Promise.all(texts.map((xml, i) => (i === own ? viewer.getDefinitions() : parse(xml))));
+      const read = await Promise.all(texts.map(async (xml) => (await viewer.get('moddle').fromXML(xml)).rootElement));
+      read.forEach(tint);
+      await viewer.importDefinitions(read[own]);
       if (digest !== this.drawn) return viewer.destroy();
       this.viewer = viewer;
       this.files = read;
@@ -320,7 +321,14 @@ export class BpmnStage {
     const overlays = this.viewer.get('overlays');
     overlays.remove({ type: 'pn' });
     this.badges.clear();
-    for (const shape of this.viewer.get('elementRegistry').getAll()) {
+    const registry = this.viewer.get('elementRegistry');
+    for (const shape of registry.getAll()) {
+      const ink = shape.labelTarget || shape.waypoints ? '' : inkOf(shape);
+      if (ink) {
+        const gfx = registry.getGraphics(shape);
+        gfx.classList.add('coloured');
+        paint(gfx, '', ink);
+      }
       if (shape.labelTarget || !this.scene?.elements?.at(this.calls, shape.id)) continue;
       const badge = new Badge(Boolean(shape.waypoints));
       this.badges.set(shape.id, badge);
@@ -386,7 +394,7 @@ export class BpmnStage {
       const state = scene.elements.state(e, shown, now);
       if (badge.show(state, this.scale, this.#change(e, state))) {
         const hot = state.tokens && !badge.flow ? state : null;
-        this.#paint(gfx, hot ? this.scale.fill(hot.heat) : '', hot ? this.scale.ink(hot.heat) : '');
+        if (!gfx.classList.contains('coloured')) paint(gfx, hot ? this.scale.fill(hot.heat) : '', hot ? this.scale.ink(hot.heat) : '');
         gfx.classList.toggle('hot', hot !== null);
       }
       for (const mark of marks) gfx.classList.toggle(mark, marked[mark].has(id));
@@ -407,18 +415,6 @@ export class BpmnStage {
     return [brief({ by: less(now.tokens, then.tokens), aged: 0 }), same && now.age ? `same, +${shortAge(passed)}` : ''].filter(Boolean).join(' · ');
   }
 
-  /**
-   * @param {SVGElement} gfx of a shape
-   * @param {string} fill '' for none of its own
-   * @param {string} ink
-   */
-  #paint(gfx, fill, ink) {
-    for (const [token, value] of [['fill', fill], ['line', ink], ['ink', ink]]) {
-      if (value) gfx.style.setProperty('--bpmn-' + token, value);
-      else gfx.style.removeProperty('--bpmn-' + token);
-    }
-  }
-
   /** @returns {Record<typeof marks[number], Set<string>>} elements by mark */
   #marked() {
     const { model } = this;
@@ -430,6 +426,18 @@ export class BpmnStage {
       alarmed: ids(alarms.flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1])),
       traced: ids(model.traced.map((id) => scene?.find('place', id) ?? -1)),
     };
+  }
+}
+
+/**
+ * @param {SVGElement} gfx of a shape
+ * @param {string} fill '' for none of its own
+ * @param {string} ink
+ */
+function paint(gfx, fill, ink) {
+  for (const [token, value] of [['fill', fill], ['line', ink], ['ink', ink]]) {
+    if (value) gfx.style.setProperty('--bpmn-' + token, value);
+    else gfx.style.removeProperty('--bpmn-' + token);
   }
 }
 

@@ -103,6 +103,7 @@ func TestThePage(t *testing.T) {
 		{"elements have the numbers of their rows", elementsHaveTheNumbersOfTheirRows},
 		{"other nets load nothing for BPMN", otherNetsLoadNothingForBPMN},
 		{"shapes are where their authors put them", shapesAreWhereTheirAuthorsPutThem},
+		{"colours of authors let all be seen", coloursOfAuthorsLetAllBeSeen},
 		{"files of MIWG beside their published pictures", filesOfMIWGBesideTheirPublishedPictures},
 	} {
 		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })

@@ -10,7 +10,8 @@ const arrows = Object.freeze({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: 
 export function shortcuts(actions) {
   addEventListener('keydown', (event) => {
     const target = /** @type {HTMLElement} */ (event.target);
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest('input:not([type=range]), select, dialog[open]')) return;
+    // A dialog that was just closed may have the focus until the next frame.
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || target.closest('dialog[open], :is(input:not([type=range]), select):not(dialog *)')) return;
     const action = actions[event.key];
     if (!action) return;
     event.preventDefault();

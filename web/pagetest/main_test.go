@@ -65,6 +65,7 @@ func TestThePage(t *testing.T) {
 		{"a frame with BPMN, the past and alarms", aFrameWithBPMNThePastAndAlarms},
 		{"search jumps", searchJumps},
 		{"all is reached with the keyboard", allIsReachedWithTheKeyboard},
+		{"a key right after a dialog is for the page", aKeyRightAfterADialogIsForThePage},
 		{"dark and light", darkAndLight},
 		{"names are only text", namesAreOnlyText},
 		{"it goes on after a restart", itGoesOnAfterARestart},

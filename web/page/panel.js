@@ -155,7 +155,8 @@ export class Panel {
     if (model.moment && kind) body.append(...past(kind, this.answer, node, { model, heat: this.heat }));
     else if (this.answer && kind && !this.answerOfPast) body.append(...parts[kind](this.answer, { model, heat: this.heat }));
     else if (!this.trouble) body.append(el('p', { class: 'quiet' }, 'asking …'));
-    if (node >= 0) body.append(el('p', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'near', title: 'n', onclick: () => model.lookAround(node, 2) }, 'Show only what is near')));
+    const whole = this.answer || this.trouble || model.moment; // before that, what is below moves off
+    if (node >= 0 && whole) body.append(el('p', null, el('button', { type: 'button', class: 'link-like', 'data-key': 'near', title: 'n', onclick: () => model.lookAround(node, 2) }, 'Show only what is near')));
     replaceKeepingFocus(root, head, body);
   }
 }

@@ -3,6 +3,7 @@
 package pagetest
 
 import (
+	"net/http"
 	"regexp"
 	"slices"
 	"testing"
@@ -109,5 +110,31 @@ func theDrawerLinksToTheRunbookAndTheDashboard(t *testing.T, chromium *browserte
 	}
 	b.Click("#panel .tokens button")
 	b.Until(`document.querySelectorAll('#panel .links a').length === 1`)
+	b.Clean(f.addr, false)
+}
+
+// What is at the end of the drawer is offered once all above it is there: nothing that a reader
+// presses moves off.
+func whatIsBelowTheAnswerComesWithIt(t *testing.T, chromium *browsertest.Browser) {
+	b, f, _ := opened(t, chromium)
+	answered := make(chan struct{})
+	f.change(func() {
+		f.refuse = func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/api/v1/place" {
+				select {
+				case <-answered:
+				case <-r.Context().Done():
+				}
+			}
+			return false
+		}
+	})
+	b.Keys("h")
+	b.Until(`document.querySelector('#panel .panel-body')?.innerText.includes('asking')`)
+	if browsertest.Eval[bool](b, `document.querySelector('#panel [data-key=near]') !== null`) {
+		t.Error("a button is below what is still to come")
+	}
+	close(answered)
+	b.Until(`document.querySelector('#panel .tokens') && document.querySelector('#panel [data-key=near]')`)
 	b.Clean(f.addr, false)
 }

@@ -66,6 +66,7 @@ func TestThePage(t *testing.T) {
 		{"search jumps", searchJumps},
 		{"all is reached with the keyboard", allIsReachedWithTheKeyboard},
 		{"a key right after a dialog is for the page", aKeyRightAfterADialogIsForThePage},
+		{"what is below the answer comes with it", whatIsBelowTheAnswerComesWithIt},
 		{"dark and light", darkAndLight},
 		{"names are only text", namesAreOnlyText},
 		{"it goes on after a restart", itGoesOnAfterARestart},

@@ -16,7 +16,7 @@ const detail = { rates: 0.44, tokens: 0.36 };
 /** The scale at which an element that is gone to can be read. */
 const near = 0.8;
 /** Room for what stands around the diagram, pixels. */
-const margin = { side: 34, top: 62, bottom: 66 };
+const margin = { side: 34, top: 62, bottom: 74 };
 /** Marks of an element, as classes of its shape. */
 const marks = /** @type {const} */ (['chosen', 'pointed', 'alarmed', 'traced']);
 

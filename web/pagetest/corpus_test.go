@@ -100,6 +100,9 @@ const shapesDrawn = `[...document.querySelectorAll('#bpmn .djs-shape')].filter((
 	return { ID: g.dataset.elementId, Box: { X: at.e, Y: at.f, Width: most('width'), Height: most('height') }, Inside: !g.checkVisibility() || getComputedStyle(g.closest('.viewport > *')).display === 'none' };
 })`
 
+// underTheLegend is how far the diagram reaches below the upper edge of the legend, pixels.
+const underTheLegend = `Math.max(...[...document.querySelectorAll('#bpmn .djs-shape .djs-visual')].map((e) => e.getBoundingClientRect().bottom)) - document.querySelector('#legend').getBoundingClientRect().top`
+
 // inUTF8 reads a file as the engine publishes it.
 func inUTF8(t *testing.T, path string) string {
 	t.Helper()
@@ -131,7 +134,7 @@ func drawFile(b *browsertest.Tab, f *fake, text string) bool {
 	return true
 }
 
-// Each shape of a file is where its author put it, and none is missing.
+// Each shape of a file is where its author put it, and none is missing or under the legend.
 func shapesAreWhereTheirAuthorsPutThem(t *testing.T, chromium *browsertest.Browser) {
 	files, _ := filepath.Glob("../../../shared/corpus/bpmn/*.bpmn")
 	if len(files) == 0 {
@@ -160,6 +163,9 @@ func shapesAreWhereTheirAuthorsPutThem(t *testing.T, chromium *browsertest.Brows
 				if !found {
 					t.Errorf("%s is at %+v, want %+v", p.ID, p.Box, there)
 				}
+			}
+			if under := browsertest.Eval[float64](b, underTheLegend); under > 0 {
+				t.Errorf("the legend covers the lowest %.0f pixels of the diagram", under)
 			}
 			for id, at := range missing {
 				t.Errorf("%s is not drawn, want it at %+v", id, at)

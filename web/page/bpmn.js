@@ -336,7 +336,7 @@ export class BpmnStage {
       if (shape.waypoints) {
         const at = middle(shape);
         const corner = { left: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.x)), top: Math.min(...shape.waypoints.map((/** @type {any} */ p) => p.y)) };
-        add(el('div', { class: 'on-flow' }, badge.held, badge.rate), { left: at.x - corner.left, top: at.y - corner.top + (shape.businessObject.name ? 9 : 0) }); // below its name
+        add(el('div', { class: 'on-flow' }, badge.held, badge.rate), { left: at.x - corner.left, top: clear(at, shape.label) - corner.top });
       } else {
         const large = shape.width > 60;
         add(el('div', { class: 'on-shape' }, badge.held), { top: -11, right: large ? 18 : 10 });
@@ -448,6 +448,18 @@ function paint(gfx, fill, ink) {
  */
 function same(a, b) {
   return (a ?? []).join('\n') === b.join('\n');
+}
+
+/**
+ * Where the numbers of a flow are, so that they stand clear of its name.
+ * @param {{x: number, y: number}} at the middle of the flow
+ * @param {{x: number, y: number, width: number, height: number}|undefined} name
+ * @returns {number} y
+ */
+function clear({ x, y }, name) {
+  const half = { width: 26, height: 9 };
+  const on = name && x + half.width > name.x && x - half.width < name.x + name.width && y + half.height > name.y && y - half.height < name.y + name.height;
+  return on ? name.y + name.height + half.height : y;
 }
 
 /**

@@ -103,6 +103,16 @@ const shapesDrawn = `[...document.querySelectorAll('#bpmn .djs-shape')].filter((
 // underTheLegend is how far the diagram reaches below the upper edge of the legend, pixels.
 const underTheLegend = `Math.max(...[...document.querySelectorAll('#bpmn .djs-shape .djs-visual')].map((e) => e.getBoundingClientRect().bottom)) - document.querySelector('#legend').getBoundingClientRect().top`
 
+// numbersOnNames lists flows whose numbers are on their names, once they are large enough to be read.
+const numbersOnNames = `(() => {
+	const found = [];
+	for (const flow of document.querySelectorAll('#bpmn [data-container-id]')) {
+		const [a, b] = [flow.querySelector('.on-flow'), document.querySelector('#bpmn [data-element-id="' + flow.dataset.containerId + '_label"]')].map((e) => e?.querySelector('.rate, text')?.getBoundingClientRect());
+		if (a?.width && b && a.left < b.right - 1 && a.right > b.left + 1 && a.top < b.bottom - 1 && a.bottom > b.top + 1) found.push(flow.dataset.containerId);
+	}
+	return found;
+})()`
+
 // inUTF8 reads a file as the engine publishes it.
 func inUTF8(t *testing.T, path string) string {
 	t.Helper()
@@ -163,6 +173,9 @@ func shapesAreWhereTheirAuthorsPutThem(t *testing.T, chromium *browsertest.Brows
 				if !found {
 					t.Errorf("%s is at %+v, want %+v", p.ID, p.Box, there)
 				}
+			}
+			for _, id := range browsertest.Eval[[]string](b, numbersOnNames) {
+				t.Errorf("the numbers of the flow %s are on its name", id)
 			}
 			if under := browsertest.Eval[float64](b, underTheLegend); under > 0 {
 				t.Errorf("the legend covers the lowest %.0f pixels of the diagram", under)

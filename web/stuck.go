@@ -178,10 +178,10 @@ func (s *Server) allStuck(ctx context.Context, n *collector.NetView, sel *select
 	all := s.stuck(ctx, n, sel, now)
 	for next := all.Next; next != "" && len(all.Tokens) < maxRows; {
 		sel.after, _ = tokenAfter(next) // it is of this server
-		page := s.stuck(ctx, n, sel, now)
-		next = page.Next
-		all.Tokens, all.Next, all.Bounded = append(all.Tokens, page.Tokens...), next, all.Bounded || page.Bounded
-		for _, source := range page.Unanswered {
+		more := s.stuck(ctx, n, sel, now)
+		next = more.Next
+		all.Tokens, all.Next, all.Bounded = append(all.Tokens, more.Tokens...), next, all.Bounded || more.Bounded
+		for _, source := range more.Unanswered {
 			if !slices.Contains(all.Unanswered, source) {
 				all.Unanswered = append(all.Unanswered, source)
 			}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures of what the reader sees: the part of the drawing, its numbers and the theme,
 // with a line that says of what net and moment it is.
+import { paintChanges } from './changes.js';
 import { svg } from './dom.js';
 import { label, plural, short, visible } from './format.js';
 import { Painter } from './painter.js';
@@ -42,7 +43,9 @@ export function picture(model, stage, bpmn) {
 function words(model, stage) {
   const { net, where, shown, scene } = model;
   const called = net ? label(net) : visible(where.net);
-  const parts = [short(called, 80), ...(called === where.net ? [] : [short(visible(where.net), 80)]), new Date(shown?.at ?? model.now()).toISOString().replace(/\.\d+Z$/, 'Z')];
+  const moment = (/** @type {number} */ ms) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+  const parts = [short(called, 80), ...(called === where.net ? [] : [short(visible(where.net), 80)]), moment(shown?.at ?? model.now())];
+  if (model.comparing) parts.push(`compared with ${moment(model.clock.now())}`);
   if (!model.bpmn && scene) {
     const center = centerOf(model);
     const silent = stage.marks.filter((m) => m === quiet).length;
@@ -57,7 +60,9 @@ function net(stage) {
   const pen = new SvgPen();
   const painter = new Painter(/** @type {any} */ (pen), stage.painter.palette);
   const { scene, shown } = stage.model;
-  if (scene) painter.paint(scene, shown, stage.view());
+  const view = stage.view();
+  if (scene) painter.paint(scene, shown, view);
+  if (stage.model.comparing) paintChanges(/** @type {any} */ (pen), painter.palette, stage.model, view);
   stage.chosen(painter);
   return pen.root;
 }

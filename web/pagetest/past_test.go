@@ -5,6 +5,7 @@ package pagetest
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -335,6 +336,9 @@ func thePastIsComparedWithNow(t *testing.T, chromium *browsertest.Browser) {
 	b.Keys("+", "+", "+", "+")
 	b.Until(`window.drawn().some((t) => /^[+−]\d+$/.test(t)) && window.drawn().some((t) => t === 'same, +24m')`)
 	b.Screenshot("compare-near")
+	if _, text := pictures(t, b, b.Downloads(), "compare"); !strings.Contains(text, ">same, +24m<") || !regexp.MustCompile(`>[+−]\d+<`).MatchString(text) || !strings.Contains(text, "compared with ") {
+		t.Errorf("the picture has not what differs from now: %s", text)
+	}
 	b.Keys("0")
 	b.Until(`[...document.querySelectorAll('.row.net')].every((r) => /\d+ → \d+ \(\+2[345]\) tokens/.test(r.innerText))`)
 	b.Until(`document.querySelector('#lists section:not([hidden]) h2 .num').innerText === '2' && /critical.*new since \d\d:\d\d:\d\d.*gone since|1 new since \d\d:\d\d:\d\d · 1 gone since/.test(document.querySelector('.group .noted').innerText)`)

@@ -51,10 +51,11 @@ func (c *crowd) stop() {
 	c.tasks.Wait()
 }
 
-// publish sends a snapshot of each source a second, evenly over the second.
+// publish sends a snapshot of each source a second, evenly over the second. The sources promise
+// one each three seconds, so that a busy machine makes none of them stale.
 func (c *crowd) publish(ctx context.Context, t *testing.T, sources int) {
 	var enc telemetry.Encoder
-	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(stuckNet)), Epoch: time.Now().UnixMicro(), Interval: time.Second,
+	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(stuckNet)), Epoch: time.Now().UnixMicro(), Interval: 3 * time.Second,
 		Full: true, Rows: *stats.NewRows(4, 4)}
 	msg.Rows.Columns = stats.ColTokens
 	const turns = 20

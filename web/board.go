@@ -61,19 +61,25 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 		}
 	}
 	b.links = s.links
-	if s.cfg.Sidecar != nil {
-		now := s.cfg.Sidecar()
-		b.sidecar = &now
-	}
+	b.sidecar = s.cfg.about()
 	b.acts = b.actions && s.cfg.Actions.Act != nil
 	b.history = s.record(view, alarms, view != before.view)
 	b.sum()
 	return b
 }
 
+// about returns what the sidecar is now; nil if that is not known.
+func (c *Config) about() *api.Sidecar {
+	if c.Sidecar == nil {
+		return nil
+	}
+	now := c.Sidecar()
+	return &now
+}
+
 // emptyBoard returns the board before the first View.
-func emptyBoard() *board {
-	b := &board{serial: 1, view: &collector.View{}, alarms: &alarm.ActiveSet{}, next: make(chan struct{})}
+func (s *Server) emptyBoard() *board {
+	b := &board{serial: 1, sidecar: s.cfg.about(), view: &collector.View{}, alarms: &alarm.ActiveSet{}, next: make(chan struct{})}
 	b.sum()
 	return b
 }

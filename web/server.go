@@ -99,7 +99,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.alarms.Store(&alarm.ActiveSet{})
-	s.board.Store(emptyBoard())
+	s.board.Store(s.emptyBoard())
 	return s, nil
 }
 

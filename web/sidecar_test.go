@@ -72,3 +72,14 @@ func TestAnOverviewSaysWhatTheSidecarIs(t *testing.T) {
 	st.show(view)
 	equal(t, st.document(t, "/api/v1/overview")["sidecar"].(map[string]any), `{"share":"2/8","duty":{"on":true,"others":1}}`)
 }
+
+// A reader who comes before the first View learns how an engine connects, as all others do.
+func TestWhatTheSidecarIsIsKnownBeforeTheFirstView(t *testing.T) {
+	st := newStage(t, func(c *Config) { c.Sidecar = func() api.Sidecar { return api.Sidecar{Share: "1/2"} } })
+	for _, then := range []func(){func() {}, func() { st.show(orders()) }} {
+		then()
+		if got := st.document(t, "/api/v1/overview")["sidecar"]; !cmp.Equal(got, any(map[string]any{"share": "1/2"})) {
+			t.Errorf("got %v; want the share", got)
+		}
+	}
+}

@@ -25,6 +25,8 @@ export const numbered = 7;
 /** How large these labels are written, in pixels. */
 export const smallFont = size;
 export const smallLine = line;
+/** How far names may be below the drawing, in pixels. */
+export const below = 3 * line;
 
 /**
  * Names of places where the drawing is too small for labels at their own size, and ages of
@@ -136,12 +138,13 @@ export class Labels {
     const [x, y] = [n.x * scale, n.y * scale];
     const box = (/** @type {{x: number, y: number}} */ p) => ({ left: p.x - half, right: p.x + half, top: p.y - line / 2 + 1, bottom: p.y + (count - 0.5) * line });
     const free = (/** @type {{x: number, y: number}} */ p) => nodes.free(box(p)) && this.texts.free(box(p));
-    const below = { x, y: y + r + 7 + line / 2 };
+    const under = { x, y: y + r + 7 + line / 2 };
     const beside = [{ x, y: y - r - 9 - high - line / 2 }, { x: x + r + 6 + half, y: y - high / 2 }, { x: x - r - 6 - half, y: y - high / 2 }];
-    const near = (first ? [below, ...beside] : [below]).find(free);
-    const { left, right } = this.scene.box;
-    const inside = (/** @type {{x: number, y: number}} */ p) => p.x - half > left * scale - overhang && p.x + half < right * scale + overhang && free(p);
-    const at = near ?? (first ? farther(x, y, half, high, inside) ?? farther(x, y, half, high, free) : null);
+    const { left, right, bottom } = this.scene.box;
+    const above = (/** @type {{x: number, y: number}} */ p) => box(p).bottom < bottom * scale + below && free(p);
+    const near = (first ? [under, ...beside] : [under]).find(above);
+    const inside = (/** @type {{x: number, y: number}} */ p) => p.x - half > left * scale - overhang && p.x + half < right * scale + overhang && above(p);
+    const at = near ?? (first ? farther(x, y, half, high, inside) ?? farther(x, y, half, high, above) : null);
     if (!at) return;
     this.texts.add(box(at));
     const share = (r + 5) / Math.hypot(at.x - x, at.y - y); // outside of the place

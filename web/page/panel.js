@@ -148,7 +148,7 @@ export class Panel {
     const doc = this.answer?.doc || model.scene?.nodes[node]?.doc;
     const body = el('div', { class: 'panel-body' });
     body.append(...element(model, node));
-    const outside = links(model);
+    const outside = (node >= 0 || kind === 'instance') && links(model);
     if (outside) body.append(outside);
     if (doc) body.append(el('p', { class: 'doc' }, doc));
     if (this.trouble && !model.moment) body.append(el('p', { class: 'note' }, `No details: ${this.trouble}`));

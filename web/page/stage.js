@@ -4,7 +4,7 @@ import { paintChanges } from './changes.js';
 import { Flow } from './flow.js';
 import { age, count, label, plural, rate } from './format.js';
 import { gestures } from './gestures.js';
-import { smallLine } from './labels.js';
+import { below } from './labels.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
 import { urgency } from './problem.js';
@@ -120,7 +120,7 @@ export class Stage {
   fit() {
     const { scene, where } = this.model;
     const legend = document.getElementById('legend'); // a page in a frame has none
-    const foot = legend?.offsetHeight ? this.height - legend.offsetTop + 2 * smallLine : 0; // names are above it
+    const foot = legend?.offsetHeight ? this.height - legend.offsetTop + below : 0; // names are above it
     if (scene) this.#look(() => this.camera.fit(where.around ? boxOf(scene, this.marks) : scene.box, this.width, this.height, foot));
   }
 

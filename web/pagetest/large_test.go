@@ -39,6 +39,22 @@ const zoomed = `new Promise((done) => {
 // longTasks notes tasks of the page that took 50 ms or more.
 const longTasks = `window.longTasks = []; new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((e) => e.duration))).observe({type: 'longtask', buffered: true})`
 
+// lowest has a page remember the lowest text that it last painted into the drawing, which
+// reaches as far beyond the upper border of the view as beyond the lower one.
+const lowest = `(() => {
+	const { fillRect, fillText } = CanvasRenderingContext2D.prototype;
+	let layer, height, low;
+	CanvasRenderingContext2D.prototype.fillRect = function (x, y, w, h) {
+		if (!x && !y && h > document.querySelector('#net').clientHeight) [layer, height, low] = [this, h, 0];
+		fillRect.call(this, x, y, w, h);
+	};
+	CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+		if (this === layer) low = Math.max(low, y);
+		fillText.call(this, text, x, y);
+	};
+	window.lowest = () => (low ? low - (height - document.querySelector('#net').clientHeight) / 2 : 1e9); // where nothing is noted, the test is wrong
+})()`
+
 // largeNetsFillTheView opens nets of several sizes in windows of several sizes. The
 // frames a second are for people, as in aThousandNodesFollowTheHand.
 func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
@@ -48,6 +64,7 @@ func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
 			f := newFake(t, s)
 			b := chromium.Tab(t)
 			b.Before(longTasks)
+			b.Before(lowest)
 			b.Open(f.url())
 			b.MoveMouse(5, 5)
 			for _, view := range views {
@@ -60,6 +77,9 @@ func largeNetsFillTheView(t *testing.T, chromium *browsertest.Browser) {
 					b.Screenshot(fmt.Sprintf("plant-%d-%d-%s", n, view[0], theme))
 				}
 				fillsTheView(t, b, shapeOf(s, view))
+				if covered := browsertest.Eval[float64](b, `document.querySelector('#net').getBoundingClientRect().top + lowest() + 5 - document.querySelector('#legend').getBoundingClientRect().top`); covered > 0 {
+					t.Errorf("in a window of %v, the legend covers %.0f pixels of a name or its numbers", view, covered)
+				}
 				if got := painted(b); got < 1 {
 					t.Errorf("in a window of %v, %.2f %% of the canvas is painted", view, got)
 				}

@@ -79,7 +79,7 @@ func (c *Config) about() *api.Sidecar {
 
 // emptyBoard returns the board before the first View.
 func (s *Server) emptyBoard() *board {
-	b := &board{serial: 1, sidecar: s.cfg.about(), view: &collector.View{}, alarms: &alarm.ActiveSet{}, next: make(chan struct{})}
+	b := &board{serial: 1, sidecar: s.cfg.about(), view: &collector.View{}, alarms: s.alarms.Load(), next: make(chan struct{})}
 	b.sum()
 	return b
 }

@@ -99,6 +99,11 @@ func New(cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.alarms.Store(&alarm.ActiveSet{})
+	select {
+	case restored := <-cfg.Alarms: // of the process before
+		s.alarms.Store(restored)
+	default:
+	}
 	s.board.Store(s.emptyBoard())
 	return s, nil
 }

@@ -4,12 +4,14 @@ package web
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -71,6 +73,18 @@ func TestAnOverviewSaysWhatTheSidecarIs(t *testing.T) {
 	on = true
 	st.show(view)
 	equal(t, st.document(t, "/api/v1/overview")["sidecar"].(map[string]any), `{"share":"2/8","duty":{"on":true,"others":1}}`)
+}
+
+// A reader who comes right after a restart is not told that there are no alarms.
+func TestRestoredAlarmsAreShownBeforeTheFirstView(t *testing.T) {
+	restored := make(chan *alarm.ActiveSet, 1)
+	restored <- &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due", Raised: noon.UnixMicro()}}}
+	st := newStage(t, func(c *Config) { c.Alarms = restored })
+	for _, path := range []string{"/api/v1/alarms", "/api/v1/overview"} {
+		if got := st.get(path).Body.String(); !strings.Contains(got, `"index":7,`) {
+			t.Errorf("%s: got %s; want the alarm of the process before", path, got)
+		}
+	}
 }
 
 // A reader who comes before the first View learns how an engine connects, as all others do.

@@ -47,7 +47,8 @@ func Start(t *testing.T) *Browser {
 		t.Skip("chromium is not installed (Debian package chromium)")
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860),
-		chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,PreloadTopChromeWebUI")) // no tab needs the browser's own pages
+		chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,PreloadTopChromeWebUI"), // no tab needs the browser's own pages
+		chromedp.Flag("explicitly-allowed-ports", "1719,1720,1723,2049,3659,4045,4190,5060,5061,6000,6566,6665,6666,6667,6668,6669,6679,6697,10080")) // a test may listen there
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
 	}

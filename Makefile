@@ -7,9 +7,9 @@ GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent.
 MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal
-# How long the tests of a package may take. The longest take two minutes, and
-# four times as long where others use the machine too.
-TIMEOUT   := 20m
+# How long the tests of a package may take. The longest take a quarter of an hour on
+# two processors.
+TIMEOUT   := 30m
 # What make mutate changes: the packages at and below PKG.
 PKG       ?= ./stats
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
@@ -30,15 +30,22 @@ demo: ## run everything in one process, with nothing installed
 deps: ## install what the tests need from Debian, where that is possible
 	@scripts/deps
 
+# What measures times, or waits for a browser, runs with nothing beside it.
+ALONE     := ./e2e ./web/pagetest
+# tests runs all tests with the flags that it is given, also where some failed.
+tests = failed=0; \
+	$(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vE '/(e2e|web/pagetest)$$') || failed=1; \
+	$(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) -p 1 $(ALONE) || failed=1; \
+	for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) ./...) || failed=1; done; \
+	exit $$failed
+
 .PHONY: test
 test: deps ## install what the tests need, run all tests, say what was skipped and why
-	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...
-	@set -e; for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./...); done
+	@$(call tests,-count=1)
 
 .PHONY: race
 race: deps ## install what the tests need, run all tests with the race detector, say what was skipped and why
-	$(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...
-	@set -e; for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- -race -timeout $(TIMEOUT) ./...); done
+	@$(call tests,-race)
 
 # With the race detector no limit is wider, and only tests of large PNML files are
 # skipped: one goroutine reads them. What may come out otherwise without it are

@@ -75,7 +75,7 @@ func TestAnOverviewSaysWhatTheSidecarIs(t *testing.T) {
 	equal(t, st.document(t, "/api/v1/overview")["sidecar"].(map[string]any), `{"share":"2/8","duty":{"on":true,"others":1}}`)
 }
 
-// A reader who comes right after a restart is not told that there are no alarms.
+// The first answer after a restart has the alarms of the process before.
 func TestRestoredAlarmsAreShownBeforeTheFirstView(t *testing.T) {
 	restored := make(chan *alarm.ActiveSet, 1)
 	restored <- &alarm.ActiveSet{Active: []alarm.Alarm{{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "due", Raised: noon.UnixMicro()}}}
@@ -87,7 +87,7 @@ func TestRestoredAlarmsAreShownBeforeTheFirstView(t *testing.T) {
 	}
 }
 
-// A reader who comes before the first View learns how an engine connects, as all others do.
+// Answers before the first View have how an engine connects, as all others do.
 func TestWhatTheSidecarIsIsKnownBeforeTheFirstView(t *testing.T) {
 	st := newStage(t, func(c *Config) { c.Sidecar = func() api.Sidecar { return api.Sidecar{Share: "1/2"} } })
 	for _, then := range []func(){func() {}, func() { st.show(orders()) }} {

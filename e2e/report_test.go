@@ -73,8 +73,8 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 }
 
 // reportOf draws from a Prometheus. Where a scrape has failed meanwhile, as on a
-// machine that others use, there is nothing to show for a moment: then it is
-// drawn again.
+// machine that others use, or nothing blocks a transition of some net just then,
+// there is nothing to show for a moment: then it is drawn again.
 func reportOf(t *testing.T, p prometheus) (page string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "report.html")
@@ -91,6 +91,11 @@ func reportOf(t *testing.T, p prometheus) (page string) {
 		}
 		text, err := os.ReadFile(out)
 		page = string(text)
+		for _, figure := range figuresThat(page, "No data") {
+			if strings.HasPrefix(strings.TrimSpace(figure), "What blocks transitions") {
+				return errors.New("nothing blocks a transition of a net")
+			}
+		}
 		return err
 	})
 	return page

@@ -243,12 +243,11 @@ func TestThePageSaysWhoseClockIsWrong(t *testing.T) {
 		}
 		return nil
 	})
-	digest := side.digest(t)
+	digest, nc := side.digest(t), connect(t, natsURL) // which is closed after the task has ended
 	ctx, stop := context.WithCancel(t.Context())
 	var tasks sync.WaitGroup
 	t.Cleanup(tasks.Wait)
 	t.Cleanup(stop)
-	nc := connect(t, natsURL)
 	began := time.Now()
 	tasks.Go(func() {
 		var enc telemetry.Encoder

@@ -25,7 +25,8 @@ func TestSourcesAreDiscovered(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := func(source, acts, tool string, subjects Subjects) {
-			p, err := Start(Config{Conn: natstest.Connect(t, s), Subjects: subjects, Source: source, Log: slog.New(slog.DiscardHandler),
+			conn := natstest.Connect(t, s)
+			p, err := Start(Config{Conn: conn, Subjects: subjects, Source: source, Log: slog.New(slog.DiscardHandler),
 				Nets: []SourceNet{{ID: "order", PNML: []byte("the net of " + source), Places: 1}},
 				Rows: func(int, int64, *stats.Rows) error { return nil },
 				Acts: acts, Tool: tool,
@@ -36,6 +37,9 @@ func TestSourcesAreDiscovered(t *testing.T) {
 					return &Instance{Instance: name}, nil
 				}})
 			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conn.Flush(); err != nil { // the server has its subscriptions then
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {

@@ -27,12 +27,20 @@ func Main(m *testing.M, options ...goleak.Option) {
 	goleak.VerifyTestMain(m, append(options, goleak.IgnoreTopFunction(clock))...)
 }
 
-// Bubble runs a test in a synctest bubble.
+// drainsFor is more than the pause after which nats.go looks again whether a
+// subscription that drains is empty, or its connection closed.
+const drainsFor = time.Second
+
+// Bubble runs a test in a synctest bubble, and lets the goroutines of closed
+// connections end.
 func Bubble(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	dropPools()
 	defer dropPools()
-	synctest.Test(t, test)
+	synctest.Test(t, func(t *testing.T) {
+		t.Cleanup(func() { time.Sleep(drainsFor) })
+		test(t)
+	})
 }
 
 // dropPools empties every sync.Pool, which takes two collections. nats.go has

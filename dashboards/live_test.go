@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,9 +17,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // seen are the nets and places of which the dashboards about one are looked
@@ -105,7 +104,7 @@ func everyExpression(t *testing.T, path, bin string) {
 // noPanelIsEmpty checks that every panel of the demo has data, and those that are not quiet
 // more than zeros.
 func noPanelIsEmpty(t *testing.T, path, bin string) {
-	address := freeAddress(t)
+	address := porttest.Addr(t)
 	start(t, bin, "demo", "--http", address, "--snmp", "127.0.0.1:0")
 	a := startPrometheus(t, path, address)
 	titles := map[string]bool{}
@@ -343,7 +342,7 @@ func startPrometheus(t *testing.T, path, target string, flags ...string) *asked 
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
+	address := porttest.Addr(t)
 	start(t, path, append(flags, "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "tsdb"),
 		"--web.listen-address="+address, "--log.level=warn")...)
 	a := &asked{"http://" + address, target, time.Now().Add(patience)}
@@ -352,22 +351,6 @@ func startPrometheus(t *testing.T, path, target string, flags ...string) *asked 
 		return err == nil
 	})
 	return a
-}
-
-// freeAddress returns a free address. Its port is outside the range of ephemeral ports, so
-// that no other process gets it before the program.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
-		}
-	}
 }
 
 // serveHTTP serves at a free port until the test ends, and gives its address.

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // claimProcess is the example process, of which large claims wait for their manager.
@@ -226,7 +228,7 @@ func TestPartsOfANetAreActedOn(t *testing.T) {
 // The codes are those of docs/act.md.
 func TestActEndsWithItsCode(t *testing.T) {
 	t.Parallel()
-	nowhere := "nats://" + freeAddr(t, "tcp")
+	nowhere := "nats://" + porttest.Addr(t)
 	types(t, nowhere, "pnagent fire claim berlin/48 approve").says(t, 1, "no connection to NATS at "+nowhere)
 	types(t, "", "pnagent fire claim berlin/48 approve").says(t, 2, "fire: --nats is missing; expected the servers of the engines")
 	types(t, "", "pnagent fire -- claim --json -5").says(t, 2, "fire: --nats is missing") // three names

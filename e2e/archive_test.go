@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -78,7 +79,7 @@ func stuck(a api.Alarm) bool { return a.Alarm == "tokenStuck" && a.Place == "awa
 // Prometheus that scrapes it: frames, alarms and sources as it had shown them.
 func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 	t.Parallel()
-	natsURL, dir, addr := startNATS(t), t.TempDir(), freeAddr(t, "tcp")
+	natsURL, dir, addr := startNATS(t), t.TempDir(), porttest.Addr(t)
 	flags := []string{"--mib-dir", dir, "--web.listen-address", addr, "--alarms", write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 20s, clear_after: 1s}, starved: off}\n")}
 	side := serve(t, natsURL, flags...)
 	prom := startPrometheus(t, side.web)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -105,17 +106,12 @@ func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 // away: what the file had is counted once.
 func TestALogIsCountedOnceWhateverIsKilled(t *testing.T) {
 	t.Parallel()
-	port := freeAddr(t, "tcp")
-	_, number, err := net.SplitHostPort(port)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := t.TempDir()
+	port, store := porttest.Port(t), t.TempDir()
 	server := func() *process {
-		return start(t, built.nats, "--addr", "127.0.0.1", "--port", number, "--store_dir", store)
+		return start(t, built.nats, "--addr", "127.0.0.1", "--port", port, "--store_dir", store)
 	}
 	broker := server()
-	natsURL := "nats://" + port
+	natsURL := "nats://127.0.0.1:" + port
 	side := serve(t, natsURL)
 	dir := t.TempDir()
 	log, state := filepath.Join(dir, "engine.log"), filepath.Join(dir, "state")

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 func TestExitCodesAndOneLineOnStderrForEachError(t *testing.T) {
@@ -39,7 +41,7 @@ func TestExitCodesAndOneLineOnStderrForEachError(t *testing.T) {
 		"an AgentX address of no kind":  {[]string{"serve", "--agentx", "carrier:pigeon", "--web.listen-address", "127.0.0.1:0", "--mib-dir", ""}, 2, "carrier"},
 		"a file that is not there":      {[]string{"check", "/nowhere/net.pnml"}, 1, "/nowhere/net.pnml: no such file"},
 		"bindings that are not there":   {[]string{"engine", "--bindings", "/nowhere.yaml", "--firings", "1", net}, 1, "/nowhere.yaml: no such file"},
-		"a sidecar that is not there":   {[]string{"dump", "--url", "http://" + freeAddr(t, "tcp")}, 1, "connection refused"},
+		"a sidecar that is not there":   {[]string{"dump", "--url", "http://" + porttest.Addr(t)}, 1, "connection refused"},
 		"a directory that is a file":    {[]string{"mib", "--dir", net, net}, 1, "claims.pnml"},
 		"a configuration not there":     {[]string{"check-config", "/nowhere.yml"}, 1, "/nowhere.yml: no such file"},
 	} {

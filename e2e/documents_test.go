@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // forAPage bounds how long the commands of one page may take, on a machine that others use too.
@@ -201,14 +202,9 @@ type ports struct{ there, back *strings.Replacer }
 func newPorts(t *testing.T) ports {
 	t.Helper()
 	var there, back []string
-	for _, p := range []struct{ port, network string }{
-		{"4222", "tcp"}, {"9797", "tcp"}, {"9798", "tcp"}, {"9799", "tcp"}, {"1161", "udp"}, {"1162", "udp"}, {"2379", "tcp"}, {"2380", "tcp"}, {"15692", "tcp"},
-	} {
-		_, free, err := net.SplitHostPort(freeAddr(t, p.network))
-		if err != nil {
-			t.Fatal(err)
-		}
-		there, back = append(there, p.port, free), append(back, free, p.port)
+	for _, port := range []string{"4222", "9797", "9798", "9799", "1161", "1162", "2379", "2380", "15692"} {
+		free := porttest.Port(t)
+		there, back = append(there, port, free), append(back, free, port)
 	}
 	return ports{strings.NewReplacer(there...), strings.NewReplacer(back...)}
 }

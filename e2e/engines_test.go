@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/internal/npmtest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -102,14 +102,11 @@ func TestAQueueOfBullMQReportsItsJobs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	host, port, err := net.SplitHostPort(freeAddr(t, "tcp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	start(t, redis, "--bind", host, "--port", port, "--save", "", "--dir", dir)
+	port := porttest.Port(t)
+	start(t, redis, "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", dir)
 	natsURL := startNATS(t)
 	side := serve(t, natsURL)
-	hook := start(t, node, copied("bullmq.js", text), "mail", attachPosts(t, natsURL, absolute(t, "node", "jobs.pnml")), host, port)
+	hook := start(t, node, copied("bullmq.js", text), "mail", attachPosts(t, natsURL, absolute(t, "node", "jobs.pnml")), "127.0.0.1", port)
 	hook.says(t, "ready")
 	start(t, node, copied("producer.js", []byte(producer)), port)
 	job := func(id string) key { return key{"jobs", id} }

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -44,7 +45,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 				t.Fatal(err)
 			}
 			config := write(t, "snmp.yml", strings.NewReplacer("CHANGE-THE-AUTH-PASSPHRASE", "authentication", "CHANGE-THE-PRIV-PASSPHRASE", "encryption").Replace(string(text)))
-			listen := freeAddr(t, "tcp")
+			listen := porttest.Addr(t)
 			start(t, program, "--config.file="+config, "--web.listen-address="+listen)
 
 			query := url.Values{"target": {snmpd.addr}, "module": {"petrinet"}}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // zabbixTriggers returns, for each trigger of notifications in a template, the patterns of its
@@ -79,7 +81,7 @@ func startZabbixTrapd(t *testing.T, dir, log string) (addr string) {
 		}
 		return strings.NewReplacer(replace...).Replace(string(text))
 	}
-	addr = freeAddr(t, "udp")
+	addr = porttest.Addr(t)
 	conf := read("snmptrapd.conf", "CHANGE-THE-ENGINE-ID", trapEngine, "CHANGE-THE-AUTH-PASSPHRASE", "authenticate-me", "CHANGE-THE-PRIV-PASSPHRASE", "encrypt-me-too",
 		"/etc/pnagent/zabbix-trap", filepath.Join(dir, "zabbix", "zabbix-trap"), "/var/log/snmptrap/zbx.log", log)
 	unit := read("snmptrapd.service.d/pnagent.conf", "-LOw", "-Lo -C -c "+write(t, "snmptrapd.conf", conf), "/etc/pnagent/mibs", filepath.Join(dir, "mibs"), "udp:162 udp6:162", "udp:"+addr)

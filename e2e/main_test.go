@@ -3,18 +3,13 @@
 package e2e
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -85,30 +80,6 @@ func need(t *testing.T, program, debian string) string {
 		t.Skipf("%s is not installed (Debian package %s)", program, debian)
 	}
 	return path
-}
-
-// freeAddr returns a free address of 127.0.0.1, for programs that cannot choose one and
-// report it. Its port is outside the range of ephemeral ports, so that no other process
-// gets it before the program.
-func freeAddr(t *testing.T, network string) string {
-	t.Helper()
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
-		var taken io.Closer
-		var err error
-		if network == "udp" {
-			taken, err = net.ListenPacket("udp", addr)
-		} else {
-			taken, err = net.Listen("tcp", addr)
-		}
-		switch {
-		case err == nil:
-			_ = taken.Close() // nothing was sent
-			return addr
-		case !errors.Is(err, syscall.EADDRINUSE):
-			t.Fatal(err)
-		}
-	}
 }
 
 // write makes a file below a temporary directory and returns its path.

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -80,11 +81,11 @@ func hardened(t *testing.T, replace ...string) guarded {
 	if err := os.Chmod(dir, 0o755); err != nil { // as /var is
 		t.Fatal(err)
 	}
-	g := guarded{addr: freeAddr(t, "udp"), socket: filepath.Join(dir, "agentx", "master")}
+	g := guarded{addr: porttest.Addr(t), socket: filepath.Join(dir, "agentx", "master")}
 	replace = append(replace, "udp:161", "udp:"+g.addr, "/var/agentx/master", g.socket, "Debian-snmp pnagent", owner(t))
 	for _, receiver := range []string{informs, traps} {
 		if !slices.Contains(replace, receiver) {
-			replace = append(replace, receiver, freeAddr(t, "udp"))
+			replace = append(replace, receiver, porttest.Addr(t))
 		}
 	}
 	conf := example(t, "snmpd.conf", replace...)

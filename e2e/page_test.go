@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // pageWitness records what the API sends to the page while the page shows it.
@@ -139,7 +140,7 @@ func TestThePageContinuesAfterARestartOfTheSidecar(t *testing.T) {
 	b := browsertest.Start(t).Tab(t)
 	nats := startNATS(t)
 	net := write(t, "orders.pnml", ordersNet)
-	addr := freeAddr(t, "tcp")
+	addr := porttest.Addr(t)
 	first := serve(t, nats, "--web.listen-address", addr, net)
 	start(t, built.pnagent, "engine", "--nats", nats, "--source", "one", "--instances", "3", net)
 	b.Open(first.url + "/")

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -136,7 +137,7 @@ func (l influxLine) whole(field string) uint64 {
 func TestTelegrafCollectsEveryTableAndNotifications(t *testing.T) {
 	t.Parallel()
 	program := needProxied(t, telegraf)
-	traps := freeAddr(t, "udp")
+	traps := porttest.Addr(t)
 	p := startPolled(t, "telegraf", "--snmp.trap-user", "noc", "--snmp.trap-sink", traps)
 	config := p.file(t, "telegraf/pnagent.conf", "udp://:162", "udp://"+traps, "/etc/pnagent/mibs", filepath.Join(p.files, "mibs"), `"30s"`, `"1s"`)
 	out := filepath.Join(t.TempDir(), "out")

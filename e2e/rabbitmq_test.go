@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -37,7 +38,7 @@ func startRabbit(t *testing.T, web string) rabbit {
 	if len(found) == 0 {
 		t.Skip("no script of rabbitmq-server below /usr/lib/rabbitmq/lib")
 	}
-	port := func() string { return freePort(t) }
+	port := func() string { return porttest.Port(t) }
 	dir, names := t.TempDir(), port()
 	r := rabbit{stomp: "127.0.0.1:" + port(), metrics: "http://127.0.0.1:" + web}
 	config := fmt.Sprintf("listeners.tcp.default = 127.0.0.1:%s\nstomp.listeners.tcp.1 = %s\nprometheus.tcp.ip = 127.0.0.1\nprometheus.tcp.port = %s\ncollect_statistics_interval = 1000\n",
@@ -60,15 +61,6 @@ func startRabbit(t *testing.T, web string) rabbit {
 		return resp.Body.Close()
 	})
 	return r
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	_, port, err := net.SplitHostPort(freeAddr(t, "tcp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // startGroup runs a program that starts others. All of them end with the test.
@@ -190,7 +182,7 @@ const tenMinutes = 10 * time.Minute
 // the default threshold has passed for all of them.
 func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	t.Parallel()
-	broker := startRabbit(t, freePort(t))
+	broker := startRabbit(t, porttest.Port(t))
 	natsURL := startNATS(t)
 	byDefault := serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	const after = 3 * time.Second

@@ -15,6 +15,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // lossy is the way to a NATS server on which answers can be lost.
@@ -166,14 +168,12 @@ func startCluster(t *testing.T) *cluster {
 	var routes []*url.URL
 	var ports []int
 	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		addr, err := net.ResolveTCPAddr("tcp", porttest.Addr(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-		routes = append(routes, &url.URL{Scheme: "nats", Host: l.Addr().String()})
-		_ = l.Close()
+		ports = append(ports, addr.Port)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: addr.String()})
 	}
 	for i := range 3 {
 		j := &jetStream{t: t, opts: server.Options{ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(),

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // figuresThat lists the figures of a report that say something.
@@ -124,7 +126,7 @@ func TestReportOfASidecarAloneListsWhatIsMissing(t *testing.T) {
 
 func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 	t.Parallel()
-	closed := "http://ada:secret@" + freeAddr(t, "tcp")
+	closed := "http://ada:secret@" + porttest.Addr(t)
 	for _, flag := range []string{"--url", "--prometheus"} {
 		r := pnagent(t, "report", flag, closed, "-o", "-")
 		wantFailure(t, r, 1, "reporting: (reading|querying) .*connection refused")

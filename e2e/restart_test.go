@@ -20,6 +20,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -79,7 +80,7 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			natsURL, dir, addr := startNATS(t), t.TempDir(), freeAddr(t, "tcp")
+			natsURL, dir, addr := startNATS(t), t.TempDir(), porttest.Addr(t)
 			start := func() *sidecar {
 				return serveAsIs(t, natsURL, append([]string{"--mib-dir", dir, "--web.listen-address", addr}, c.flags...)...)
 			}
@@ -232,7 +233,7 @@ func observe(ctx context.Context, w web, reads *atomic.Int64) string {
 // it did.
 func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
 	t.Parallel()
-	natsURL, dir, addr := startNATS(t), t.TempDir(), freeAddr(t, "tcp")
+	natsURL, dir, addr := startNATS(t), t.TempDir(), porttest.Addr(t)
 	net := write(t, "ticker.pnml", tickingNet)
 	bindings := write(t, "ticker.yaml", "nets: {ticker: {transitions: {tick: {rate: 500/s}}}}")
 	start := func() *sidecar {

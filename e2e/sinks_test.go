@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // A sink is one of the receivers of the example's snmpd.conf.
@@ -74,10 +76,10 @@ func TestTheExampleSnmpdConfSendsEncryptedInformsAndTraps(t *testing.T) {
 	need(t, "snmptrapd", "snmptrapd")
 	const known = "createUser trapper SHA-256 CHANGE-THE-AUTH-PASSPHRASE AES CHANGE-THE-PRIV-PASSPHRASE\nauthUser log trapper priv\n"
 	const community = "authCommunity log CHANGE-THE-COMMUNITY\n"
-	informed := receive(t, freeAddr(t, "udp"), t.TempDir(), known)
-	oldInformed := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
-	oldTrapped := receive(t, freeAddr(t, "udp"), t.TempDir(), community)
-	trapAddr := freeAddr(t, "udp")
+	informed := receive(t, porttest.Addr(t), t.TempDir(), known)
+	oldInformed := receive(t, porttest.Addr(t), t.TempDir(), community)
+	oldTrapped := receive(t, porttest.Addr(t), t.TempDir(), community)
+	trapAddr := porttest.Addr(t)
 	// On a busy machine an acknowledgement takes longer than one second, and the notification
 	// would be sent again.
 	snmpd := hardened(t, "#trapsess", "trapsess", "-t 1 -r 1", "-t 20 -r 1", informs, informed.addr, traps, trapAddr, oldInforms, oldInformed.addr, oldTraps, oldTrapped.addr)

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // snmpttConf is snmptt.ini for one call of snmptt per notification.
@@ -49,7 +51,7 @@ func TestSnmpttLogsTheSeverityOfEachNotification(t *testing.T) {
 		t.Fatalf("pnagent integrations: got %+v", r)
 	}
 	ini := write(t, "snmptt.ini", strings.NewReplacer("DIR", dir, "FILE", filepath.Join(files, "snmptt", "snmptt.conf.pnagent")).Replace(snmpttConf))
-	sink := freeAddr(t, "udp")
+	sink := porttest.Addr(t)
 	conf := write(t, "snmptrapd.conf", "disableAuthorization yes\ntraphandle default "+snmptt+" --ini="+ini+"\n")
 	trapd := start(t, need(t, "env", "coreutils"), "SNMP_PERSISTENT_DIR="+t.TempDir(), snmptrapd, "-f", "-Lo", "-m", "", "-On", "-C", "-c", conf, "udp:"+sink)
 	until(t, "snmptrapd is there", func() error {

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -128,7 +129,7 @@ func TestTheCommandLineOfTheEmptyPageConnectsAnEngine(t *testing.T) {
 func TestThePageSaysWhatTheSidecarHasOfNATSAndEngines(t *testing.T) {
 	t.Parallel()
 	b := browsertest.Start(t).Tab(t)
-	_, port, _ := strings.Cut(freeAddr(t, "tcp"), ":")
+	port := porttest.Port(t)
 	natsURL := "nats://127.0.0.1:" + port
 	bus := func() *process { return start(t, built.nats, "--addr", "127.0.0.1", "--port", port) }
 	side := serve(t, natsURL, "--mib-dir", "")
@@ -326,7 +327,7 @@ func TestThePageSaysWhyTheSidecarRefusesIt(t *testing.T) {
 		}
 		return write(t, "web.yaml", fmt.Sprintf("basic_auth_users:\n  anna: %s\n", hash))
 	}
-	addr := freeAddr(t, "tcp")
+	addr := porttest.Addr(t)
 	guarded := serve(t, natsURL, "--mib-dir", "", "--web.listen-address", addr, "--web.config.file", users("before"))
 	first.Login("anna", "before")
 	first.Open("http://" + addr + "/")

@@ -21,6 +21,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // terminal is a program on a pseudo-terminal.
@@ -168,7 +169,7 @@ func TestTopLeavesTheTerminalAsItWasOnSignals(t *testing.T) {
 
 func TestTopWaitsForASidecarThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	x := onTerminal(t, "top", "--url", "http://"+freeAddr(t, "tcp"))
+	x := onTerminal(t, "top", "--url", "http://"+porttest.Addr(t))
 	x.shows(t, 0, "no answer")
 	x.shows(t, 0, "connection refused")
 	x.press(t, "\x03")
@@ -197,8 +198,8 @@ func TestTopRefusesWhatIsNoTerminal(t *testing.T) {
 	t.Parallel()
 	wantFailure(t, pnagent(t, "top"), 2, "standard output is no terminal; expected one, or --once")
 	wantFailure(t, pnagent(t, "top", "--once", "--url", "ftp://localhost:9797"), 2, "--url: .*expected http://HOST:PORT")
-	wantFailure(t, pnagent(t, "top", "--once", "--url", freeAddr(t, "tcp")), 1, "asking the sidecar: .*connection refused")
-	wantFailure(t, pnagent(t, "top", "--once", "--url", "http://"+freeAddr(t, "tcp")), 1, "asking the sidecar: .*connection refused")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", porttest.Addr(t)), 1, "asking the sidecar: .*connection refused")
+	wantFailure(t, pnagent(t, "top", "--once", "--url", "http://"+porttest.Addr(t)), 1, "asking the sidecar: .*connection refused")
 	wantFailure(t, pnagent(t, "top", "--once", "--http.config.file", "/nowhere"), 1, "reading /nowhere: .*no such file")
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -96,7 +97,7 @@ func TestStuckTokensNotifyWithoutSnmpd(t *testing.T) {
 			if c.user != "" {
 				c.flags = append(c.flags, "--snmp.users-file", snmpUsers(t), "--state-dir", state)
 			}
-			sink, dead := snmptest.StartTrapd(t, "createUser -e 0x"+engine+user, "createUser"+user), freeAddr(t, "udp")
+			sink, dead := snmptest.StartTrapd(t, "createUser -e 0x"+engine+user, "createUser"+user), porttest.Addr(t)
 			natsURL := startNATS(t)
 			side := serve(t, natsURL, append(c.flags, "--alarms", write(t, "alarms.yaml", impatient),
 				"--snmp.trap-sink", dead, "--snmp.trap-sink", sink.Addr)...)

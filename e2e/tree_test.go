@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/telemetry"
@@ -27,12 +28,12 @@ const upper = "petrinet.root"
 // directly.
 func serveRoot(t *testing.T, natsURL string) *sidecar {
 	t.Helper()
-	return serve(t, natsURL, "--nats.prefix", upper, "--snmp", freeAddr(t, "udp"), "--mib-dir", "")
+	return serve(t, natsURL, "--nats.prefix", upper, "--snmp", porttest.Addr(t), "--mib-dir", "")
 }
 
 func serveFlat(t *testing.T, natsURL string) *sidecar {
 	t.Helper()
-	return serve(t, natsURL, "--snmp", freeAddr(t, "udp"), "--mib-dir", "")
+	return serve(t, natsURL, "--snmp", porttest.Addr(t), "--mib-dir", "")
 }
 
 // serveShare runs one below: it keeps its counters in the same place whenever it starts.

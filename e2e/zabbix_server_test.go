@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 const (
@@ -109,7 +110,7 @@ func (z *zabbix) postgres(t *testing.T, psql string) (port string) {
 		t.Skip("PostgreSQL's server is not installed (Debian package postgresql)")
 	}
 	bin, data := found[len(found)-1], filepath.Join(z.dir, "data")
-	_, port, _ = net.SplitHostPort(freeAddr(t, "tcp"))
+	port = porttest.Port(t)
 	z.run(t, z.command(bin+"/initdb", "-D", data, "-A", "trust", "-U", "zabbix", "--no-sync", "-E", "UTF8", "--locale=C"))
 	z.run(t, z.command(bin+"/pg_ctl", "-D", data, "-w", "-l", data+".log", "start", "-o", "-p "+port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+z.dir+
 		" -c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=64MB"))
@@ -134,7 +135,7 @@ func (z *zabbix) postgres(t *testing.T, psql string) (port string) {
 // serve starts the server and the frontend, and logs in.
 func (z *zabbix) serve(t *testing.T, server, php, database string) {
 	t.Helper()
-	_, port, _ := net.SplitHostPort(freeAddr(t, "tcp"))
+	port := porttest.Port(t)
 	z.file(t, "traps", "")
 	conf := z.file(t, "zabbix_server.conf", strings.NewReplacer("DIR", z.dir, "DATABASE", database, "PORT", port).Replace(`ListenIP=127.0.0.1
 ListenPort=PORT
@@ -202,7 +203,7 @@ $IMAGE_FORMAT_DEFAULT = IMAGE_FORMAT_PNG;
 	if err := os.WriteFile(class, []byte(before+"const CONFIG_FILE_PATH = '"+conf+"'"+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	addr := freeAddr(t, "tcp")
+	addr := porttest.Addr(t)
 	start(t, php, "-S", addr, "-t", tree)
 	z.url = "http://" + addr + "/api_jsonrpc.php"
 }

@@ -56,7 +56,7 @@ type Config struct {
 	// does not close it.
 	Journal journal.Log
 	// ShowData are the names of the fields of tokens' data that answers to requests about
-	// instances hold, at most MaxShown. They may be about persons. nil shows none.
+	// instances hold, at most MaxShown and each once. They may be about persons. nil shows none.
 	ShowData []string
 	// SnapshotAfter is how many bytes of commits the journal grows by before
 	// the state is saved and they can be removed; 0 for 64 MiB.
@@ -203,8 +203,9 @@ func (cfg *Config) check() error {
 			return fmt.Errorf("%w: %d %s; expected %d or more", ErrConfig, n.n, n.of, n.least)
 		}
 	}
-	if len(cfg.ShowData) > MaxShown || slices.Contains(cfg.ShowData, "") {
-		return fmt.Errorf("%w: %d fields of data to show: %q; expected at most %d names", ErrConfig, len(cfg.ShowData), cfg.ShowData, MaxShown)
+	names := slices.Compact(slices.Sorted(slices.Values(cfg.ShowData)))
+	if len(names) > MaxShown || len(names) < len(cfg.ShowData) || slices.Contains(names, "") {
+		return fmt.Errorf("%w: %d fields of data to show: %q; expected at most %d names, each once", ErrConfig, len(cfg.ShowData), cfg.ShowData, MaxShown)
 	}
 	return nil
 }

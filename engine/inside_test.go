@@ -164,8 +164,12 @@ func TestTokensAreFoundByNameAndData(t *testing.T) {
 	}
 }
 
-func TestOnlyAFewFieldsOfDataAreShown(t *testing.T) {
-	for _, names := range [][]string{{""}, make([]string, MaxShown+1)} {
+func TestAFewFieldsOfDataAreShownEachOnce(t *testing.T) {
+	var many []string
+	for i := range MaxShown + 1 {
+		many = append(many, fmt.Sprint("field-", i))
+	}
+	for _, names := range [][]string{{""}, {"a", "b", "a"}, many} {
 		cfg := Config{Source: "s", Nets: []NetConfig{working(t, "n", 0, manual)}, Instances: 1, Workers: 1, ShowData: names}
 		if _, err := New(cfg); !errors.Is(err, ErrConfig) {
 			t.Errorf("%q: got %v; want ErrConfig", names, err)

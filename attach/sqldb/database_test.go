@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // timesMapping reads both types of time that MariaDB has.
@@ -197,7 +198,7 @@ func postgresDB(t *testing.T, address string) *sql.DB {
 // newPgBouncer starts PgBouncer, which pools transactions of a server, or skips the test.
 func newPgBouncer(t *testing.T, s *server) (address string) {
 	t.Helper()
-	program, dir, port := enginetest.Program(t, "pgbouncer"), s.dir, enginetest.FreePort(t)
+	program, dir, port := enginetest.Program(t, "pgbouncer"), s.dir, porttest.Port(t)
 	file := dir + "/pgbouncer.ini"
 	text := "[databases]\npostgres = host=127.0.0.1 port=" + s.port + " user=pn\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " + port +
 		"\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -23,7 +24,7 @@ func newPrefect(t *testing.T, database string) *engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, home := enginetest.FreePort(t), t.TempDir()
+	port, home := porttest.Port(t), t.TempDir()
 	cmd := exec.Command(enginetest.Python(t, filepath.Join(dir, "prefect3.txt")), filepath.Join(dir, "engine.py"), port)
 	cmd.Env = append(cmd.Environ(), "PREFECT_HOME="+home, "PREFECT_PROFILES_PATH="+home+"/profiles.toml", "PREFECT_API_DATABASE_CONNECTION_URL="+database,
 		"PREFECT_API_URL=http://127.0.0.1:"+port+"/api", "PREFECT_SERVER_EPHEMERAL_ENABLED=false", "PREFECT_SERVER_ANALYTICS_ENABLED=false", "DO_NOT_TRACK=1",

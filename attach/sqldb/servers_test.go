@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // until waits until check returns "", which otherwise says what is missing.
@@ -46,7 +47,7 @@ type server struct {
 // another user.
 func newServer(t *testing.T, owner string) *server {
 	t.Helper()
-	s := &server{t: t, port: enginetest.FreePort(t)}
+	s := &server{t: t, port: porttest.Port(t)}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pnagent-sql-"); err != nil {
 		t.Fatal(err)
@@ -87,7 +88,7 @@ func newPostgres(t *testing.T) *server {
 		return "postgres://pnagent:secret@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
 	}
 	s.replicate = func() string {
-		port, standby := enginetest.FreePort(t), s.dir+"/standby"
+		port, standby := porttest.Port(t), s.dir+"/standby"
 		s.run(backup, "-h", "127.0.0.1", "-p", s.port, "-U", "pn", "-D", standby, "-R", "-X", "stream", "-c", "fast", "--no-sync")
 		start, kill := s.postgres(standby, port)
 		start()

@@ -213,7 +213,7 @@ func (b *Tab) Held() Held {
 	b.t.Helper()
 	least := Held{math.Inf(1), math.MaxInt64, math.MaxInt64}
 	for range collections {
-		time.Sleep(heldFor / collections)
+		<-time.After(heldFor / collections)
 		if _, err := chromedp.Call(b.ctx, heapprofiler.CollectGarbage, cdp.Empty{}); err != nil {
 			b.t.Fatal(err)
 		}

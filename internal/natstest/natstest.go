@@ -38,7 +38,7 @@ func Bubble(t *testing.T, test func(t *testing.T)) {
 	dropPools()
 	defer dropPools()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(drainsFor) })
+		t.Cleanup(func() { <-time.After(drainsFor) })
 		test(t)
 	})
 }

@@ -4,11 +4,6 @@ package snmptest
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -168,29 +163,4 @@ func shortTempDir(tb testing.TB) string {
 	}
 	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
 	return dir
-}
-
-// freeAddr returns a free address of 127.0.0.1. Its port is outside the range of
-// ephemeral ports, so that no other process gets it before the daemon starts or while
-// the daemon is restarted.
-func freeAddr(tb testing.TB, network string) string {
-	tb.Helper()
-	var config net.ListenConfig
-	for {
-		addr := fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
-		var taken io.Closer
-		var err error
-		if network == "udp" {
-			taken, err = config.ListenPacket(tb.Context(), "udp", addr)
-		} else {
-			taken, err = config.Listen(tb.Context(), "tcp", addr)
-		}
-		switch {
-		case err == nil:
-			_ = taken.Close() // nothing was sent
-			return addr
-		case !errors.Is(err, syscall.EADDRINUSE):
-			tb.Fatal(err)
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/pausetest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // Config says what is special about a snmpd.
@@ -33,10 +34,10 @@ type Snmpd struct {
 func Start(tb testing.TB, config Config) *Snmpd {
 	tb.Helper()
 	s := &Snmpd{daemon: newDaemon(tb, "snmpd")}
-	s.Addr = freeAddr(tb, "udp")
+	s.Addr = porttest.Addr(tb)
 	s.AgentX = "unix:" + filepath.Join(s.dir, "agentx")
 	if config.TCP {
-		s.AgentX = "tcp:" + freeAddr(tb, "tcp")
+		s.AgentX = "tcp:" + porttest.Addr(tb)
 	}
 	s.configure(tb, append([]string{
 		"agentAddress udp:" + s.Addr,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
@@ -34,7 +35,7 @@ const coldStart = "1.3.6.1.6.3.1.1.5.1"
 // ends with the test. The lines are added to its configuration.
 func StartTrapd(tb testing.TB, lines ...string) *Snmptrapd {
 	tb.Helper()
-	d := &Snmptrapd{Addr: freeAddr(tb, "udp"), daemon: newDaemon(tb, "snmptrapd")}
+	d := &Snmptrapd{Addr: porttest.Addr(tb), daemon: newDaemon(tb, "snmptrapd")}
 	d.daemon.configure(tb, append(lines, "disableAuthorization yes"), "-m", "", "-OnUex", "-n", "-X",
 		"-F", marker+`%P\n%V\n%v\n`+end+`\n`, "udp:"+d.Addr)
 	d.daemon.start(tb, func(ctx context.Context) error {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
 	"mime"
 	"net"
 	"net/http"
@@ -19,11 +18,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/internal/httpserver"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // fake serves the API of the live page for scripted nets, and the page.
@@ -52,23 +51,14 @@ type fake struct {
 	refuse    func(http.ResponseWriter, *http.Request) bool // answers a request of the API instead of the fake
 }
 
-// newFake serves nets until the test ends. Its port is outside the range from
-// which the system assigns ports, so that no other process gets it while the fake
-// is stopped.
+// newFake serves nets until the test ends.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
 	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour(), changed: make(chan struct{})}
-	for {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			f.serve(l)
-			t.Cleanup(f.close)
-			return f
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
-		}
-	}
+	f.addr = porttest.Addr(t)
+	f.start()
+	t.Cleanup(f.close)
+	return f
 }
 
 func (f *fake) url() string { return "http://" + f.addr + "/" }

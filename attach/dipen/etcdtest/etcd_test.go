@@ -3,21 +3,19 @@
 package etcdtest
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/server/v3/embed"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // etcd is a real etcd of one member, without fsync. Clients connect through a
@@ -35,7 +33,7 @@ func startEtcd(t *testing.T, tls bool) *etcd {
 	t.Helper()
 	s := &etcd{t: t, dir: t.TempDir(), tls: tls}
 	for i := range s.urls {
-		s.urls[i] = url.URL{Scheme: "http", Host: freeAddr(t)}
+		s.urls[i] = url.URL{Scheme: "http", Host: porttest.Addr(t)}
 	}
 	if tls {
 		s.urls[0].Scheme = "https"
@@ -194,22 +192,6 @@ func (p *proxy) cut(is bool) {
 	if is {
 		for c := range p.conns {
 			_ = c.Close()
-		}
-	}
-}
-
-// freeAddr returns an address without a listener. Its port is outside the range
-// from which systems assign ports, because etcd is restarted there.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	for {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			t.Fatal(err)
 		}
 	}
 }

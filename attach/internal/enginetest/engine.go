@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,21 +37,6 @@ func Program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// FreePort returns a TCP port of 127.0.0.1 that is free now.
-func FreePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // Jars returns a directory with the libraries of a pom.xml, or skips the test. settings

@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	diff "github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // Page types the commands of a document of an adapter, at free ports and with the
@@ -50,7 +52,7 @@ func Follow(t *testing.T, document, section, nats string, replace ...string) *Pa
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Page{t: t, dir: t.TempDir(), text: string(text), snmp: "127.0.0.1:" + FreePort(t), web: "127.0.0.1:" + FreePort(t), own: "127.0.0.1:" + FreePort(t)}
+	p := &Page{t: t, dir: t.TempDir(), text: string(text), snmp: porttest.Addr(t), web: porttest.Addr(t), own: porttest.Addr(t)}
 	p.build()
 	p.replace = strings.NewReplacer(append(replace, "nats-server &\n", "", "nats://127.0.0.1:4222", nats,
 		"127.0.0.1:1161", p.snmp, "127.0.0.1:9797", p.web, "127.0.0.1:9798", p.own,

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // numbers are what differs from run to run in the output of a document.
@@ -31,7 +33,7 @@ func TestTheDocumentWordForWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := func() string { _, p, _ := strings.Cut(freeAddress(t), ":"); return p }
+	port := func() string { return porttest.Port(t) }
 	web := port()
 	there := strings.NewReplacer("nats-server &", "nats-server -a 127.0.0.1 -p 4222 &\n", "127.0.0.1:7233", s.address, "4222", port(), "1161", port(), "9798", port(),
 		"9797", web, `--mib-dir ""`, `--mib-dir "" --web.listen-address 127.0.0.1:`+web)

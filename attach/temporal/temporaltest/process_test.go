@@ -19,6 +19,7 @@ import (
 	"github.com/gosnmp/gosnmp"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // programs builds pnagent and a NATS server into the directory of TestMain.
@@ -82,7 +83,7 @@ type faces struct {
 
 func newFaces(t *testing.T) *faces {
 	t.Helper()
-	f := &faces{t: t, nats: freeAddress(t), web: freeAddress(t), udp: freeAddress(t)}
+	f := &faces{t: t, nats: porttest.Addr(t), web: porttest.Addr(t), udp: porttest.Addr(t)}
 	_, port, _ := strings.Cut(f.nats, ":")
 	run(t, "nats-server", "-a", "127.0.0.1", "-p", port)
 	run(t, "pnagent", "serve", "--nats", "nats://"+f.nats, "--snmp", f.udp, "--mib-dir", "", "--web.listen-address", f.web)

@@ -4,7 +4,6 @@ package temporaltest
 
 import (
 	"context"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 const (
@@ -99,7 +99,7 @@ func newServer(t *testing.T) *server {
 	if _, why := building(); why != "" {
 		t.Skip(why)
 	}
-	s := &server{t: t, address: freeAddress(t), database: filepath.Join(t.TempDir(), "temporal.db")}
+	s := &server{t: t, address: porttest.Addr(t), database: filepath.Join(t.TempDir(), "temporal.db")}
 	var err error
 	if s.conn, err = grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials())); err != nil {
 		t.Fatal(err)
@@ -109,16 +109,6 @@ func newServer(t *testing.T) *server {
 	s.start()
 	t.Cleanup(s.kill)
 	return s
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // start starts the server and waits until it answers. It takes more ports than its

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"go.temporal.io/api/enums/v1"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // authority signs certificates, which are written with their keys into a directory.
@@ -137,7 +139,7 @@ func TestTLSWithACertificateOfTheClient(t *testing.T) {
 		"the certificate of another authority": append(trust[:2:2], "--tls-cert", other.file("ca.pem"), "--tls-key", other.file("ca.key")),
 		"an unknown server":                    {"--tls", "--tls-cert", ca.file("client.pem"), "--tls-key", ca.file("client.key")},
 	} {
-		own := freeAddress(t)
+		own := porttest.Addr(t)
 		refused := f.attach(behind, append(flags, "--web.listen-address", own)...)
 		until(t, rule+" is refused", func() string {
 			text := get(t, own, "/metrics")

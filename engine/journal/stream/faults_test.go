@@ -20,6 +20,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // persist appends commits, each with its number as text, until all up to upTo
@@ -291,28 +292,18 @@ func TestAServerThatStartsAgain(t *testing.T) {
 	wantAll(t, l, upTo, received())
 }
 
-// freePorts returns ports that are free when it returns.
-func freePorts(t *testing.T, n int) []int {
-	t.Helper()
-	var ports []int
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
-	}
-	return ports
-}
-
 // startCluster starts a cluster of three servers with JetStream.
 func startCluster(t *testing.T) (servers []*server.Server, urls string) {
 	t.Helper()
-	ports := freePorts(t, 3)
+	var ports []int
 	var routes []*url.URL
-	for _, p := range ports {
-		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", p)})
+	for range 3 {
+		addr, err := net.ResolveTCPAddr("tcp", porttest.Addr(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports = append(ports, addr.Port)
+		routes = append(routes, &url.URL{Scheme: "nats", Host: addr.String()})
 	}
 	var all []string
 	for i, p := range ports {

@@ -5,7 +5,6 @@ package locks
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -14,6 +13,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 const (
@@ -28,7 +29,7 @@ func start(t testing.TB, sync bool) string {
 	t.Helper()
 	cfg := embed.NewConfig()
 	cfg.Dir, cfg.UnsafeNoFsync, cfg.LogLevel = t.TempDir(), !sync, "fatal"
-	client, peer := freeURL(t), freeURL(t)
+	client, peer := url.URL{Scheme: "http", Host: porttest.Addr(t)}, url.URL{Scheme: "http", Host: porttest.Addr(t)}
 	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = []url.URL{client}, []url.URL{client}
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = []url.URL{peer}, []url.URL{peer}
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
@@ -43,17 +44,6 @@ func start(t testing.TB, sync bool) string {
 		t.Fatal("etcd does not begin")
 	}
 	return client.String()
-}
-
-// freeURL returns a URL without a listener.
-func freeURL(t testing.TB) url.URL {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return url.URL{Scheme: "http", Host: l.Addr().String()}
 }
 
 func connect(t testing.TB, url string) *clientv3.Client {

@@ -41,6 +41,7 @@ func listen(t *testing.T, nc *nats.Conn, subject string, take func(data []byte))
 // publish publishes data and waits until the members have taken it.
 func publish(t *testing.T, nc *nats.Conn, subject string, data []byte) {
 	t.Helper()
+	synctest.Wait() // until the server has the subscriptions
 	if err := nc.Publish(subject, data); err != nil {
 		t.Fatal(err)
 	}

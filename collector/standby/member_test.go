@@ -90,9 +90,7 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 
 		nc := connect()
 		for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", MaxMessage+1)} {
-			if err := nc.Publish(subject, []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			publish(t, nc, subject, []byte(text))
 		}
 		want := map[Reason]uint64{}
 		for _, reason := range Reasons() {

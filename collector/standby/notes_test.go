@@ -108,9 +108,7 @@ func TestAPageOfNotesThatCannotBeReadIsCounted(t *testing.T) {
 		m, _ := run(t, Config{Conn: connect(), Subject: "petrinet.v1.sidecars.test", Notes: p.notes()})
 		nc := connect()
 		for _, page := range []string{"no line", `{"version":1,"id":"x"}` + "\nbad", `{"version":1,"id":"x"}` + "\ngood"} {
-			if err := nc.Publish("petrinet.v1.sidecars.test-notes", []byte(page)); err != nil {
-				t.Fatal(err)
-			}
+			publish(t, nc, "petrinet.v1.sidecars.test-notes", []byte(page))
 		}
 		until(t, "what can be read is taken", p.has("good"))
 		if k := m.Counters().Rejected; k[NotJSON] != 1 || k[BadPage] != 1 {

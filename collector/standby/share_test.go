@@ -90,9 +90,7 @@ func TestANewMemberRequestsTheAlarmsAndTakesEachPageOnce(t *testing.T) {
 		until(t, "the other member takes its alarms", func() error { return a.has([]string{"of-b"}) })
 		nc := connect()
 		for _, page := range []string{"", "{}\n", "no line", `{"version":2,"id":"x"}` + "\n", `{"version":1,"id":"x"}` + "\nbad", strings.Repeat(" ", maxHead) + "{}\n"} {
-			if err := nc.Publish(cfg.Subject+"-alarms", []byte(page)); err != nil {
-				t.Fatal(err)
-			}
+			publish(t, nc, cfg.Subject+"-alarms", []byte(page))
 		}
 		until(t, "invalid pages are counted", func() error {
 			k := a.member.Counters().Rejected

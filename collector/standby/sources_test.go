@@ -96,9 +96,7 @@ func TestInvalidParcelsAreCountedAndUnrequestedOnesIgnored(t *testing.T) {
 		whole := Parcel{Version: Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
 		elsewhere := Parcel{Version: Version, ID: "x", To: "y", Ask: true}
 		for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
-			if err := nc.Publish("s-sources", []byte(text)); err != nil {
-				t.Fatal(err)
-			}
+			publish(t, nc, "s-sources", []byte(text))
 		}
 		until(t, "invalid parcels are counted", func() error {
 			k := m.Counters().Rejected

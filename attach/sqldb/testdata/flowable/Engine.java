@@ -99,7 +99,14 @@ public class Engine {
         }
         break;
       case "lock": // TOPIC WORKER
-        engine.getManagementService().createExternalWorkerJobAcquireBuilder().topic(c[1], Duration.ofHours(1)).acquireAndLock(1, c[2]);
+        // A worker gets nothing while the executor has the lock of the instance, and asks again.
+        for (int tries = 1; engine.getManagementService().createExternalWorkerJobAcquireBuilder()
+            .topic(c[1], Duration.ofHours(1)).acquireAndLock(1, c[2]).isEmpty(); tries++) {
+          if (tries == 300) {
+            throw new IllegalStateException("no job of topic " + c[1] + " can be locked");
+          }
+          Thread.sleep(100);
+        }
         break;
       case "suspend": // KEY
         for (ProcessInstance p : engine.getRuntimeService().createProcessInstanceQuery().processDefinitionKey(c[1]).list()) {

@@ -98,7 +98,7 @@ type TransitionDiff struct {
 // a moment of the past.
 type PlaceDetail struct {
 	Place
-	At       Time     `json:"at,omitzero"`        // of the moment; absent for now
+	At       Time     `json:"at,omitzero"`        // of the moment; absent if it is the present
 	Archive  bool     `json:"archive,omitempty"`  // it is from Prometheus
 	Series   Series   `json:"series"`             // time, tokens and age of the oldest
 	Commands []string `json:"commands,omitempty"` // command lines that act on its oldest token
@@ -109,7 +109,7 @@ type PlaceDetail struct {
 // TransitionDetail is one transition: GET /api/v1/transition, as PlaceDetail.
 type TransitionDetail struct {
 	Transition
-	At      Time     `json:"at,omitzero"`       // of the moment; absent for now
+	At      Time     `json:"at,omitzero"`       // of the moment; absent if it is the present
 	Archive bool     `json:"archive,omitempty"` // it is from Prometheus
 	Blocks  *[]Block `json:"blocks,omitempty"`  // the conditions that block it
 	Series  Series   `json:"series"`            // time, firings per second and running firings

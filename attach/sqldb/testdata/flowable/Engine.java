@@ -52,14 +52,15 @@ public class Engine {
     System.out.println("ok");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line; (line = in.readLine()) != null; ) {
-      // A database that was killed leaves connections in the pool that fail once.
+      // A database that was killed leaves connections in the pool that fail once. A
+      // worker gets nothing while the executor has the lock of the instance.
       for (int tries = 1; ; tries++) {
         try {
           run(line.split(" "), Path.of(args[2]));
           System.out.println("ok");
           break;
         } catch (PersistenceException | FlowableOptimisticLockingException e) {
-          if (tries == 20) {
+          if (tries == 300) {
             System.out.println("error " + e.toString().replace('\n', ' '));
             break;
           }
@@ -99,13 +100,9 @@ public class Engine {
         }
         break;
       case "lock": // TOPIC WORKER
-        // A worker gets nothing while the executor has the lock of the instance, and asks again.
-        for (int tries = 1; engine.getManagementService().createExternalWorkerJobAcquireBuilder()
-            .topic(c[1], Duration.ofHours(1)).acquireAndLock(1, c[2]).isEmpty(); tries++) {
-          if (tries == 300) {
-            throw new IllegalStateException("no job of topic " + c[1] + " can be locked");
-          }
-          Thread.sleep(100);
+        if (engine.getManagementService().createExternalWorkerJobAcquireBuilder()
+            .topic(c[1], Duration.ofHours(1)).acquireAndLock(1, c[2]).isEmpty()) {
+          throw new FlowableOptimisticLockingException("no job of topic " + c[1] + " can be locked");
         }
         break;
       case "suspend": // KEY

@@ -103,7 +103,7 @@ func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64)
 		}
 	}
 	rows := b.plan.find(view, state, &b.sources, b.rows)
-	b.served.Store(&served{b.root, b.plan, rows.sources})
+	b.served.Store(newServed(b.root, b.plan, rows.sources, b.sources.known))
 	if err := b.lay(rows); err != nil {
 		return nil, errors.Join(numberErr, fmt.Errorf("lay out the table of a view: %w", err))
 	}
@@ -266,7 +266,8 @@ type sourceNumbers struct {
 	last  uint32
 }
 
-// number returns the sources by number and forgets missing ones.
+// number returns the sources by number and forgets missing ones. It makes a new map of those
+// that are known, which is never changed.
 func (s *sourceNumbers) number(sources []collector.Source) []sourceAt {
 	all := make([]sourceAt, 0, len(sources))
 	known := make(map[[2]string]uint32, len(sources))

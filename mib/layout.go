@@ -27,6 +27,14 @@ const (
 	subTransitions = 3
 )
 
+// Sub-identifiers of the tables of PETRINET-MIB to which alarms point.
+const (
+	tableNets        = 2
+	tablePlaces      = 3
+	tableTransitions = 5
+	tableSources     = 8
+)
+
 // description has all columns, made once for a Builder.
 type description struct {
 	agent       []column[agentRow]

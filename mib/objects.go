@@ -81,7 +81,7 @@ type netRow struct {
 
 func netTable() table {
 	return table{
-		sub: 2, name: "net", must: true,
+		sub: tableNets, name: "net", must: true,
 		text:    "All nets, each summed over all its sources and instances. Begin here: pnNetOldestAge shows where something is stuck, pnNetDeadlockedInstances where an operator has to act, pnNetSourcesStale what may be out of date.",
 		rowText: "One net of which a message came since the agent started.",
 		index:   []string{"pnNetIndex"},
@@ -166,7 +166,7 @@ type placeRow struct {
 
 func placeTable() table {
 	return table{
-		sub: 3, name: "place", must: true,
+		sub: tablePlaces, name: "place", must: true,
 		text:    "The places of every net, each summed over all sources and instances. Sort by pnPlaceOldestAge: of the places with pnPlaceFinal false(2), the one at the top is where to look, and pnStuckTable shows what its tokens wait for.",
 		rowText: "One place of the net.", reference: petriNets,
 		index: []string{"pnNetIndex", "pnPlaceIndex"},

@@ -23,7 +23,7 @@ type transitionRow struct {
 
 func transitionTable() table {
 	return table{
-		sub: 5, name: "transition", must: true,
+		sub: tableTransitions, name: "transition", must: true,
 		text:    "The transitions of every net, each summed over all sources and instances. Sort by pnTransitionEnabledAge for work that is not done, by pnTransitionRunningAge for work that hangs.",
 		rowText: "One transition of the net.", reference: petriNets,
 		index: []string{"pnNetIndex", "pnTransitionIndex"},
@@ -170,7 +170,7 @@ type sourceRow struct {
 
 func sourceTable() table {
 	return table{
-		sub: 8, name: "source", must: true,
+		sub: tableSources, name: "source", must: true,
 		text:    "All sources: each is one engine's report of one net. Look here before you trust anything else: the numbers of a stale source are old.",
 		rowText: "One source. It stays after the source is gone, as long as there is room.",
 		index:   []string{"pnSourceIndex"},

@@ -58,9 +58,10 @@ type Config struct {
 	// its counters continue. If whole is true, that is the state of all sources.
 	// Otherwise the state would cost too much, and it is only what the View shows,
 	// so that no counter falls. Run calls Keep once more when it ends, with a
-	// state. The View is not shown before Keep returns. If Keep is nil, each
-	// process counts from zero.
-	Keep func(state []byte, whole bool)
+	// state. The View is not shown before Keep returns. What has not changed since
+	// Keep returned true is not made again, except for a state once a minute. If
+	// Keep is nil, each process counts from zero.
+	Keep func(state []byte, whole bool) (kept bool)
 
 	Log *slog.Logger
 }
@@ -297,7 +298,9 @@ func (c *Collector) tick(ctx context.Context, now int64) {
 	c.logSilence(now)
 	view, kept, whole := c.look(ctx, now)
 	if kept != nil {
-		c.cfg.Keep(c.save(kept), whole)
+		if c.cfg.Keep(c.save(kept), whole) {
+			c.saver.note(kept.of, whole)
+		}
 	}
 	c.view.Store(view)
 }
@@ -340,12 +343,14 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
 	c.merger.setPresent(view)
 	c.ask(ctx, asks)
-	switch whole = c.saver.due(now); {
+	switch whole = c.saver.due(now, c.merger.revision); {
 	case c.cfg.Keep == nil:
 		return view, nil, false
 	case whole:
 		c.saving = c.saver.begin(c.merger)
 		return view, c.saving, true
+	case c.saver.kept == c.merger.revision:
+		return view, nil, false
 	}
 	return view, c.saver.beginShown(c.merger), false
 }

@@ -308,13 +308,13 @@ func TestOnlyProcessesThatRanBeforeCountFromHere(t *testing.T) {
 // second.
 func TestStatesTakeABoundedRate(t *testing.T) {
 	k := saver{}
-	if !k.due(t0) {
+	if !k.due(t0, 1) {
 		t.Error("the first state is not due")
 	}
 	for size, wait := range map[int]int64{0: 0, saveRate: 1e6, 12 * saveRate: 12e6} {
 		k = saver{size: size, savedAt: t0}
-		if !k.due(t0+wait) || wait > 0 && k.due(t0+wait-1) {
-			t.Errorf("after a state of %d bytes one is due after %d µs: %v", size, wait, k.due(t0+wait))
+		if !k.due(t0+wait, 1) || wait > 0 && k.due(t0+wait-1, 1) {
+			t.Errorf("after a state of %d bytes one is due after %d µs: %v", size, wait, k.due(t0+wait, 1))
 		}
 	}
 }

@@ -63,6 +63,7 @@ type Merger struct {
 	refusedSources map[refusedKey]*source // sources that are refused and not held
 	counted        bool                   // traffic changed since the last tick
 	touched        bool                   // View.Sources changed since the last tick
+	revision       uint64                 // counts the ticks that found a change of what a state has
 	view           *View
 }
 

@@ -63,11 +63,12 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	p := publish(t, nc, "a", lineNet("order", 2, 1), 3)
 	var state []byte
 	kept := make(chan []byte, 1)
-	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(s []byte, _ bool) {
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(s []byte, _ bool) bool {
 		select {
 		case kept <- s:
 		default:
 		}
+		return false
 	}})
 	until(t, c, "up", func(v *View) bool {
 		state = <-kept

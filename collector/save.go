@@ -111,6 +111,8 @@ type saver struct {
 	definitions map[string]definition // by net
 	size        int                   // of the last state
 	savedAt     int64                 // when that was
+	saved       uint64                // Merger.revision of the last state that was kept; 0 before
+	kept        uint64                // the same of the last state or shown counters
 }
 
 // snapshots appends records of snapshots.
@@ -124,8 +126,23 @@ type snapshots struct {
 // seconds.
 const saveRate = 4 << 20
 
+// restEvery is the time between two states while nothing changes, in microseconds. A state
+// also holds until when its sources were silent: after the process was killed, they count as
+// silent for at most this much less.
+const restEvery = 60e6
+
 // due reports whether to make a whole state, and not only what is shown.
-func (k *saver) due(now int64) bool { return now-k.savedAt >= int64(k.size)*1e6/saveRate }
+func (k *saver) due(now int64, revision uint64) bool {
+	passed := now - k.savedAt
+	return passed >= int64(k.size)*1e6/saveRate && (revision != k.saved || passed >= restEvery)
+}
+
+// note notes that the state or the shown counters of a revision were kept.
+func (k *saver) note(revision uint64, whole bool) {
+	if k.kept = revision; whole {
+		k.saved = revision
+	}
+}
 
 // definition is a union of definitions as PNML.
 type definition struct {

@@ -28,7 +28,8 @@ type saving struct {
 	k     *saver
 	live  snapshots // of sources
 	at    int64
-	whole bool // sources are kept as well
+	of    uint64 // Merger.revision
+	whole bool   // sources are kept as well
 	nets  []*savingNet
 	next  int // index of the net whose sources are saved next
 	errs  []error
@@ -80,7 +81,7 @@ func (k *saver) begin(m *Merger) *saving {
 
 // beginShown starts a state of what the last tick shows, without the sources.
 func (k *saver) beginShown(m *Merger) *saving {
-	v := &saving{k: k, at: m.view.At}
+	v := &saving{k: k, at: m.view.At, of: m.revision}
 	for _, n := range m.inOrder() {
 		if n.shown == nil {
 			continue

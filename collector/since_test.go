@@ -67,7 +67,7 @@ func TestMessagesOfOtherSharesAreShownByAShareOnly(t *testing.T) {
 func TestWholeStatesAreMadeAtALimitedRate(t *testing.T) {
 	m := firedBy(t, "a")
 	var k saver
-	if !k.due(t0) {
+	if !k.due(t0, m.revision) {
 		t.Error("the first state is not due")
 	}
 	if _, err := k.save(m); err != nil {
@@ -75,7 +75,7 @@ func TestWholeStatesAreMadeAtALimitedRate(t *testing.T) {
 	}
 	k.size = 3 * saveRate
 	for after, due := range map[int64]bool{0: false, 3e6 - 1: false, 3e6: true} {
-		if got := k.due(m.view.At + after); got != due {
+		if got := k.due(m.view.At+after, m.revision); got != due {
 			t.Errorf("%d µs after a state of 3 s is the next one due: %t", after, got)
 		}
 	}
@@ -126,7 +126,7 @@ func TestAFenceIsRefusedWithTheReason(t *testing.T) {
 // definition that could be published or kept, and that is logged once.
 func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
 	book := &logtest.Buffer{}
-	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) {}, Log: slog.New(slog.NewTextHandler(book, nil))})
+	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) bool { return true }, Log: slog.New(slog.NewTextHandler(book, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
 // definitions, so that it can be published and kept.
 func TestAUnionHasTheScopesOfItsDefinitions(t *testing.T) {
 	book := &logtest.Buffer{}
-	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) {}, Log: slog.New(slog.NewTextHandler(book, nil))})
+	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) bool { return true }, Log: slog.New(slog.NewTextHandler(book, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,10 +31,15 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 		view.Sources = m.shownSources()
 		view.States = StatesOf(view.Sources)
 	}
+	changed := m.revision == 0 || m.counted || m.touched
 	for _, n := range m.inOrder() {
+		changed = changed || n.changed
 		if n.union.def != nil {
 			view.Nets = append(view.Nets, n.show(now))
 		}
+	}
+	if changed {
+		m.revision++
 	}
 	m.setPresent(view)
 	m.counted, m.touched, m.view = false, false, view

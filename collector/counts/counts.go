@@ -169,14 +169,14 @@ func (d *Dir) Collector(cfg collector.Config) (*collector.Collector, error) {
 	return c, err
 }
 
-// keep writes a file. If that fails it leaves no usable file: the next process must not
-// begin below the counters shown.
-func (d *Dir) keep(counted []byte, whole bool) {
+// keep writes a file, and reports whether the directory has what it was given. If a write
+// fails it leaves no usable file: the next process must not begin below the counters shown.
+func (d *Dir) keep(counted []byte, whole bool) bool {
 	name := shownFile
 	if whole {
 		name = stateFile
 	} else if !d.whole {
-		return // of no use without a state
+		return false // of no use without a state
 	}
 	content := (&file{d.head, counted}).append(nil)
 	err := d.disk.Save(func() error { return d.replace(name, content) })
@@ -184,7 +184,7 @@ func (d *Dir) keep(counted []byte, whole bool) {
 		d.saves.Add(1)
 		d.bytes.Store(uint64(len(content)))
 		d.whole, d.failing = true, false
-		return
+		return true
 	}
 	d.failures.Add(1)
 	d.whole = d.whole && errors.Is(err, atomicfile.ErrSlow)
@@ -192,6 +192,7 @@ func (d *Dir) keep(counted []byte, whole bool) {
 		d.cfg.Log.Error("cannot keep the counters; after a restart they would begin at 0", "dir", d.cfg.Path, "err", err)
 	}
 	d.failing = true
+	return false
 }
 
 // replace replaces a file, or truncates both if that fails.

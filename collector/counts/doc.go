@@ -7,6 +7,8 @@
 // keeps its counters there, in two files. counters.state has everything that the next
 // process needs: the sums, and the last snapshot of each source. If that is large it is
 // written every few seconds, and in between counters.shown has only the counters shown.
+// While nothing is received and no source falls silent, only the state is written, once a
+// minute.
 // The files are written before a View is shown. The invariant: while the disk works, no
 // View shows more than the directory has, so no counter is less after a restart, however
 // the process ended.

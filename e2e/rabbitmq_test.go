@@ -6,13 +6,17 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,6 +32,7 @@ import (
 type rabbit struct {
 	stomp   string
 	metrics string // its Prometheus endpoint
+	env     []string
 }
 
 // startRabbit starts RabbitMQ in a temporary directory, with its metrics at a port.
@@ -53,6 +58,7 @@ func startRabbit(t *testing.T, web string) rabbit {
 		"RABBITMQ_DIST_PORT=" + port(), "RABBITMQ_PID_FILE=" + dir + "/pid", "RABBITMQ_CONF_ENV_FILE=/dev/null"}
 	startGroup(t, env, need(t, "epmd", "erlang-base"), "-port", names, "-address", "127.0.0.1")
 	startGroup(t, env, found[0])
+	r.env = env
 	until(t, "RabbitMQ runs", func() error {
 		resp, err := http.Get(r.metrics + "/metrics")
 		if err != nil {
@@ -61,6 +67,20 @@ func startRabbit(t *testing.T, web string) rabbit {
 		return resp.Body.Close()
 	})
 	return r
+}
+
+// ctl runs a command of the broker's administrator.
+func (r rabbit) ctl(t *testing.T, args ...string) {
+	t.Helper()
+	found, _ := filepath.Glob("/usr/lib/rabbitmq/lib/rabbitmq_server-*/sbin/rabbitmqctl")
+	if len(found) == 0 {
+		t.Skip("no script of rabbitmqctl below /usr/lib/rabbitmq/lib")
+	}
+	cmd := exec.Command(found[0], append([]string{"-n", "pnagent@localhost"}, args...)...)
+	cmd.Env = append(os.Environ(), r.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, out)
+	}
 }
 
 // startGroup runs a program that starts others. All of them end with the test.
@@ -239,4 +259,61 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// The metrics of a real broker come through a proxy that answers with other pages for a
+// while. No such answer ends the alarm of a queue without a consumer; that the queue is
+// deleted does, although it was the last one.
+func TestAnAnswerWithoutTheQueuesClearsNoAlarm(t *testing.T) {
+	t.Parallel()
+	broker := startRabbit(t, porttest.Port(t))
+	var spoil atomic.Pointer[func(page string) string]
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		resp, err := http.Get(broker.metrics + "/metrics/detailed?family=queue_coarse_metrics&family=queue_metrics")
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer resp.Body.Close()
+		page, err := io.ReadAll(resp.Body)
+		if f := spoil.Load(); f != nil && err == nil {
+			page = []byte((*f)(string(page)))
+		}
+		w.Header().Set("Content-Type", resp.Header.Get("Content-Type"))
+		_, _ = w.Write(page)
+	}))
+	t.Cleanup(proxy.Close)
+	natsURL := startNATS(t)
+	side := serve(t, natsURL, "--alarms", write(t, "alarms.yaml", "settle: 1s\ndefaults: {stuck: {after: 1s, clear_after: 1s}, lost: {for: 0s, clear_after: 1s}}\n"))
+	adapter := attachScrape(t, natsURL, "rabbitmq-queues", proxy.URL)
+	client := broker.connect(t)
+	client.publish(t, "orders", 3)
+	const stuck = "tokenStuck orders@/ ready"
+	alarmed := func(want ...string) {
+		t.Helper()
+		until(t, fmt.Sprintf("the alarms are %q", want), func() error { return differ(want, stuckPlaces(side.alarms(t))) })
+	}
+	alarmed(stuck)
+	number := regexp.MustCompile(`(?m)^(rabbitmq_detailed_queue_messages_ready\{.*\}) .*$`)
+	for name, f := range map[string]func(page string) string{
+		"an empty page": func(string) string { return "" },
+		"no number":     func(page string) string { return number.ReplaceAllString(page, "$1 NaN") },
+	} {
+		t.Log(name)
+		spoil.Store(&f)
+		alarmed("sourceLost ", stuck)
+		if state := side.view(t).source("rabbitmq queues", "scraped"); state != "stale" {
+			t.Errorf("%s: the source is %s", name, state)
+		}
+		spoil.Store(nil)
+		alarmed(stuck)
+	}
+	own := string(adapter.web(t).page(t, "/metrics"))
+	for _, result := range []string{"unmapped", "incomplete"} {
+		if strings.Contains(own, `pnagent_scrape_attempts_total{result="`+result+`",source="scraped"} 0`) {
+			t.Errorf("no scrape has the result %s", result)
+		}
+	}
+	broker.ctl(t, "delete_queue", "orders")
+	alarmed()
 }

@@ -24,7 +24,8 @@ var (
 	errGarbage  = errors.New("not a Prometheus format")
 )
 
-// families is one scrape, by name.
+// families is one scrape, by name. A family without series is one that the target
+// declares: it has none of these now.
 type families map[string]*dto.MetricFamily
 
 // parse parses a whole scrape. The error wraps errTooLarge, errCut or errGarbage.
@@ -63,7 +64,21 @@ func parseText(body []byte) (families, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errGarbage, err)
 	}
+	declare(all, body)
 	return all, nil
+}
+
+// declare adds the families that have a type and no series, which the parser leaves out.
+func declare(all families, body []byte) {
+	for line := range bytes.Lines(body) {
+		if !bytes.HasPrefix(line, []byte("# TYPE ")) {
+			continue
+		}
+		words := strings.Fields(string(line))
+		if len(words) == 4 && all[words[2]] == nil {
+			all[words[2]] = &dto.MetricFamily{Name: &words[2]}
+		}
+	}
 }
 
 // parseProtobuf parses messages that each begin with their length. The parser

@@ -76,6 +76,10 @@ func resultOf(err error) string {
 		return "cut"
 	case errors.Is(err, errGarbage):
 		return "garbage"
+	case errors.Is(err, errUnmapped):
+		return "unmapped"
+	case errors.Is(err, errIncomplete):
+		return "incomplete"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
 	}
@@ -84,5 +88,5 @@ func resultOf(err error) string {
 
 // results returns the labels of resultOf.
 func results() []string {
-	return []string{"ok", "status", "too_large", "cut", "garbage", "timeout", "connection"}
+	return []string{"ok", "status", "too_large", "cut", "garbage", "unmapped", "incomplete", "timeout", "connection"}
 }

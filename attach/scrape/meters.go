@@ -66,10 +66,12 @@ func (m *meters) scraped(result string, took time.Duration) {
 	m.duration.WithLabelValues().Set(took.Seconds())
 }
 
-// read updates the metrics after a scrape.
-func (m *meters) read(s *state, all families, at time.Time) {
+// read updates the metrics after a scrape, which may be used or not.
+func (m *meters) read(s *state, all families, at time.Time, used bool) {
 	m.series.WithLabelValues().Set(float64(seriesOf(all)))
-	m.readAt.WithLabelValues().Set(float64(at.UnixMicro()) / 1e6)
+	if used {
+		m.readAt.WithLabelValues().Set(float64(at.UnixMicro()) / 1e6)
+	}
 	for r := range numReasons {
 		m.dropped.WithLabelValues(r.String()).Add(float64(s.dropped[r] - m.dropSeen[r]))
 		m.dropSeen[r] = s.dropped[r]

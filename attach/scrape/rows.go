@@ -24,19 +24,19 @@ func (n *netState) end(all families, at int64) {
 			}
 		}
 		for _, r := range n.rows[of] {
-			r.observe(at)
+			r.observe(at, all)
 		}
 	}
 }
 
 // knows reports whether a column of the row is known as of this scrape. A
-// missing series is unknown, with these exceptions: a column that the mapping
+// missing series is unknown, and so is one that is no number, with these exceptions: a column that the mapping
 // sets to zero; a counter, which stays; the time since when nothing is there; and a
 // row with labels that is gone, while others of its mapping have series.
 func (r *rowState) knows(c column, all families) bool {
 	v := r.m.values[c]
 	switch {
-	case v == nil:
+	case v == nil, r.bad&(1<<c) != 0:
 		return false
 	case v.never, v.zero, r.cells[c].n > 0, c == end:
 		return true
@@ -65,8 +65,10 @@ func (r *rowState) knowsAll(all families, columns []column) bool {
 	return !slices.ContainsFunc(columns, func(c column) bool { return r.m.values[c] != nil && !r.knows(c, all) })
 }
 
-func (r *rowState) observe(at int64) {
-	if v := r.m.values[oldest]; v != nil && v.observed {
+// observe updates the observed columns. Without the tokens it is not known which of
+// them left, so what was observed before stays.
+func (r *rowState) observe(at int64, all families) {
+	if v := r.m.values[oldest]; v != nil && v.observed && r.knowsAll(all, observedFrom(oldest)) {
 		count := func(c column) int64 {
 			if r.m.values[c] == nil {
 				return -1

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -36,9 +37,9 @@ type target struct {
 	hung   chan struct{} // closed at the end, for answers that hang
 }
 
-func startTarget(t *testing.T, text string) *target {
+func startTarget(t *testing.T, body string) *target {
 	e := &target{hung: make(chan struct{})}
-	e.says(text)
+	e.says(body)
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.mu.Lock()
 		answer := e.answer
@@ -55,11 +56,14 @@ func (e *target) does(answer http.HandlerFunc) {
 	e.answer = answer
 }
 
-func (e *target) says(text string) {
-	e.does(func(w http.ResponseWriter, _ *http.Request) {
+func (e *target) says(body string) { e.does(plain(body)) }
+
+// plain answers in the text format.
+func plain(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		_, _ = io.WriteString(w, text)
-	})
+		_, _ = io.WriteString(w, body)
+	}
 }
 
 // house is a NATS server and a collector that receives what the adapter
@@ -83,7 +87,7 @@ func connect(t *testing.T, url string) *nats.Conn {
 }
 
 // attached runs a collector, and the adapter on the given targets.
-func attached(t *testing.T, text string, targets map[string]*target) *house {
+func attached(t *testing.T, rules string, targets map[string]*target) *house {
 	t.Helper()
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
 	if err != nil {
@@ -100,7 +104,7 @@ func attached(t *testing.T, text string, targets map[string]*target) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Conn: h.nc, Mapping: mapping(t, text), Interval: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Log: log, Registry: h.registry}
+	cfg := Config{Conn: h.nc, Mapping: mapping(t, rules), Interval: 100 * time.Millisecond, Timeout: 100 * time.Millisecond, Log: log, Registry: h.registry}
 	for name, e := range targets {
 		cfg.Targets = append(cfg.Targets, Target{URL: e.URL, Source: name, Client: e.Client()})
 	}
@@ -212,6 +216,25 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 				_, _ = io.WriteString(w, shopSays(0, 0))
 			}
 		}},
+		{"it answers with nothing", "unmapped", func(*target) http.HandlerFunc { return plain("") }},
+		{"it answers with another page", "unmapped", func(*target) http.HandlerFunc { return plain("go_goroutines 7\nup 1\n") }},
+		{"it answers with a page of text", "garbage", func(*target) http.HandlerFunc { return plain("Please log in\n") }},
+		{"it answers with a page to log in", "garbage", func(*target) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = io.WriteString(w, "<!DOCTYPE html>\n<title>Log in</title>\n")
+			}
+		}},
+		{"it lacks the tokens", "incomplete", func(*target) http.HandlerFunc { return plain("out_total{queue=\"a\"} 100\n") }},
+		{"a number of tokens is none", "incomplete", func(*target) http.HandlerFunc {
+			return plain("depth{queue=\"a\"} NaN\nout_total{queue=\"a\"} 100\n")
+		}},
+		{"one number of tokens of two is none", "incomplete", func(*target) http.HandlerFunc {
+			return plain("depth{queue=\"a\"} NaN\ndepth{queue=\"b\"} 1\nout_total{queue=\"a\"} 100\nout_total{queue=\"b\"} 1\n")
+		}},
+		{"the tokens have another type", "incomplete", func(*target) http.HandlerFunc {
+			return plain("# TYPE depth histogram\ndepth_bucket{queue=\"a\",le=\"+Inf\"} 1\ndepth_sum{queue=\"a\"} 1\ndepth_count{queue=\"a\"} 1\nout_total{queue=\"a\"} 101\n")
+		}},
 		{"it vanishes", "connection", func(*target) http.HandlerFunc {
 			return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		}},
@@ -234,7 +257,10 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 				return stateOf(v, "s") == collector.Up && n(v).Transitions[0].Firings == 7
 			})
 			if p := n(back).Places[0]; p.Tokens != 2 || p.Departures != 7 {
-				t.Errorf("%+v", p)
+				t.Errorf("%+v of columns %b", p, n(back).Columns)
+			}
+			if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 0 {
+				t.Errorf("%v rows are reported as missing", got)
 			}
 		})
 	}
@@ -250,17 +276,67 @@ func TestCountersContinueAfterARestartOfTheTarget(t *testing.T) {
 	h.until(t, "7 firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 7 && n(v).Places[0].Tokens == 0 })
 }
 
-func TestATypeThatChangesMakesItsColumnAbsent(t *testing.T) {
-	e := startTarget(t, shopSays(3, 100))
-	h := attached(t, shop, map[string]*target{"s": e})
-	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Columns.Has(stats.ColTokens|stats.ColOldest) })
-	e.says("# TYPE depth histogram\ndepth_bucket{queue=\"a\",le=\"+Inf\"} 1\ndepth_sum{queue=\"a\"} 1\ndepth_count{queue=\"a\"} 1\nout_total{queue=\"a\"} 101\n")
-	v := h.until(t, "no tokens known", func(v *collector.View) bool { return !n(v).Columns.Has(stats.ColTokens) })
-	if n(v).Columns.Has(stats.ColOldest) || !n(v).Columns.Has(stats.ColFirings) {
-		t.Errorf("columns %b", n(v).Columns)
+// What is unknown for a while is observed again as if nothing had been: fewer tokens left than
+// there are, so the oldest is as old as it was.
+func TestTokensThatAreNotKnownForAWhileGetNoYounger(t *testing.T) {
+	s := newState(mapping(t, shop))
+	for i, text := range []string{shopSays(3, 100), shopSays(3, 100), "depth{queue=\"a\"} NaN\nout_total{queue=\"a\"} 100\n", "", shopSays(2, 101)} {
+		all := scraped(t, text)
+		s.apply(all, int64(i+1)*10*second)
+		if err := s.whole(all); (err != nil) != (i == 2 || i == 3) {
+			t.Errorf("scrape %d: %v", i+1, err)
+		}
 	}
-	if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 1 {
-		t.Errorf("%v rows are reported as missing", got)
+	if p := s.rowsOf(t, "n").Places[0]; p.Oldest != 10*second || p.Tokens != 2 {
+		t.Errorf("%+v", p)
+	}
+}
+
+// An answer that declares a metric and has no series of it says that there are none. One
+// that has another metric says nothing.
+func TestADeclaredMetricWithoutSeriesIsNoQueueAtAll(t *testing.T) {
+	declared := "# TYPE depth gauge\n# HELP depth Messages.\n"
+	for _, c := range []struct {
+		name, first, then string
+		want              error
+	}{
+		{"all queues are gone", shopSays(3, 100), declared, nil},
+		{"there never was one", declared, declared, nil},
+		{"in protobuf's manner", "# TYPE depth gauge\ndepth{queue=\"a\"} 3\n", "# TYPE depth gauge\n", nil},
+		{"nothing is declared", shopSays(3, 100), "# TYPE other gauge\nother 1\n", errUnmapped},
+		{"only a count is declared", shopSays(3, 100), "# TYPE out_total counter\n", errIncomplete},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newState(mapping(t, shop))
+			for i, text := range []string{c.first, c.then} {
+				all := scraped(t, text)
+				s.apply(all, int64(i+1)*second)
+				if err := s.whole(all); i == 1 && !errors.Is(err, c.want) {
+					t.Errorf("%v, want %v", err, c.want)
+				}
+			}
+			if c.want != nil || s.byID["n"] == nil || len(s.byID["n"].rows[places]) == 0 {
+				return
+			}
+			if r := s.rowsOf(t, "n"); r.Places[0].Tokens != 0 || !r.Columns.Has(stats.ColTokens) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+// What missing means zero for is zero while the target answers with something of the mapping.
+func TestAnEmptyPageIsNotZeroEvenIfMissingIsZero(t *testing.T) {
+	s := newState(mapping(t, "nets: {n: {places: {p: {tokens: {metric: a, missing: zero}}, q: {tokens: {metric: b, missing: zero}}}}}"))
+	for i, c := range []struct {
+		text string
+		want error
+	}{{"a 3\nb 1\n", nil}, {"a 3\n", nil}, {"", errUnmapped}, {"a NaN\nb 1\n", errIncomplete}, {"# TYPE a gauge\nb 0\n", nil}} {
+		all := scraped(t, c.text)
+		s.apply(all, int64(i+1)*second)
+		if err := s.whole(all); !errors.Is(err, c.want) {
+			t.Errorf("%q: %v, want %v", c.text, err, c.want)
+		}
 	}
 }
 

@@ -97,6 +97,7 @@ type worker struct {
 	mu    sync.Mutex
 	state *state
 	good  time.Time // of the last successful scrape
+	lacks error     // why the last answer could not be used; nil if it could
 
 	publishers map[string]*telemetry.Publisher // by net; of the goroutine
 	sizes      map[string][2]int               // of their definitions
@@ -131,6 +132,9 @@ func (w *worker) scrape(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	if err == nil {
+		err = w.apply(all, at)
+	}
 	result := resultOf(err)
 	w.meters.scraped(result, time.Since(start))
 	if err != nil {
@@ -144,12 +148,21 @@ func (w *worker) scrape(ctx context.Context) {
 		w.log.Info("scrape works again")
 	}
 	w.failing = ""
-	w.mu.Lock()
-	w.state.apply(all, at.UnixMicro())
-	w.good = start
-	w.meters.read(w.state, all, at)
-	w.mu.Unlock()
 	w.publish()
+}
+
+// apply adds a scrape to the state. An error wraps errUnmapped or errIncomplete. The state
+// is then not what the target has, so nothing is published until a scrape that is whole.
+func (w *worker) apply(all families, at time.Time) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.state.apply(all, at.UnixMicro())
+	w.lacks = w.state.whole(all)
+	w.meters.read(w.state, all, at, w.lacks == nil)
+	if w.lacks == nil {
+		w.good = time.Now()
+	}
+	return w.lacks
 }
 
 // publish starts a publisher for each new net, and redefines those that grew.
@@ -201,6 +214,9 @@ func (w *worker) define(n *netState, size [2]int) error {
 func (w *worker) rows(n *netState, into *stats.Rows) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.lacks != nil {
+		return w.lacks
+	}
 	if since := time.Since(w.good); since > 2*w.cfg.Interval {
 		return fmt.Errorf("%w for %v", errSilent, since.Round(time.Millisecond))
 	}

@@ -50,7 +50,8 @@ type state struct {
 	nets    []*netState
 	byID    map[string]*netState // by id
 	series  memory
-	scrapes uint64
+	scrapes uint64  // that had something of the mapping
+	used    int     // series of the last scrape
 	started float64 // process_start_time_seconds of the target, 0 if it has none
 	dropped [numReasons]uint64
 	name    []byte // reused
@@ -74,7 +75,9 @@ type rowState struct {
 	id, name string
 	from, to []string
 	cells    [numColumns]cell
-	there    bool // it has a series in the last scrape
+	there    bool   // it has a series in the last scrape
+	bad      uint32 // gauges with a series of the last scrape that is no number: bits by column
+	had      uint32 // gauges with a series in the last scrape that was used
 	observer observer
 	reset    bool // one of its counters was reset in this scrape
 	fired    int64
@@ -114,15 +117,18 @@ func (s *state) apply(all families, at int64) {
 	for _, n := range s.nets {
 		n.end(all, at)
 	}
-	s.scrapes++
+	if s.answered(all) {
+		s.scrapes++
+	}
 }
 
 // begin clears the gauges, and determines whether the target has restarted.
 func (s *state) begin(all families) {
+	s.used = 0
 	for _, n := range s.nets {
 		for of := range n.rows {
 			for _, r := range n.rows[of] {
-				r.there, r.reset = false, false
+				r.there, r.reset, r.bad = false, false, 0
 				for c := range r.cells {
 					r.cells[c].n, r.cells[c].now = 0, 0
 				}
@@ -159,7 +165,15 @@ func (s *state) applyRow(all families, net int, m *rowMap, index int, at int64) 
 					continue
 				}
 				u := use{v: v, spec: spec, count: count, at: at, key: seriesKey{net, m.table, index, column(c), k}}
-				if why, ok := s.add(r, column(c), series, &u); !ok {
+				r.there = true
+				why, ok := s.add(r, column(c), series, &u)
+				switch {
+				case ok:
+					s.used++
+				case spec.kind == gauge:
+					r.bad |= 1 << c
+					fallthrough
+				default:
 					s.dropped[why]++
 				}
 			}
@@ -207,7 +221,6 @@ func (s *state) add(r *rowState, c column, series *dto.Metric, u *use) (why reas
 			cell.now += x
 		default:
 			if math.IsNaN(x) || x == 0 && u.v.timestamp && u.spec.kind == since {
-				r.there = true
 				return 0, true // the target has the series, and no time for it
 			}
 			t, ok := instant(x, u)
@@ -220,7 +233,7 @@ func (s *state) add(r *rowState, c column, series *dto.Metric, u *use) (why reas
 		}
 	}
 	cell.n++
-	cell.ever, r.there = true, true
+	cell.ever = true
 	return 0, true
 }
 

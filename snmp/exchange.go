@@ -85,6 +85,7 @@ func (x *exchange) perform(b *bucket, from netip.AddrPort, now time.Time) []byte
 		if single := x.request.single(); single < x.request.names() && b.walk.continued(from.Port(), x.request.name(single)) {
 			b.proven = now.Add(proofHolds)
 		}
+		x.largest = min(x.largest, x.bulk)
 		x.response.limit = min(x.limits.room(b, now), x.largest) - x.overhead
 		return x.getBulk(&view, &b.walk, from.Port(), now)
 	default:

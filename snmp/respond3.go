@@ -111,6 +111,10 @@ func (x *exchange) answer3(packet []byte, from netip.AddrPort, now time.Time) ([
 // without authentication.
 func (x *exchange) open(packet []byte, now time.Time) (*keys, problem, error) {
 	e, s := &x.secure.envelope, &x.secure.scoped
+	*s = scoped{}
+	if e.flags&flagPriv == 0 {
+		_ = s.open(e.data) // for a Report; a fault is found below
+	}
 	if !bytes.Equal(e.engineID, x.cfg.Engine.id) {
 		return nil, unknownEngineIDs, nil
 	}
@@ -149,7 +153,8 @@ func (x *exchange) open(packet []byte, now time.Time) (*keys, problem, error) {
 	return k, noProblem, nil
 }
 
-// report answers a request of n octets with a Report (RFC 3412 section 7.1.3).
+// report answers a request of n octets with a Report (RFC 3412 section 7.1.3). It repeats the
+// request-id, which is 0 if it could not be decoded.
 func (x *exchange) report(k *keys, found problem, n int, from netip.AddrPort, now time.Time) ([]byte, reason, error) {
 	if x.secure.envelope.flags&flagReportable == 0 {
 		return nil, notReportable, nil
@@ -163,7 +168,7 @@ func (x *exchange) report(k *keys, found problem, n int, from netip.AddrPort, no
 		k, flags = &keys{user: string(x.secure.envelope.user)}, 0
 	}
 	x.response.limit = MinMessage
-	x.response.open(nil, tagReport, 0, noError, 0)
+	x.response.open(nil, tagReport, x.secure.scoped.requestID(), noError, 0)
 	x.response.add(found.counter(), smi.Counter32(uint32(x.counters.problems[found].Load())))
 	out := x.seal(k, flags, x.response.finish(), now)
 	if !x.secure.reports.send(b, len(out), now) {

@@ -56,8 +56,9 @@ type Config struct {
 	// request, and should only load a pointer.
 	Table  func() *smi.Table
 	System System
-	// MaxMessage bounds a response, in octets, from MinMessage to MaxMessage; 0
-	// is DefaultMessage. An SNMPv2c request has no field for it.
+	// MaxMessage bounds a response, in octets, from MinMessage to MaxMessage. 0 is
+	// DefaultMessage for GetBulk, whose manager requests the rest, and MaxMessage
+	// for others. An SNMPv2c request has no field for it.
 	MaxMessage int
 	Hold       time.Duration // 0 is DefaultHold
 	// PacketRate is how many packets a second of one address are answered, and
@@ -77,6 +78,7 @@ type Responder struct {
 	cfg       Config
 	community [sha256.Size]byte
 	system    *systemGroup
+	bulk      int       // the largest response to GetBulk, in octets
 	start     time.Time // of sysUpTime
 	counters  Counters
 }
@@ -95,7 +97,8 @@ func New(cfg Config) (*Responder, error) {
 	} else if err := checkCommunity(cfg.Community); err != nil {
 		return nil, err
 	}
-	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, DefaultMessage)
+	bulk := cmp.Or(cfg.MaxMessage, DefaultMessage)
+	cfg.MaxMessage = cmp.Or(cfg.MaxMessage, MaxMessage)
 	cfg.Hold = cmp.Or(cfg.Hold, DefaultHold)
 	cfg.PacketRate = cmp.Or(cfg.PacketRate, DefaultPacketRate)
 	cfg.OctetRate = cmp.Or(cfg.OctetRate, DefaultOctetRate)
@@ -126,6 +129,7 @@ func New(cfg Config) (*Responder, error) {
 		cfg:       cfg,
 		community: community,
 		system:    system,
+		bulk:      bulk,
 		start:     cfg.Now(),
 	}, nil
 }

@@ -88,6 +88,15 @@ func (s *scoped) open(data []byte) error {
 	return r.end()
 }
 
+// requestID returns the request-id of the PDU, or 0 without one.
+func (s *scoped) requestID() int32 {
+	r := reader{rest: s.pdu}
+	if id := r.integer(); r.err == nil {
+		return id
+	}
+	return 0
+}
+
 // decrypt decrypts the data of the envelope in place, and returns the content of
 // the scoped PDU. It returns false for what was encrypted with another key.
 func (e *envelope) decrypt(k *keys) ([]byte, bool) {

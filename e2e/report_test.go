@@ -134,6 +134,7 @@ func TestReportFailsWhereNothingCanBeHad(t *testing.T) {
 			t.Errorf("the password is in %q", r.err)
 		}
 	}
-	wantFailure(t, pnagent(t, "report", "--since", "soon"), 2, `--since: "soon"; expected a duration from 1m to 400d`)
+	wantFailure(t, pnagent(t, "report", "--since", "soon"), 2, `--since: "soon"; expected a duration such as 30s, 1h30m or 7d`)
+	wantFailure(t, pnagent(t, "report", "--since", "500d"), 2, `--since: 12000h0m0s; expected a duration from 1m to 400d`)
 	wantFailure(t, pnagent(t, "report", "--prometheus", "ftp://localhost:9090"), 2, "--prometheus: ftp://localhost:9090; expected http://HOST:PORT")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
@@ -184,7 +185,7 @@ func durationOf(n yamlfile.Node) (float64, error) {
 
 func timeOf(n yamlfile.Node) (time.Duration, error) {
 	s, _ := n.Scalar()
-	d, err := time.ParseDuration(s)
+	d, err := duration.Parse(s)
 	if err != nil || d < 0 {
 		return 0, n.Expected("a duration of 0 or more such as 500ms, 2s or 1h30m")
 	}

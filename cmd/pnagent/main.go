@@ -14,10 +14,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 	_ "time/tzdata" // times of day in bindings name zones, and images may have none
 
 	"github.com/alecthomas/kong"
@@ -25,6 +27,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/integrations"
+	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
@@ -148,8 +151,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(s, arguments(args)),
-		vars(),
-		kong.Configuration(loadConfig),
+		settings(),
 	)
 	if err != nil {
 		fmt.Fprintln(s.err, "pnagent:", err)
@@ -197,6 +199,30 @@ func negatives(args []string) []string {
 	return out
 }
 
+// settings are those of every parser: what help texts name, how a configuration file is read, and
+// how a duration is.
+func settings() kong.Option {
+	return kong.OptionFunc(func(k *kong.Kong) error {
+		for _, o := range []kong.Option{vars(), kong.Configuration(loadConfig), kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration))} {
+			if err := o.Apply(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// decodeDuration reads the duration of a flag.
+func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
+	var text string
+	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
+		return err
+	}
+	d, err := duration.Parse(text)
+	target.SetInt(int64(d))
+	return err
+}
+
 func vars() kong.Vars {
 	most := collector.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
@@ -207,7 +233,7 @@ func vars() kong.Vars {
 
 // newParser returns a parser of one command's flags alone.
 func newParser(command any) (*kong.Kong, error) {
-	return kong.New(command, vars(), kong.Configuration(loadConfig), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
+	return kong.New(command, settings(), kong.Writers(io.Discard, io.Discard), kong.Exit(func(int) {}))
 }
 
 // report writes an error, one line each, and returns the exit code.

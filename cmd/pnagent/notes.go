@@ -251,7 +251,7 @@ func (c *alarmsSilenceCmd) Run(ctx context.Context, s streams) error {
 	case c.Alarm+c.Net+c.Place+c.Transition+c.Source == "":
 		return usageError{errors.New("a silence of nothing; expected --alarm, --net, --place, --transition or --source; --net '*' is all alarms")}
 	case c.For <= 0 || c.For > alarm.MaxSilence:
-		return usageError{fmt.Errorf("--for: %s; expected more than 0 and at most %s", c.For, alarm.MaxSilence)}
+		return usageError{fmt.Errorf("--for: %s; expected more than 0 and at most 366d", c.For)}
 	}
 	change := api.NewSilence{For: c.For.Seconds(), Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
 	return post(ctx, s, &c.changeFlags, "alarms/silence", change, func(silence *api.Silence) string {

@@ -132,13 +132,14 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 func commandPage(t *testing.T) string {
 	t.Helper()
 	var c cli
-	parser, err := kong.New(&c, kong.Name("pnagent"), vars(), kong.Configuration(loadConfig))
+	parser, err := kong.New(&c, kong.Name("pnagent"), settings())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
 	out.WriteString("# Command line\n\nEvery command and flag, from the same source as `--help`. A key of `serve`'s configuration file is the name of a flag of " +
-		"`serve` without the dashes; `pnagent check-config FILE` checks one. Exit codes: 0 done, 1 failed, 2 wrong usage.\n\n" +
+		"`serve` without the dashes; `pnagent check-config FILE` checks one. Exit codes: 0 done, 1 failed, 2 wrong usage. " +
+		"A duration is numbers with the units ms, s, m, h, d (24 hours) and w (7 days), such as 90s, 1h30m or 7d, here as in every file that pnagent reads.\n\n" +
 		"## Flags of every command\n\n")
 	flagTable(&out, parser.Model.Flags)
 	for _, command := range parser.Model.Leaves(true) {
@@ -188,7 +189,7 @@ func flagTable(out *bytes.Buffer, flags []*kong.Flag) {
 // parentheses, and is that of a command.
 func TestTheFlagsInSecurityExistWithTheirDefaults(t *testing.T) {
 	var c cli
-	parser, err := kong.New(&c, kong.Name("pnagent"), vars(), kong.Configuration(loadConfig))
+	parser, err := kong.New(&c, kong.Name("pnagent"), settings())
 	if err != nil {
 		t.Fatal(err)
 	}

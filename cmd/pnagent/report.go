@@ -9,17 +9,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/common/model"
-
 	paper "github.com/pnagent/pnagent/dashboards/report"
 )
 
 type reportCmd struct {
 	apiFlags
-	Prometheus string `placeholder:"URL" help:"URL of the Prometheus that scrapes the sidecars. Without it, the report covers the last hour, as kept by the sidecar."`
-	Since      string `default:"1h" placeholder:"DURATION" help:"Length of the report, up to now, such as 1h or 7d."`
-	Net        string `placeholder:"ID" help:"The only net to report."`
-	Output     string `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
+	Prometheus string        `placeholder:"URL" help:"URL of the Prometheus that scrapes the sidecars. Without it, the report covers the last hour, as kept by the sidecar."`
+	Since      time.Duration `default:"1h" placeholder:"DURATION" help:"Length of the report, up to now, such as 1h or 7d."`
+	Net        string        `placeholder:"ID" help:"The only net to report."`
+	Output     string        `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
 }
 
 // Bounds of --since.
@@ -30,11 +28,10 @@ const (
 
 // Run writes the page.
 func (c *reportCmd) Run(ctx context.Context, s streams) error {
-	since, err := model.ParseDuration(c.Since)
-	if err != nil || time.Duration(since) < shortestReport || time.Duration(since) > longestReport {
-		return usageError{fmt.Errorf("--since: %q; expected a duration from 1m to 400d, such as 1h or 7d", c.Since)}
+	if c.Since < shortestReport || c.Since > longestReport {
+		return usageError{fmt.Errorf("--since: %s; expected a duration from 1m to 400d, such as 1h or 7d", c.Since)}
 	}
-	o := paper.Options{Now: time.Now(), Since: time.Duration(since), Net: c.Net, Progress: progressOn(s)}
+	o := paper.Options{Now: time.Now(), Since: c.Since, Net: c.Net, Progress: progressOn(s)}
 	r, err := c.draw(ctx, o)
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; no report was written")

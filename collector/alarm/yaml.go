@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
 
@@ -258,7 +259,7 @@ func fieldOf(kind Kind, name string, n yamlfile.Node) (func(*Rule), error) {
 
 func durationOf(n yamlfile.Node) (time.Duration, error) {
 	s, _ := n.Scalar()
-	d, err := time.ParseDuration(s)
+	d, err := duration.Parse(s)
 	if err != nil || d < 0 || d > maxTime {
 		return 0, n.Expected("a duration from 0s to 10 years such as 30s, 10m or 1h30m")
 	}

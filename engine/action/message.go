@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/internal/duration"
 )
 
 // Request is the JSON that performers send.
@@ -127,7 +127,7 @@ func (a *answer) outcome(r *Run) (coloured.Outcome, error) {
 	case a.Error != nil:
 		return coloured.Outcome{Kind: coloured.Failed, Err: clip(*a.Error)}, nil
 	case a.Delay != nil:
-		d, err := time.ParseDuration(*a.Delay)
+		d, err := duration.Parse(*a.Delay)
 		if err != nil || d < 0 {
 			return coloured.Outcome{}, fmt.Errorf(`%w: the delay %q; expected a duration of 0 or more such as "5s"`, ErrAnswer, clip(*a.Delay))
 		}

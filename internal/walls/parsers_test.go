@@ -93,6 +93,7 @@ var parsers = []reader{
 	{"BPMN", "petri/bpmn", "Read", "FuzzRead"},
 	{"diagrams of BPMN", "petri/bpmn/diagram", "Read", "FuzzRead"},
 	{"XML", "petri/xmlscan", "Next", "FuzzNext"},
+	{"durations", "internal/duration", "Parse", "FuzzParse"},
 	{"timers of ISO 8601", "petri/iso8601", "Parse", "FuzzParse"},
 	{"properties of nets", "petri/query", "Read", "FuzzRead"},
 	{"YAML", "petri/yamlfile", "Read", "FuzzRead"},

@@ -95,6 +95,12 @@ func alarmCounterFamilies() []Family {
 			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
 		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		{Name: PnagentNotificationsWaiting, Type: Gauge, scope: ofSidecar, Help: "Notifications that an alarm is over that wait, because too many were due at once.",
+			read: func(s *scrape) {
+				if s.alarmCounters != nil {
+					s.put(float64(s.alarmCounters.Waiting))
+				}
+			}},
 		{Name: PnagentAlarmsUnannounced, Type: Gauge, scope: ofSidecar, Help: "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
 			read: func(s *scrape) {
 				if s.alarmCounters != nil {

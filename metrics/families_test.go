@@ -94,6 +94,7 @@ pnagent_alarm_save_failures_total counter
 pnagent_notifications_sent_total counter sink
 pnagent_notifications_failed_total counter sink
 pnagent_notifications_suppressed_total counter 
+pnagent_notifications_waiting gauge 
 pnagent_alarms_unannounced gauge 
 pnagent_notifications_skipped_total counter reason
 `

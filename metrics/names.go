@@ -59,6 +59,7 @@ const (
 	PnagentNotificationsSentTotal                  = "pnagent_notifications_sent_total"
 	PnagentNotificationsFailedTotal                = "pnagent_notifications_failed_total"
 	PnagentNotificationsSuppressedTotal            = "pnagent_notifications_suppressed_total"
+	PnagentNotificationsWaiting                    = "pnagent_notifications_waiting"
 	PnagentNotificationsSkippedTotal               = "pnagent_notifications_skipped_total"
 	PnagentBuildInfo                               = "pnagent_build_info"
 	PnagentMessagesTotal                           = "pnagent_messages_total"

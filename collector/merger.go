@@ -272,8 +272,8 @@ func (m *Merger) room(rows int) error {
 
 // note records the receipt of a message.
 func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
-	lost, gap := n.note(s, msg, now, m.forgetAfter)
-	m.traffic.Lost += lost
+	gap := n.note(s, msg, now, m.forgetAfter)
+	m.countLost(s)
 	m.touched = true
 	if gap {
 		s.parts = nil

@@ -62,6 +62,7 @@ type sidecarFlags struct {
 	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community, which others must not be able to read (mode 0600 or 0640). Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
+	CreatedSamples    bool          `name:"metrics.created-samples" help:"Add a _created line for each counter and histogram of a net to OpenMetrics text. Prometheus stores each as one more series, which counts in the budget. Protobuf has these times in any case."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Archive           archiveFlags  `embed:"" prefix:"web."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`

@@ -4,9 +4,17 @@ package sqldb
 
 import (
 	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/npmtest"
 )
 
 // secured is PostgreSQL with the table of ownMapping, which has two rows, and a user who may read all.
@@ -79,5 +87,83 @@ func TestACheckNamesTheSchemaOfATable(t *testing.T) {
 	qualified.Mapping = changed(t, "-- needs: work(", "-- needs: engine.work(", "-- index: work(", "-- index: engine.work(", "FROM work", "FROM engine.work")
 	if _, err = checked(t, qualified); err == nil || !strings.Contains(err.Error(), "table engine.work has no index that begins with gone") {
 		t.Errorf("an index of a table with its schema: %v", err)
+	}
+}
+
+// engineOf runs a program of node that makes the tables of an engine, in a directory with its packages.
+func engineOf(t *testing.T, dir, program, address string) {
+	t.Helper()
+	node := enginetest.Program(t, "node")
+	lib := npmtest.Install(t, filepath.Join("testdata", dir))
+	file, err := filepath.Abs(filepath.Join("testdata", dir, program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, file, address)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(lib, "node_modules"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+// Graphile Worker enables row level security for its tables itself, without a policy.
+func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Node.js")
+	}
+	s := newPostgres(t)
+	reader := s.reader()
+	engineOf(t, "graphile", "worker.js", s.address)
+	m, err := Load("testdata/graphile/graphile.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := func() Config {
+		cfg := ownConfig(t, reader)
+		cfg.Mapping = m
+		return cfg
+	}
+	if _, err = checked(t, config()); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table graphile_worker._private_jobs: ERROR: query would be affected by row-level security policy`) {
+		t.Errorf("the check: %v; expected the table", err)
+	}
+	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent BYPASSRLS")
+	got, err := checked(t, config())
+	if want := []Rows{{"definitions", 2}, {"tasks", 1}, {"open", 3}, {"why", 3}, {"started", 3}, {"ended", 0}}; err != nil || !cmp.Equal(want, got.Queries) {
+		t.Fatalf("the check: %+v, %v; expected %v", got, err, want)
+	}
+	w := newWatch(t)
+	w.run(config())
+	w.until(w.tokens(3))
+	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent NOBYPASSRLS")
+	w.until(w.fails)
+	w.until(w.tokens(3))
+}
+
+// Row level security of one of Camunda's tables does not end what its instances wait for.
+func TestTheInstancesOfCamundaAreNotHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Java")
+	}
+	s := newPostgres(t)
+	e := newEngine(t, "camunda7", s.driver, "audit")
+	reader := s.reader()
+	e.Do("deploy child.bpmn stuck.bpmn")
+	e.Do("start stuck 1")
+	w := newWatch(t)
+	w.run(newConfig(t, reader, "camunda7"))
+	w.until(func() string {
+		if len(w.held()) == 0 {
+			return "no token"
+		}
+		return ""
+	})
+	w.mu.Lock()
+	before := len(w.held())
+	w.mu.Unlock()
+	change(t, s.open("pgx", s.address), "ALTER TABLE ACT_RU_EXECUTION ENABLE ROW LEVEL SECURITY")
+	w.until(w.fails)
+	w.until(w.tokens(before))
+	if _, err := checked(t, newConfig(t, reader, "camunda7")); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table ACT_RU_EXECUTION: ERROR: query would be affected by row-level security policy for table "act_ru_execution"`) {
+		t.Errorf("the check: %v; expected the table", err)
 	}
 }

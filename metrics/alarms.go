@@ -107,6 +107,11 @@ func alarmCounterFamilies() []Family {
 			func(c *alarm.Counters) uint64 { return c.Dropped }),
 		single(PnagentAlarmSaveFailuresTotal, "Times that the file with the alarms could not be written.",
 			func(c *alarm.Counters) uint64 { return c.SaveFailures }),
+		counter(PnagentAlarmFilesDamagedTotal, "Files of the alarms that were damaged when the sidecar started: the state, or the notes with acknowledgements, silences and cleared alarms. Each is kept with .damaged behind its name.",
+			func(s *scrape, c *alarm.Counters) {
+				s.put(float64(c.Damaged.State), pair("file", "state"))
+				s.put(float64(c.Damaged.Notes), pair("file", "notes"))
+			}, "file"),
 		bySink(PnagentNotificationsSentTotal, "Notifications that a sink took.",
 			func(c *alarm.SinkCounters) uint64 { return c.Sent }),
 		bySink(PnagentNotificationsFailedTotal, "Notifications that a sink refused, was too slow for, or had no room for.",

@@ -57,6 +57,7 @@ const (
 	PnagentAlarmsClearedTotal                      = "pnagent_alarms_cleared_total"
 	PnagentAlarmsDroppedTotal                      = "pnagent_alarms_dropped_total"
 	PnagentAlarmSaveFailuresTotal                  = "pnagent_alarm_save_failures_total"
+	PnagentAlarmFilesDamagedTotal                  = "pnagent_alarm_files_damaged_total"
 	PnagentAlarmsUnannounced                       = "pnagent_alarms_unannounced"
 	PnagentNotificationsSentTotal                  = "pnagent_notifications_sent_total"
 	PnagentNotificationsFailedTotal                = "pnagent_notifications_failed_total"

@@ -34,8 +34,9 @@
 //
 // The Watcher writes alarms and the largest index to a file before it publishes a new
 // index. The next process starts with those alarms: it raises none of them again, and
-// clears those that are over after Rules.Settle. A damaged file is logged and ignored;
-// indices then continue from [FirstIndex]. A disk that fails, or hangs for two seconds,
+// clears those that are over after Rules.Settle. A damaged file is renamed and logged. One
+// wrong bit is mended; after more damage indices continue beyond all that the file, the notes
+// and [FirstIndex] have. A disk that fails, or hangs for two seconds,
 // delays no alarm after that: it is logged and counted, and the next View writes again.
 //
 // # Notifications

@@ -38,6 +38,9 @@ const (
 	unsentWord   = "unsent"
 )
 
+// clearedWord begins the line of cleared indices.
+const clearedWord = "cleared"
+
 // Text returns the content of a state file:
 //
 //	pnagent-alarms 2
@@ -62,7 +65,7 @@ func (s *Saved) Text() []byte {
 			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}[e.phase])
 	}
 	if len(s.Cleared) > 0 {
-		b.WriteString("cleared")
+		b.WriteString(clearedWord)
 		for _, index := range s.Cleared {
 			fmt.Fprintf(&b, " %d", index)
 		}
@@ -121,7 +124,7 @@ func (s *Saved) line(n int, line string) error {
 		r.word("last")
 		s.Last, s.LastChange = uint32(r.number(maxIndex)), r.time()
 		return r.end()
-	case n > 2 && s.Cleared == nil && strings.HasPrefix(line, "cleared "):
+	case n > 2 && s.Cleared == nil && strings.HasPrefix(line, clearedWord+" "):
 		return s.parseCleared(line)
 	case n > 2 && s.Cleared == nil && len(s.Active)+len(s.Clearing) < 2*MaxActive:
 		return s.parseAlarm(line)
@@ -158,7 +161,7 @@ func (s *Saved) parseAlarm(line string) error {
 
 // parseCleared reads the line of cleared indices.
 func (s *Saved) parseCleared(line string) error {
-	r := fields{rest: strings.TrimPrefix(line, "cleared ")}
+	r := fields{rest: strings.TrimPrefix(line, clearedWord+" ")}
 	for r.rest != "" && len(s.Cleared) < maxCleared && r.err == nil {
 		index := r.index()
 		if index > s.Last {
@@ -239,42 +242,57 @@ func (f *fields) end() error {
 	return f.err
 }
 
-// readState returns the content of a state file and the time of its last write
-// (microseconds since the Unix epoch). The error wraps fs.ErrNotExist if there is none.
-func readState(path string) (s Saved, at int64, err error) {
-	s, at, err = readParsed(path, ParseSaved)
+// stored is what a file holds.
+type stored[T any] struct {
+	value  T
+	text   []byte
+	at     int64 // of the last write, in microseconds since the Unix epoch
+	damage error // of a file whose damage was one bit; value is as it was written
+}
+
+// readState returns the content of a state file. The error wraps fs.ErrNotExist if there is
+// none, and ErrState if it is damaged; the text is valid then.
+func readState(path string) (stored[Saved], error) {
+	s, err := readParsed(path, ParseSaved, ended)
 	if err != nil {
 		err = fmt.Errorf("read the alarm state %s: %w", path, err)
 	}
-	return s, at, err
+	return s, err
 }
 
 // readNotes returns the content of a file of notes, and the errors of readState.
-func readNotes(path string) (noted, error) {
-	n, _, err := readParsed(path, parseNotes)
+func readNotes(path string) (stored[noted], error) {
+	n, err := readParsed(path, parseNotes, notesEnded)
 	if err != nil {
 		err = fmt.Errorf("read the notes of alarms %s: %w", path, err)
 	}
 	return n, err
 }
 
-// readParsed returns what a file holds, and the time of its last write.
-func readParsed[T any](path string, parse func([]byte) (T, error)) (v T, at int64, err error) {
+// readParsed returns what a file holds, whose last line end appends.
+func readParsed[T any](path string, parse func([]byte) (T, error), end func([]byte) []byte) (s stored[T], err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return v, 0, err
+		return s, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return v, 0, err
+		return s, err
 	}
-	text, err := io.ReadAll(io.LimitReader(f, MaxStateSize+1))
-	if err != nil {
-		return v, 0, err
+	s.at = info.ModTime().UnixMicro()
+	if s.text, err = io.ReadAll(io.LimitReader(f, MaxStateSize+1)); err != nil {
+		return s, err
 	}
-	v, err = parse(text)
-	return v, info.ModTime().UnixMicro(), err
+	s.value, err = parse(s.text)
+	if !errors.Is(err, ErrState) || len(s.text) > MaxStateSize {
+		return s, err
+	}
+	if whole, ok := mended(s.text, end); ok {
+		s.damage = err
+		s.value, err = parse(whole)
+	}
+	return s, err
 }
 
 // writeState replaces a file atomically, also with respect to a crash.

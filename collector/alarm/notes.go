@@ -78,6 +78,8 @@ type ackNote struct {
 	Ack
 	index     uint32
 	withdrawn bool
+	about     key   // of the alarm, so that it never counts for another one
+	raised    int64 // of the alarm; 0 if the alarm is not known, because only its index was shared
 }
 
 // silenceNote is a silence, and who ended it before its time.
@@ -149,8 +151,12 @@ func later(at, than int64, line, other string) bool {
 
 // putAck takes a version of an acknowledgement.
 func (n *notes) putAck(a ackNote) {
-	if old, ok := n.acks[a.index]; ok && !later(a.At, old.At, a.line(), old.line()) {
+	old, ok := n.acks[a.index]
+	if ok && !later(a.At, old.At, a.line(), old.line()) {
 		return
+	}
+	if a.raised == 0 {
+		a.about, a.raised = old.about, old.raised
 	}
 	n.acks[a.index] = a
 	n.news.acks = append(n.news.acks, a)
@@ -256,11 +262,11 @@ func (n *notes) forget(now int64, active func(index uint32) bool) {
 }
 
 // acknowledge acknowledges an alarm, or withdraws that.
-func (n *notes) acknowledge(index uint32, ack Ack, withdrawn bool) {
-	if old, ok := n.acks[index]; ok {
+func (n *notes) acknowledge(a *Alarm, ack Ack, withdrawn bool) {
+	if old, ok := n.acks[a.Index]; ok {
 		ack.At = max(ack.At, old.At+1)
 	}
-	n.putAck(ackNote{Ack: ack, index: index, withdrawn: withdrawn})
+	n.putAck(ackNote{Ack: ack, index: a.Index, withdrawn: withdrawn, about: a.key(), raised: a.Raised})
 }
 
 // silence begins a silence.
@@ -346,10 +352,18 @@ func (n *notes) raisedDuring(a *Alarm) bool {
 	return false
 }
 
-// ack returns the acknowledgement of an alarm, or nil.
-func (n *notes) ack(index uint32) *Ack {
-	a, ok := n.acks[index]
+// ack returns the acknowledgement of an alarm, or nil. One that was shared by its index is
+// that of the alarm which has this index here.
+func (n *notes) ack(of *Alarm) *Ack {
+	a, ok := n.acks[of.Index]
 	if !ok || a.withdrawn {
+		return nil
+	}
+	if a.raised == 0 {
+		a.about, a.raised = of.key(), of.Raised
+		n.acks[of.Index] = a
+	}
+	if a.about != of.key() || a.raised != of.Raised {
 		return nil
 	}
 	return &a.Ack
@@ -358,7 +372,7 @@ func (n *notes) ack(index uint32) *Ack {
 // record records alarms that are over.
 func (n *notes) record(ended []Alarm, now int64) {
 	for _, a := range ended[max(0, len(ended)-n.keep):] {
-		a.Ack = n.ack(a.Index)
+		a.Ack = n.ack(&a)
 		n.putCleared(ClearedAlarm{Alarm: a, Cleared: now})
 	}
 }
@@ -368,6 +382,6 @@ func (n *notes) annotate(s *ActiveSet) {
 	s.Silences, s.Cleared, s.Noted = n.inEffect(), n.cleared, n.version
 	for i := range s.Active {
 		a := &s.Active[i]
-		a.Ack, a.SilencedUntil = n.ack(a.Index), n.silencedUntil(a)
+		a.Ack, a.SilencedUntil = n.ack(a), n.silencedUntil(a)
 	}
 }

@@ -21,7 +21,7 @@ func never(uint32) bool  { return false }
 // someNotes has each kind of note, and texts that need quotes.
 func someNotes() noted {
 	return noted{
-		acks: []ackNote{{index: 7, Ack: Ack{At: t0, By: "ada", Comment: "the \"bank\"\nis informed"}}, {index: 8, Ack: Ack{At: t0 + 1, By: "eve"}, withdrawn: true}},
+		acks: []ackNote{{index: 7, Ack: Ack{At: t0, By: "ada", Comment: "the \"bank\"\nis informed"}, about: key{TokenStuck, "orders", "paid €"}, raised: t0 - 1}, {index: 8, Ack: Ack{At: t0 + 1, By: "eve"}, withdrawn: true}},
 		silences: []silenceNote{
 			{Silence: Silence{ID: "00c0ffee00c0ffee", From: t0, Until: t0 + hour, By: "ada", Comment: "upgrade", Selection: Selection{Kind: TokenStuck, Net: "orders", Place: "paid *"}}, at: t0},
 			{Silence: Silence{ID: "00c0ffee00c0fff0", From: t0, Until: t0 + hour, By: "ada", Selection: Selection{Net: "*"}}, at: t0 + 1, endedBy: "eve"}},
@@ -33,14 +33,19 @@ func someNotes() noted {
 
 // compared compares notes with all their fields.
 func compared(a, b noted) string {
-	return cmp.Diff(a, b, cmp.AllowUnexported(noted{}, ackNote{}, silenceNote{}))
+	return cmp.Diff(a, b, cmp.AllowUnexported(noted{}, ackNote{}, silenceNote{}, key{}))
 }
 
 func TestNotesSurviveARoundTrip(t *testing.T) {
 	for _, n := range []noted{{}, someNotes()} {
-		got, err := parseNotes(n.text())
-		if d := compared(n, got); err != nil || d != "" {
-			t.Errorf("error %v (-want +got): %s", err, d)
+		for _, text := range [][]byte{n.file(), n.text()} {
+			got, err := parseNotes(text)
+			if d := compared(n, got); err != nil || d != "" {
+				t.Errorf("error %v (-want +got): %s", err, d)
+			}
+			for i := range n.acks { // which a page does not have
+				n.acks[i].about, n.acks[i].raised = key{}, 0
+			}
 		}
 	}
 }
@@ -73,7 +78,7 @@ func TestInvalidNotesAreRejected(t *testing.T) {
 			t.Errorf("%q gives %v; want ErrState", line, err)
 		}
 	}
-	for _, body := range []string{"", "pnagent-notes 2\n", `ack 1 1 "a" ""` + "\n"} {
+	for _, body := range []string{"", "pnagent-notes 3\n", `ack 1 1 "a" ""` + "\n"} {
 		if _, err := parseNotes(notesEnded([]byte(body))); !errors.Is(err, ErrState) {
 			t.Errorf("%q gives %v; want ErrState", body, err)
 		}
@@ -93,7 +98,7 @@ func FuzzParseNotes(f *testing.F) {
 			}
 			return
 		}
-		again, err := parseNotes(n.text())
+		again, err := parseNotes(n.file())
 		if d := compared(n, again); err != nil || d != "" {
 			t.Errorf("written and parsed again: error %v (-want +got): %s", err, d)
 		}
@@ -150,9 +155,9 @@ func TestMergingNotesHasOneResultInAnyOrder(t *testing.T) {
 // The clock of the sidecar that takes the second change may be behind.
 func TestAChangeIsLaterThanWhatItReplaces(t *testing.T) {
 	n := newNotes(10)
-	n.acknowledge(3, Ack{At: t0, By: "ada"}, false)
-	n.acknowledge(3, Ack{At: t0 - hour, By: "eve"}, true)
-	if got := n.ack(3); got != nil {
+	n.acknowledge(&Alarm{Index: 3}, Ack{At: t0, By: "ada"}, false)
+	n.acknowledge(&Alarm{Index: 3}, Ack{At: t0 - hour, By: "eve"}, true)
+	if got := n.ack(&Alarm{Index: 3}); got != nil {
 		t.Errorf("after its withdrawal there is %+v", got)
 	}
 	s := Silence{ID: "00c0ffee00c0ffee", From: t0, Until: t0 + hour, By: "ada", Selection: Selection{Net: "n"}}
@@ -248,21 +253,21 @@ func TestASilenceIsOfSomethingAndBounded(t *testing.T) {
 
 func TestAcknowledgementsAreKeptWhileTheAlarmIsActive(t *testing.T) {
 	n := newNotes(10)
-	n.acknowledge(3, Ack{At: t0, By: "ada"}, false)
-	if n.forget(t0+2*hour, always); n.ack(3) == nil {
+	n.acknowledge(&Alarm{Index: 3}, Ack{At: t0, By: "ada"}, false)
+	if n.forget(t0+2*hour, always); n.ack(&Alarm{Index: 3}) == nil {
 		t.Error("that of an active alarm is forgotten")
 	}
-	if n.forget(t0+hour, never); n.ack(3) == nil {
+	if n.forget(t0+hour, never); n.ack(&Alarm{Index: 3}) == nil {
 		t.Error("that of another sidecar's alarm is forgotten before this one can have the alarm")
 	}
-	if n.forget(t0+hour+1, never); n.ack(3) != nil {
+	if n.forget(t0+hour+1, never); n.ack(&Alarm{Index: 3}) != nil {
 		t.Error("that of an alarm that is over is kept")
 	}
 }
 
 func TestTheNewestClearedAlarmsAreKept(t *testing.T) {
 	n := newNotes(3)
-	n.acknowledge(2, Ack{At: t0, By: "ada"}, false)
+	n.acknowledge(&Alarm{Index: 2}, Ack{At: t0, By: "ada"}, false)
 	for i, index := range []uint32{5, 3, 4, 2, 3} {
 		n.record([]Alarm{{Index: index, Text: "over"}}, t0+int64(i))
 	}
@@ -288,7 +293,7 @@ func TestAShortenedHistoryDoesNotMakeSidecarsDiffer(t *testing.T) {
 		t.Errorf("digests %s and %s; want the same", one.digest(), other.digest())
 	}
 	before := one.digest()
-	one.acknowledge(7, Ack{At: t0 + 1, By: "eve"}, true)
+	one.acknowledge(&Alarm{Index: 7}, Ack{At: t0 + 1, By: "eve"}, true)
 	if one.digest() == before {
 		t.Error("the digest does not show a withdrawn acknowledgement")
 	}

@@ -9,23 +9,27 @@ import (
 	"strings"
 )
 
-// notesHead is the first line of a file of notes.
-const notesHead = "pnagent-notes 1"
+// The first lines of a file of notes, and of a page.
+const (
+	notesFileHead = "pnagent-notes 2"
+	notesHead     = "pnagent-notes 1" // also of files of earlier versions, which have no alarms of acknowledgements
+)
 
 // anyKind is the kind of a selection of all kinds in a file of notes.
 const anyKind = "any"
 
-// text returns the content of a file of notes:
+// file returns the content of a file of notes:
 //
-//	pnagent-notes 1
-//	ack 7 1794744000000000 "ada" "the bank is informed"
+//	pnagent-notes 2
+//	ack 7 1794744000000000 "ada" "the bank is informed" tokenStuck "orders" "paid" 1794743700000000
 //	unack 8 1794744000000000 "ada" ""
 //	silence 00c0ffee00c0ffee 1794744000000000 1794744000000000 1794747600000000 "ada" "upgrade" tokenStuck "orders" "" "" ""
 //	silence 00c0ffee00c0fff0 1794744000000001 1794744000000000 1794747600000000 "ada" "" any "*" "" "" "" ended "eve"
 //	cleared 5 tokenStuck minor 1794744000000000 1794743400000000 1794744600000000 3 "orders" "paid" "over after …" 0 "" ""
 //	end 5 5f3a90c2
 //
-// ack and unack have the index of an alarm, the time, who it was and a comment. silence has
+// ack and unack have the index of an alarm, the time, who it was and a comment, and if it is
+// known the alarm: its kind, net, subject, and when it was raised. silence has
 // an id, the time of its last change, from when and until when it holds, who made it, a
 // comment, the kind of alarms or any, and patterns of nets, places, transitions and
 // sources. cleared has index, kind and severity of an alarm, when it was raised, since when
@@ -33,7 +37,22 @@ const anyKind = "any"
 // text, and the time, name and comment of its acknowledgement. end has the number of lines
 // between it and the first, and the CRC-32 (IEEE) of all bytes before it. Texts are quoted
 // as in Go, times are microseconds since the Unix epoch. Sidecars of a pair exchange pages
-// of the same form.
+// of the same form with 1 in the first line and without alarms of acknowledgements, which
+// earlier versions read too.
+func (n *noted) file() []byte {
+	var b bytes.Buffer
+	b.WriteString(notesFileHead + "\n")
+	for i := range n.acks {
+		b.WriteString(n.acks[i].line() + n.acks[i].alarm() + "\n")
+	}
+	rest := noted{silences: n.silences, cleared: n.cleared}
+	for line := range rest.lines() {
+		b.WriteString(line + "\n")
+	}
+	return notesEnded(b.Bytes())
+}
+
+// text returns the notes as one page of any size.
 func (n *noted) text() []byte {
 	var b bytes.Buffer
 	b.WriteString(notesHead + "\n")
@@ -70,6 +89,14 @@ func (a *ackNote) line() string {
 		word = "unack"
 	}
 	return fmt.Sprintf("%s %d %d %q %q", word, a.index, a.At, a.By, a.Comment)
+}
+
+// alarm returns what a file has of the alarm, after the line.
+func (a *ackNote) alarm() string {
+	if a.raised == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %s %q %q %d", a.about.kind, a.about.net, a.about.subject, a.raised)
 }
 
 func (s *silenceNote) line() string {
@@ -112,16 +139,20 @@ func (n *noted) line(at int, line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	r := fields{rest: rest}
 	switch {
-	case at == 1 && line == notesHead:
+	case at == 1 && (line == notesHead || line == notesFileHead):
 		return nil
 	case at > 1 && (word == "ack" || word == "unack"):
-		n.acks = append(n.acks, ackNote{index: r.index(), Ack: r.ack(), withdrawn: word == "unack"})
+		a := ackNote{index: r.index(), Ack: r.ack(), withdrawn: word == "unack"}
+		if r.rest != "" {
+			a.about, a.raised = key{r.kind(), r.text(), r.text()}, r.time()
+		}
+		n.acks = append(n.acks, a)
 	case at > 1 && word == "silence":
 		n.silences = append(n.silences, r.silence())
 	case at > 1 && word == "cleared":
 		n.cleared = append(n.cleared, r.cleared())
 	default:
-		return fmt.Errorf("%.40q; expected %q, and then ack, unack, silence or cleared", line, notesHead)
+		return fmt.Errorf("%.40q; expected %q or %q, and then ack, unack, silence or cleared", line, notesFileHead, notesHead)
 	}
 	return r.end()
 }

@@ -35,14 +35,17 @@ func (w *Watcher) acknowledge(ctx context.Context, indices []uint32, ack Ack, wi
 		return err
 	}
 	return w.order(ctx, func(d *coordinator, now int64) error {
+		var alarms []*Alarm
 		for _, index := range indices {
-			if d.machine.alarm(index) == nil {
+			a := d.machine.alarm(index)
+			if a == nil {
 				return fmt.Errorf("%w has the index %d", ErrNoAlarm, index)
 			}
+			alarms = append(alarms, a)
 		}
 		ack.At = now
-		for _, index := range indices {
-			d.notes.acknowledge(index, ack, withdrawn)
+		for _, a := range alarms {
+			d.notes.acknowledge(a, ack, withdrawn)
 		}
 		return nil
 	})
@@ -108,7 +111,7 @@ func (w *Watcher) takeNotes(step bool, now int64) {
 		d.notes.shown, w.stale = d.notes.version, true
 	}
 	if changed || step && !w.notesFile.saved {
-		w.write(&w.notesFile, func() []byte { all := d.notes.all(); return all.text() })
+		w.write(&w.notesFile, func() []byte { all := d.notes.all(); return all.file() })
 	}
 	news := d.notes.news
 	d.notes.news = noted{}
@@ -123,21 +126,21 @@ func (w *Watcher) shareNotes(n noted) {
 }
 
 // notesBefore returns the notes of the previous process.
-func (w *Watcher) notesBefore() *notes {
-	keep := w.cfg.History
-	if keep <= 0 {
-		keep = DefaultHistory
-	}
-	n := newNotes(min(keep, MaxHistory))
+func (w *Watcher) notesBefore() noted {
 	if w.cfg.NotesFile == "" {
-		return n
+		return noted{}
 	}
-	before, err := readNotes(w.cfg.NotesFile)
+	read, err := readNotes(w.cfg.NotesFile)
 	switch {
-	case err == nil:
-		n.merge(before, time.Now().UnixMicro(), w.coordinator.machine.book.active)
-	case !errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, ErrState):
+		w.counters.Damaged.Notes++
+		w.keepDamaged(w.cfg.NotesFile, err, false, "the notes of alarms are damaged: starting without earlier acknowledgements and silences")
+		return noted{}
+	case read.damage != nil:
+		w.counters.Damaged.Notes++
+		w.keepDamaged(w.cfg.NotesFile, read.damage, true, "")
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		w.cfg.Log.Warn("starting without earlier acknowledgements and silences", "err", err)
 	}
-	return n
+	return read.value
 }

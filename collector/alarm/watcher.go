@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"sync"
@@ -54,6 +55,7 @@ type Counters struct {
 	Unannounced  int    // active alarms that the process on duty has not announced within AnnounceWithin
 	Skipped      Skipped
 	SaveFailures uint64 // failed writes of the state or the notes
+	Damaged      Damaged
 	Sinks        []SinkCounters
 }
 
@@ -78,20 +80,23 @@ type Watcher struct {
 	confirmed           []Change
 }
 
-// New returns a Watcher that starts with the alarms of the state file. It logs and
-// ignores a damaged file, and then continues with indices beyond those in use, see
-// FirstIndex.
+// New returns a Watcher that starts with the alarms of the state file. Of a damaged file it
+// mends one bit. If there is more damage it starts without alarms, and with an index beyond
+// all that the file, the notes and FirstIndex have. It logs and renames a damaged file.
 func New(cfg Config) *Watcher {
 	cfg.Rules = cmp.Or(cfg.Rules, DefaultRules())
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	cfg.History = min(cmp.Or(max(cfg.History, 0), DefaultHistory), MaxHistory)
 	if cfg.Duty == nil {
 		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
 	}
 	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), orders: make(chan order),
 		file:      stateFile{write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
 		notesFile: stateFile{write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
-	w.coordinator.machine = NewMachine(cfg.Rules, w.before(), cfg.ForgetAfter)
-	w.coordinator.notes = w.notesBefore()
+	noted := w.notesBefore()
+	w.coordinator.machine = NewMachine(cfg.Rules, w.before(noted.largest()), cfg.ForgetAfter)
+	w.coordinator.notes = newNotes(cfg.History)
+	w.coordinator.notes.merge(noted, time.Now().UnixMicro(), w.coordinator.machine.book.active)
 	if cfg.Name != "" {
 		w.coordinator.machine.self = cfg.Name
 	}
@@ -102,22 +107,34 @@ func New(cfg Config) *Watcher {
 	return w
 }
 
-// before returns the alarms of the previous process.
-func (w *Watcher) before() Saved {
+// before returns the alarms of the previous process. noted is the largest index that its
+// notes have.
+func (w *Watcher) before(noted uint32) Saved {
 	now := time.Now().UnixMicro()
-	fresh := Saved{Last: FirstIndex(now)}
+	fresh := Saved{Last: max(FirstIndex(now), noted)}
 	if w.cfg.StateFile == "" {
 		return fresh
 	}
-	saved, at, err := readState(w.cfg.StateFile)
+	read, err := readState(w.cfg.StateFile)
+	saved := read.value
 	switch {
+	case errors.Is(err, ErrState):
+		fresh.Last = max(fresh.Last, lastIn(read.text))
+		w.counters.Damaged.State++
+		w.keepDamaged(w.cfg.StateFile, err, false, fmt.Sprintf("the alarm state is damaged: starting without earlier alarms; those that still hold are raised again from index %d on", fresh.Last+1))
+		return fresh
 	case errors.Is(err, fs.ErrNotExist):
 		return fresh
 	case err != nil:
 		w.cfg.Log.Warn("starting without earlier alarms", "err", err, "index", fresh.Last+1)
 		return fresh
-	case w.cfg.Share != nil:
-		saved.Last = lastOfAll(saved.Last, at, now)
+	case read.damage != nil:
+		w.counters.Damaged.State++
+		w.keepDamaged(w.cfg.StateFile, read.damage, true, "")
+	}
+	saved.Last = max(saved.Last, noted)
+	if w.cfg.Share != nil {
+		saved.Last = lastOfAll(saved.Last, read.at, now)
 	}
 	return saved
 }

@@ -231,7 +231,7 @@ func TestADamagedFileIsLoggedAndItsIndicesAreNotUsedAgain(t *testing.T) {
 	if got := watcher.State().Active; len(got) != 1 || got[0].Index <= least {
 		t.Errorf("%+v; expected an index above %d", got, least)
 	}
-	if saved, _, err := readState(path); err != nil || len(saved.Active) != 1 {
+	if saved, err := readState(path); err != nil || len(saved.value.Active) != 1 {
 		t.Errorf("then the file has %+v, %v", saved, err)
 	}
 }
@@ -256,7 +256,7 @@ func TestADirectoryThatCannotBeWrittenStopsNoAlarm(t *testing.T) {
 		t.Fatal(err)
 	}
 	watcher.work(viewOf(wide("n", 1, t0)), t0+701e6)
-	if saved, _, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.Active) != 1 {
+	if saved, err := readState(filepath.Join(file, "alarms.state")); err != nil || len(saved.value.Active) != 1 {
 		t.Errorf("when there is a directory the file has %+v, %v", saved, err)
 	}
 }

@@ -120,17 +120,13 @@ func digests(n *petri.Net) (now, older string, err error) {
 	return now, older, err
 }
 
-// digest leaves out the document that the net was made from, and what the net's places and
-// transitions are for, which have no meaning for a replay.
+// digest leaves out what has no meaning for a replay: the document that the net was made from,
+// and the paths of inclusive joins, which older versions did not write.
 func digest(n *petri.Net) (string, error) {
 	plain := *n
-	plain.Model = nil
-	plain.Places, plain.Transitions = slices.Clone(n.Places), slices.Clone(n.Transitions)
-	for k := range plain.Places {
-		plain.Places[k].Role, plain.Places[k].Element = petri.RoleWork, ""
-	}
-	for k := range plain.Transitions {
-		plain.Transitions[k].Role = petri.RoleWork
+	plain.Model, plain.Arcs = nil, slices.Clone(n.Arcs)
+	for k := range plain.Arcs {
+		plain.Arcs[k].Aside = petri.AsideNone
 	}
 	var def bytes.Buffer
 	if err := pnml.Write(&def, &plain); err != nil {

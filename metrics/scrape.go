@@ -28,8 +28,6 @@ type scrape struct {
 	reloadedAt int64
 
 	alarmCounters *alarm.Counters // nil if there are none
-	alarmsKnown   bool            // no alarm is missing
-	everything    bool            // the scrape has all nets and the sidecar
 
 	*netSeries // of the current net; nil for the sidecar's families
 	typ        Type
@@ -39,16 +37,15 @@ type scrape struct {
 
 // netSeries is the state of one net between scrapes.
 type netSeries struct {
-	name          string
-	view          *collector.View     // from which the series were last read
-	net           *collector.NetView  // nil if the View has only its sources
-	sources       []*collector.Source // of this net
-	alarms        []shownAlarm
-	alarmsMissing bool // they do not fit into the budget
-	labels        *netLabels
-	created       *timestamppb.Timestamp
-	series        []series // by family
-	dropped       uint64
+	name    string
+	view    *collector.View     // from which the series were last read
+	net     *collector.NetView  // nil if the View has only its sources
+	sources []*collector.Source // of this net
+	alarms  []shownAlarm
+	labels  *netLabels
+	created *timestamppb.Timestamp
+	series  []series // by family
+	dropped uint64
 }
 
 // series are the kept series of one family of one net. The first n are those of
@@ -149,8 +146,6 @@ func (n *netSeries) has(f *Family) bool {
 		return len(n.sources) > 0
 	case ofAlarms:
 		return len(n.alarms) > 0
-	case ofEach:
-		return true
 	}
 	return n.net != nil && n.net.Rows.Columns.Has(f.Columns)
 }

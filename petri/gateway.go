@@ -15,8 +15,9 @@ import (
 //
 // Paths lead from the inputs of a transition to its outputs, also if that transition
 // can never be enabled: the rule is about the structure of the net. Inputs are
-// normal, read and join arcs, outputs normal and branch arcs. By this rule, two joins
-// on each other's paths can wait for each other forever.
+// normal, read and join arcs, outputs normal and branch arcs; an arc that is aside (see
+// Arc.Aside) is neither. By this rule, two joins on each other's paths can wait for each
+// other forever.
 type JoinTest struct {
 	Places []int32 // of its join arcs; bit i of a mask is Places[i]
 	// Reach is, by place of the net, the set of Places that a token there can reach. A
@@ -176,10 +177,14 @@ func (t *Tables) compileJoins(places [][]int32) error {
 	}
 	t.joins = make([]*JoinTest, len(places))
 	watch := make([][]int32, len(t.Net.Places))
-	w := t.ways()
+	shared := t.ways(nil)
 	for tr, ps := range places {
 		if len(ps) == 0 {
 			continue
+		}
+		w := shared
+		if own := t.ownOf(tr); own != nil {
+			w = t.ways(own)
 		}
 		j := &JoinTest{Places: ps, Reach: w.reach(tr, ps, func(p int32) bool { return t.Encloses(t.ActsIn(tr), t.ScopeOf(p)) })}
 		t.joins[tr] = j
@@ -193,16 +198,43 @@ func (t *Tables) compileJoins(places [][]int32) error {
 	return nil
 }
 
-// ways is the reversed graph of the paths of tokens.
+// ways is the reversed graph of the paths of tokens to an inclusive join.
 type ways struct {
 	into lists[int32] // by place: the transitions that put tokens there
 	from lists[int32] // by transition: the places whose tokens it takes or reads
 }
 
-func (t *Tables) ways() ways {
+// ownOf returns the places from which a join has a reset arc and arcs that are aside lead; nil
+// for none.
+func (t *Tables) ownOf(join int) (own map[string]bool) {
+	for i := range t.Net.Arcs {
+		a := &t.Net.Arcs[i]
+		if a.Aside == AsideOwn && slices.ContainsFunc(t.Effects(join), func(e Effect) bool { return e.Reset && t.Net.Places[e.Place].ID == a.place(t) }) {
+			if own == nil {
+				own = map[string]bool{}
+			}
+			own[a.place(t)] = true
+		}
+	}
+	return own
+}
+
+// place returns the place of an arc.
+func (a *Arc) place(t *Tables) string {
+	if _, input := t.placeID[a.Source]; input {
+		return a.Source
+	}
+	return a.Target
+}
+
+// ways returns the graph for a join without the arcs that are aside, given its own places.
+func (t *Tables) ways(own map[string]bool) ways {
 	into, from := make([][]int32, len(t.Net.Places)), make([][]int32, len(t.Net.Transitions))
 	for i := range t.Net.Arcs {
 		a := &t.Net.Arcs[i]
+		if a.Aside == AsideAll || a.Aside == AsideOwn && own[a.place(t)] {
+			continue
+		}
 		if p, ok := t.placeID[a.Target]; ok {
 			into[p] = append(into[p], t.transitionID[a.Source])
 		} else if a.Kind != Inhibitor && a.Kind != Reset {

@@ -136,6 +136,46 @@ func TestInclusiveJoinIsEnabled(t *testing.T) {
 	}
 }
 
+// No path leads along an arc that is aside; of a join's own arcs, no path of that join.
+func TestArcsAsideAreOnNoPath(t *testing.T) {
+	const drawing = `
+		g       > event > y
+		b       > back  > n
+		n       > again > y
+		x~ y~   > join  > end
+		y~ z~   > other > end2`
+	for _, c := range []struct {
+		rule, from, to string
+		aside          petri.Aside
+		marked         string
+		awaits         string // the empty places for which the join waits
+	}{
+		{"a path leads to the empty place", "", "", petri.AsideNone, "x g", "y"},
+		{"along an input", "g", "event", petri.AsideAll, "x g", ""},
+		{"along an output", "event", "y", petri.AsideAll, "x g", ""},
+		{"other paths remain", "g", "event", petri.AsideAll, "x g b", "y"},
+		{"an arc of a place that the join empties", "n", "again", petri.AsideOwn, "x b", ""},
+		{"an arc of a place that it does not empty", "g", "event", petri.AsideOwn, "x g", "y"},
+	} {
+		n := flow(t, drawing, c.marked)
+		n.Arcs = append(n.Arcs, petri.Arc{Source: "n", Target: "join", Kind: petri.Reset})
+		for k := range n.Arcs {
+			if a := &n.Arcs[k]; a.Source == c.from && a.Target == c.to {
+				a.Aside = c.aside
+			}
+		}
+		tables := petritest.Compile(t, n)
+		join, _ := tables.TransitionIndex("join")
+		got := ""
+		for _, p := range tables.Join(join).Awaits(marked(tables.NewState())) {
+			got += n.Places[p].ID
+		}
+		if want := strings.Join(petritest.NewReference(n).Awaits("join"), " "); got != c.awaits || want != c.awaits {
+			t.Errorf("%s: waits for %q, the reference for %q, want %q", c.rule, got, want, c.awaits)
+		}
+	}
+}
+
 // By the standard's rule, two joins in a cycle wait for each other: the instance is
 // deadlocked.
 func TestTwoJoinsOnACycleAreDeadlocked(t *testing.T) {

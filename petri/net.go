@@ -77,8 +77,6 @@ type Place struct {
 	Scope   string // the innermost scope that the place is in; "" for the net
 	Data    PlaceData
 	Open    bool   // tokens also leave it in ways that the net does not show, so it is never final
-	Role    Role   // what the place is for
-	Element string // of the Model: where the tokens are shown; "" for that of the id, or for none: see ElementOf
 	At      *Point // nil if the source has none
 	Pos     Pos
 }
@@ -99,7 +97,6 @@ type Transition struct {
 	Name     string
 	Doc      string
 	Priority int // higher fires first; default 0
-	Role     Role
 	At       *Point
 	Pos      Pos
 
@@ -238,6 +235,10 @@ type Arc struct {
 	Target  string
 	Kind    ArcKind
 	Default bool // of a Branch arc: taken if no other is
+	// Aside says which paths of inclusive joins, see JoinTest, do not lead along the arc. In
+	// BPMN, tokens also move where no sequence flow leads, such as from an activity to its
+	// boundary event.
+	Aside Aside
 	// Each makes the arc put Weight tokens for each element of the value of Data, which
 	// they carry: a list, or a whole number n for 1 to n. Into an inner scope, it opens a
 	// run of that scope for each element.
@@ -250,6 +251,19 @@ type Arc struct {
 	// It has the variables of a guard. "" passes on the data of the tokens that were taken.
 	Data string
 }
+
+// Aside is which paths of inclusive joins do not lead along an arc.
+type Aside uint8
+
+// The kinds of Aside.
+const (
+	AsideNone Aside = iota // all paths do
+	AsideAll               // no path does
+	AsideOwn               // no path of a join that has a reset arc from the arc's place: both are parts of one gateway
+)
+
+// String returns the value in messages and in PNML.
+func (a Aside) String() string { return [...]string{"none", "all", "own"}[min(a, AsideOwn)] }
 
 // String returns the kind's name in messages and in PNML.
 func (k ArcKind) String() string {

@@ -149,6 +149,10 @@ func (c *checker) arc(a *Arc) {
 		c.fault(a.Pos, "arc %q has data for tokens, but takes or tests them; expected that of arcs from a transition only", a.ID)
 	case a.Each && a.Data == "":
 		c.fault(a.Pos, "arc %q puts tokens for each element of nothing; expected data", a.ID)
+	case a.Aside > AsideOwn:
+		c.fault(a.Pos, "arc %q has the kind %d of aside; expected none, all or own", a.ID, a.Aside)
+	case a.Aside != AsideNone && (a.Kind == Inhibitor || a.Kind == Reset):
+		c.fault(a.Pos, "%s arc %q is aside; expected that of arcs along which paths lead", a.Kind, a.ID)
 	case a.Default && a.Guard != "":
 		c.fault(a.Pos, "branch arc %q is a default with a guard; expected one or the other", a.ID)
 	case a.Kind == Join:

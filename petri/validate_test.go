@@ -72,6 +72,8 @@ func TestValidateReportsFaultsOfInclusiveGateways(t *testing.T) {
 		{"a guard is on a branch only", []petri.Arc{with(join, func(a *petri.Arc) { a.Guard = "x" })}, `join arc "a" has a guard or is a default`},
 		{"a default is a branch only", []petri.Arc{with(join, func(a *petri.Arc) { a.Default = true })}, `join arc "a" has a guard or is a default`},
 		{"a default has no guard", []petri.Arc{with(branch, func(a *petri.Arc) { a.Default, a.Guard = true, "x" })}, `branch arc "a" is a default with a guard`},
+		{"only arcs of paths are aside", []petri.Arc{{ID: "a", Source: "p", Target: "t", Kind: petri.Reset, Aside: petri.AsideAll}}, `reset arc "a" is aside`},
+		{"an arc is aside of all joins, or of its own", []petri.Arc{{ID: "a", Source: "p", Target: "t", Weight: 1, Aside: petri.AsideOwn + 1}}, `arc "a" has the kind 3 of aside; expected none, all or own`},
 		{"there is one default", times(2, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
 		{"a second default is one fault", times(3, with(branch, func(a *petri.Arc) { a.Default = true })), `branch arc "a" is a second default of transition "t"`},
 		{"64 branches are allowed", times(petri.MaxOptional, branch), ""},

@@ -262,7 +262,7 @@ func (b *builder) reported(l *level, n *node, transition, armed string) {
 		b.output(l, n, transition)
 		return
 	}
-	b.take(kid.vars, transition, n.pos)
+	b.divert(kid.vars, transition, n.pos)
 	if !n.interrupts {
 		b.put(transition, kid.vars, n.pos)
 	}
@@ -279,7 +279,7 @@ func (b *builder) beside(n *node, place string) {
 
 // interrupt makes a transition end an activity.
 func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos) {
-	b.take(l.id(n.id)+"/active", transition, pos)
+	b.divert(l.id(n.id)+"/active", transition, pos)
 	b.disarm(l, n, transition)
 	b.clearLoop(l, n, transition)
 	if kid := l.kids[n]; kid != nil {
@@ -292,7 +292,7 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 // place is marked, whose token gives it the variables. A timer occurs as often as it
 // says, another event any number of times.
 func (b *builder) awaitIn(place string, n *node, transition string) {
-	b.take(place, transition, n.pos)
+	b.divert(place, transition, n.pos)
 	if !n.timed() || n.event.times == 0 {
 		b.put(transition, place, n.pos)
 	}

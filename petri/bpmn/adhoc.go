@@ -56,7 +56,7 @@ func (b *builder) offers(l *level, n *node, place string) {
 	t := b.step(l, n, "begins")
 	t.Trigger = petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
 	id := t.ID
-	b.take(offered, id, n.pos)
+	b.divert(offered, id, n.pos)
 	b.put(id, place, n.pos)
 }
 

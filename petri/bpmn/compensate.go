@@ -233,7 +233,7 @@ func (b *builder) throwCompensation(l *level, n *node) string {
 	b.after(func() { b.whenUndone(all, last, n) })
 	switch {
 	case cancels:
-		b.put(last, b.caught(&catcher{x: l.node.cancelled(), at: l.parent, of: l}), n.pos)
+		b.throwInto(last, b.caught(&catcher{x: l.node.cancelled(), at: l.parent, of: l}), n.pos)
 	case waits && of == l:
 		b.output(l, n, last)
 	case waits: // it acts in the level around that of the event

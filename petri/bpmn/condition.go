@@ -67,7 +67,7 @@ func (b *builder) holds(c *catcher, watched, thrown, place string) {
 	t.Guard, t.Priority = c.x.condition(), petri.Urgent
 	id := t.ID
 	b.take(watched, id, c.x.pos)
-	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Pos: c.x.pos}
+	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Aside: petri.AsideAll, Pos: c.x.pos}
 	if place != "" {
 		b.test(petri.Read, place, id, 1, c.x.pos)
 		out.Data = of(place)

@@ -138,7 +138,7 @@ func (b *builder) complexJoin(l *level, n *node) string {
 		b.put(t.ID, count, f.pos)
 	}
 	fires := b.transition(l, n, petri.Trigger{}).ID
-	b.test(petri.Normal, count, fires, n.needed, n.pos)
+	b.arc(petri.Arc{Source: count, Target: fires, Weight: n.needed, Aside: petri.AsideOwn, Pos: n.pos}) // the gateway's own paths do not pass it
 	b.test(petri.Reset, count, fires, 1, n.pos)
 	// Tokens of the next round wait before the gateway. Otherwise an inclusive join
 	// after it would wait for them.

@@ -99,6 +99,11 @@ func (b *builder) process(s *scope) {
 		}
 		f()
 	}
+	if !slices.ContainsFunc(b.net.Arcs, func(a petri.Arc) bool { return a.Kind == petri.Join }) {
+		for k := range b.net.Arcs { // nothing looks at it
+			b.net.Arcs[k].Aside = petri.AsideNone
+		}
+	}
 }
 
 func documentation(e *elem) string {

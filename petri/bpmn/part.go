@@ -150,6 +150,16 @@ func (b *builder) take(place, transition string, pos petri.Pos) {
 	b.arc(petri.Arc{Source: place, Target: transition, Weight: 1, Pos: pos})
 }
 
+// divert is take where no sequence flow leads.
+func (b *builder) divert(place, transition string, pos petri.Pos) {
+	b.arc(petri.Arc{Source: place, Target: transition, Weight: 1, Aside: petri.AsideAll, Pos: pos})
+}
+
+// throwInto is put where no sequence flow leads.
+func (b *builder) throwInto(transition, place string, pos petri.Pos) {
+	b.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Aside: petri.AsideAll, Pos: pos})
+}
+
 // begin makes a transition take the tokens that begin a node.
 func (b *builder) begin(place string, n *node, transition string) {
 	b.arc(petri.Arc{Source: place, Target: transition, Weight: n.takes, Pos: n.pos})

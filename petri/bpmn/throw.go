@@ -57,7 +57,7 @@ func (b *builder) startTimer(l *level, n *node, transition string) {
 		return place
 	}
 	start := state("start", 1)
-	b.take(start, transition, n.pos)
+	b.divert(start, transition, n.pos)
 	switch times := n.event.times; times {
 	case 0:
 		b.put(transition, start, n.pos)
@@ -335,7 +335,7 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 	from := b.input(l, n)
 	t := b.transition(l, n, work).ID
 	b.begin(from, n, t)
-	b.put(t, b.leaving(c, l), n.pos)
+	b.throwInto(t, b.leaving(c, l), n.pos)
 	return t
 }
 
@@ -364,7 +364,7 @@ func (b *builder) leaving(c *catcher, l *level) string {
 	t.Priority = petri.Urgent
 	leaves, active := t.ID, l.parent.id(n.id)+"/active"
 	b.take(id, leaves, n.pos)
-	b.test(petri.Read, active, leaves, 1, n.pos)
+	b.arc(petri.Arc{Source: active, Target: leaves, Kind: petri.Read, Weight: 1, Aside: petri.AsideAll, Pos: n.pos})
 	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside(active, id, n.loop.names()...), n.pos)
 	return id
 }

@@ -28,6 +28,9 @@ func RandomGateways(r *rand.Rand) *petri.Net {
 	} else {
 		g.anything()
 	}
+	if r.IntN(3) == 0 {
+		g.aside()
+	}
 	return n
 }
 
@@ -94,6 +97,15 @@ func (g *gateways) output(transition, place string, branch bool, weight uint32) 
 		}
 	}
 	g.add(a)
+}
+
+// aside sets some arcs aside of the paths of inclusive joins.
+func (g *gateways) aside() {
+	for k := range g.net.Arcs {
+		if a := &g.net.Arcs[k]; a.Kind != petri.Inhibitor && a.Kind != petri.Reset && g.IntN(3) == 0 {
+			a.Aside = petri.AsideAll + petri.Aside(g.IntN(2))
+		}
+	}
 }
 
 func (g *gateways) add(a petri.Arc) {

@@ -74,14 +74,21 @@ func (r *Reference) walk(from string, to []string, without string, passed map[st
 	passed[from] = true
 	defer delete(passed, from)
 	for _, in := range r.Net.Arcs {
-		if in.Source != from || in.Target == without || in.Kind == petri.Inhibitor || in.Kind == petri.Reset {
+		if in.Source != from || in.Target == without || in.Kind == petri.Inhibitor || in.Kind == petri.Reset || r.aside(in, in.Source, without) {
 			continue
 		}
 		for _, out := range r.Net.Arcs {
-			if out.Source == in.Target && !passed[out.Target] && r.walk(out.Target, to, without, passed) {
+			if out.Source == in.Target && !r.aside(out, out.Target, without) && !passed[out.Target] && r.walk(out.Target, to, without, passed) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// aside reports whether no path of a join leads along an arc of a place.
+func (r *Reference) aside(a petri.Arc, place, join string) bool {
+	return a.Aside == petri.AsideAll || a.Aside == petri.AsideOwn && slices.ContainsFunc(r.Net.Arcs, func(reset petri.Arc) bool {
+		return reset.Kind == petri.Reset && reset.Source == place && reset.Target == join
+	})
 }

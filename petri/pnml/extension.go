@@ -11,7 +11,7 @@ import (
 )
 
 // tool and toolVersion mark the sections with what PNML cannot express: guards,
-// triggers, defaults, transitions that preempt, open places, roles, scopes, variables and data of arcs.
+// triggers, defaults, transitions that preempt, open places, scopes, variables and data of arcs.
 // Their values are attributes, which keep white space.
 const (
 	tool        = "pnagent"
@@ -52,8 +52,6 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 			return n.flag(c, &t.Alternative)
 		case "preempts":
 			return n.flag(c, &t.Preempts)
-		case "role":
-			return n.role(c, &t.Role)
 		}
 		return n.ignore(c)
 	})
@@ -70,6 +68,8 @@ func (n *netReader) ownArc(e *element, a *petri.Arc) error {
 			return n.value(c, &a.Data)
 		case "each":
 			return n.flag(c, &a.Each)
+		case "aside":
+			return n.aside(c, &a.Aside)
 		}
 		return n.ignore(c)
 	})
@@ -86,28 +86,9 @@ func (n *netReader) ownPlace(e *element, p *petri.Place) error {
 			return n.placeData(c, p, petri.DataAround)
 		case "own":
 			return n.placeData(c, p, petri.OwnData)
-		case "role":
-			return n.role(c, &p.Role)
-		case "element":
-			return n.value(c, &p.Element)
 		}
 		return n.ignore(c)
 	})
-}
-
-// role reads what a place or a transition is for. A role of a later version is work, with a
-// warning, because it only changes how the net is shown.
-func (n *netReader) role(e *element, to *petri.Role) error {
-	name := ""
-	if err := n.value(e, &name); err != nil {
-		return err
-	}
-	role, known := petri.RoleOf(name)
-	if !known {
-		n.Warnings.Add(e.pos, "ignored the role "+xmlscan.Quote(name)+"; expected work, state or data")
-	}
-	*to = role
-	return nil
 }
 
 // placeData reads a flag that says what the data of the tokens of a place are.
@@ -236,6 +217,20 @@ func (n *netReader) value(e *element, to *string) error {
 	})
 }
 
+func (n *netReader) aside(e *element, to *petri.Aside) error {
+	value := ""
+	err := n.value(e, &value)
+	switch value {
+	case petri.AsideAll.String():
+		*to = petri.AsideAll
+	case petri.AsideOwn.String():
+		*to = petri.AsideOwn
+	default:
+		n.faults.Add(e.pos, "an arc that is aside of %s; expected all or own", xmlscan.Quote(value))
+	}
+	return err
+}
+
 func (n *netReader) event(e *element, to *petri.Event) error {
 	if *to != (petri.Event{}) {
 		n.faults.Add(e.pos, "a second <%s>; expected one", e.name)
@@ -298,7 +293,7 @@ func triggerKind(s string) (petri.TriggerKind, bool) {
 }
 
 func (p printer) ownTransition(t *petri.Transition) {
-	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Eventful() && !t.Preempts && !t.Alternative && t.Role == petri.RoleWork {
+	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Eventful() && !t.Preempts && !t.Alternative {
 		return
 	}
 	p.beginOwn()
@@ -321,7 +316,6 @@ func (p printer) ownTransition(t *petri.Transition) {
 	if t.Preempts {
 		p.put("          <preempts/>\n")
 	}
-	p.role(t.Role)
 	p.put("        </toolspecific>\n")
 }
 
@@ -337,7 +331,7 @@ func (p printer) event(does string, e *petri.Event) {
 }
 
 func (p printer) ownPlace(pl *petri.Place) {
-	if pl.Scope == "" && !pl.Open && pl.Data == petri.Variables && pl.Role == petri.RoleWork && pl.Element == "" {
+	if pl.Scope == "" && !pl.Open && pl.Data == petri.Variables {
 		return
 	}
 	p.beginOwn()
@@ -351,15 +345,7 @@ func (p printer) ownPlace(pl *petri.Place) {
 	case petri.OwnData:
 		p.put("          <own/>\n")
 	}
-	p.role(pl.Role)
-	p.value("element", pl.Element)
 	p.put("        </toolspecific>\n")
-}
-
-func (p printer) role(r petri.Role) {
-	if r != petri.RoleWork {
-		p.value("role", r.String())
-	}
 }
 
 func (p printer) ownNet(n *petri.Net) {
@@ -401,7 +387,7 @@ func (p printer) scope(s *petri.Scope) {
 }
 
 func (p printer) ownArc(a *petri.Arc) {
-	if a.Guard == "" && !a.Default && a.Data == "" {
+	if a.Guard == "" && !a.Default && a.Data == "" && a.Aside == petri.AsideNone {
 		return
 	}
 	p.beginOwn()
@@ -412,6 +398,9 @@ func (p printer) ownArc(a *petri.Arc) {
 	p.value("data", a.Data)
 	if a.Each {
 		p.put("          <each/>\n")
+	}
+	if a.Aside != petri.AsideNone {
+		p.value("aside", a.Aside.String())
 	}
 	p.put("        </toolspecific>\n")
 }

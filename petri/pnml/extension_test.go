@@ -92,10 +92,10 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		},
 		Arcs: []petri.Arc{
 			{ID: "a", Source: "p", Target: "split", Weight: 1},
-			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Each: true},
+			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Each: true, Aside: petri.AsideAll},
 			{ID: "c", Source: "split", Target: "r", Kind: petri.Branch, Weight: 1, Default: true},
 			{ID: "d", Source: "q", Target: "join", Kind: petri.Join, Weight: 1},
-			{ID: "e", Source: "r", Target: "join", Kind: petri.Join, Weight: 1},
+			{ID: "e", Source: "r", Target: "join", Kind: petri.Join, Weight: 1, Aside: petri.AsideOwn},
 		},
 	}
 	const want = `<?xml version="1.0" encoding="UTF-8"?>
@@ -190,6 +190,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
           <guard value="x &amp;&amp; &#39;y&#39;"/>
           <data value=" a "/>
           <each/>
+          <aside value="all"/>
         </toolspecific>
       </arc>
       <arc id="c" source="split" target="r">
@@ -203,6 +204,9 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
       </arc>
       <arc id="e" source="r" target="join">
         <type value="join"/>
+        <toolspecific tool="pnagent" version="1">
+          <aside value="own"/>
+        </toolspecific>
       </arc>
     </page>
   </net>
@@ -288,6 +292,8 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 			[]string{`f:1:110: a second guard "b" after "a"; expected one`}},
 		{"two triggers", transition(`<trigger kind="event"/><trigger kind="event"/>`),
 			[]string{`f:1:115: a second trigger; expected one`}},
+		{"an unknown kind of aside", net(`<place id="p"/><transition id="t"/><arc id="a" source="p" target="t"><toolspecific tool="pnagent" version="1"><aside value="some"/></toolspecific></arc>`),
+			[]string{`f:1:142: an arc that is aside of "some"; expected all or own`}},
 		{"an unknown trigger", transition(`<trigger kind="whim"/>`),
 			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay, time or timer`}},
 		{"a time that is no number", transition(`<trigger kind="delay" micros="1s"/>`),

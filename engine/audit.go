@@ -13,12 +13,18 @@ import (
 
 // audit writes the result of a request into the audit log, before it is answered, and
 // publishes it. What cannot be written is logged, so that no record of it is lost. The
-// request is done or refused in any case.
+// request is done or refused in any case. A client can send any number of requests that
+// are refused, so records of these are bounded.
 func (e *Engine) audit(nc *nats.Conn, subjects telemetry.Subjects, a *telemetry.Action, failed error) {
 	if a.Kind == "" {
 		return
 	}
-	if a.At, a.OK = time.Now().UTC(), failed == nil; failed != nil {
+	a.At, a.OK = time.Now().UTC(), failed == nil
+	if failed != nil {
+		var keep bool
+		if a.Unlogged, keep = e.refused.Take(a.At); !keep {
+			return
+		}
 		a.Error = failed.Error()
 	}
 	a.Clip()

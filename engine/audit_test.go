@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/telemetry"
@@ -141,5 +143,48 @@ func TestEventsAreAudited(t *testing.T) {
 	}
 	if d := cmp.Diff(want, kept); d != "" {
 		t.Error(d)
+	}
+}
+
+// A client that sends requests without end that are refused does not fill the audit log: it
+// has a hundred of them at once, and then one a second. What is done is kept in any case.
+func TestRefusedRequestsAreAuditedAtABoundedRate(t *testing.T) {
+	nc := natstest.Client(t)
+	var mu sync.Mutex
+	var done, refused int
+	keep := func(a telemetry.Action) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if a.OK {
+			done++
+		} else {
+			refused++
+		}
+		return nil
+	}
+	log := slog.New(slog.DiscardHandler)
+	e := newEngine(t, Config{Source: "s 1", Audit: keep, Log: log, Nets: []NetConfig{{Tables: petritest.Compile(t, line(2)), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}}, Instances: 12, Workers: 2})
+	stop := start(t, e)
+	end, err := Serve(e, nc, telemetry.Subjects{}, time.Hour, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		stop()
+		if err := end(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	began := time.Now()
+	for i, body := range append(slices.Repeat([]string{"garbage"}, 1000), `{"instance":7,"transition":"t0"}`) {
+		answer, err := nc.Request("petrinet.v1.fire.line.s=201", []byte(body), time.Minute)
+		if err != nil || strings.HasPrefix(string(answer.Data), `{"ok":true`) != (body != "garbage") {
+			t.Fatalf("request %d: got %s, %v", i, answer.Data, err)
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if most := lograte.Burst + 1 + int(time.Since(began).Seconds()); done != 1 || refused < lograte.Burst || refused > most {
+		t.Errorf("%d requests that were done and %d that were refused are kept; expected 1 and at most %d", done, refused, most)
 	}
 }

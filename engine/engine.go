@@ -17,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -127,6 +128,7 @@ type Engine struct {
 	eventCounts eventCounts
 	outbox      *outbox
 	refusals    refusals
+	refused     lograte.Limit // of records of requests that were refused
 }
 
 // New returns an engine with all instances at their initial marking, or in the

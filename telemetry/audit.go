@@ -27,6 +27,10 @@ type Action struct {
 	Event      string `json:"event,omitempty"`  // name of the message or signal
 	OK         bool   `json:"ok"`
 	Error      string `json:"error,omitempty"`
+
+	// Unlogged is the number of refused requests before this one of which there is no
+	// record: an engine keeps 100 of these at once, and then one a second.
+	Unlogged uint64 `json:"unlogged,omitempty"`
 }
 
 // Audit is where an engine publishes an Action about a net.

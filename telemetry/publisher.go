@@ -119,6 +119,8 @@ type Publisher struct {
 	messages, bytes, failures, missed atomic.Uint64
 
 	notices notices
+
+	unanswered atomic.Int64 // when it was last logged that an answer could not be sent
 }
 
 // link is the part of a connection that the Publisher uses.

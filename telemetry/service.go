@@ -152,9 +152,13 @@ func endpointMetadata(net, digest string) micro.EndpointOpt {
 	return micro.WithEndpointMetadata(map[string]string{"net": net, "digest": digest})
 }
 
-// replied logs an answer that could not be sent; NATS' service counts it.
+// replied logs an answer that could not be sent, once a second at most; NATS' service counts it.
 func (p *Publisher) replied(req micro.Request, err error) {
-	if err != nil {
+	if err == nil {
+		return
+	}
+	last, now := p.unanswered.Load(), time.Now().UnixMicro()
+	if now-last >= time.Second.Microseconds() && p.unanswered.CompareAndSwap(last, now) {
 		p.log.Warn("answer request", "source", p.cfg.Source, "subject", req.Subject(), "err", err)
 	}
 }

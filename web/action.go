@@ -103,7 +103,7 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, within time
 	defer cancel()
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.cfg.WriteTimeout + within)) // see limited
 	m, err := do(&change{ctx: ctx, to: s.cfg.Actions.Alarms, do: s.cfg.Actions.Act, def: s.defOf, by: by, proven: proven, body: r.Body})
-	if err == nil || m.tried {
+	if err == nil || m.tried && s.mayLog() {
 		s.cfg.Log.Info(m.said, append([]any{"by", by, "proven", proven, "addr", r.RemoteAddr}, m.about...)...)
 	}
 	if err != nil {
@@ -111,6 +111,12 @@ func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, within time
 		return
 	}
 	answerJSON(w, m.answer)
+}
+
+// mayLog reports whether a change that failed may be logged: a client can send any number.
+func (s *Server) mayLog() bool {
+	_, ok := s.refusals.Take(time.Now())
+	return ok
 }
 
 // statusOf returns the status of an error.

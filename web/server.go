@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -76,6 +77,7 @@ type Server struct {
 	past    sync.RWMutex // guards history
 	history *history.Store
 
+	refusals lograte.Limit // of log lines about changes that failed
 	counters counters
 }
 

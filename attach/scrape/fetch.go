@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/samehost"
 )
 
 // Bounds of a scrape.
@@ -76,6 +78,8 @@ func resultOf(err error) string {
 		return "cut"
 	case errors.Is(err, errGarbage):
 		return "garbage"
+	case errors.Is(err, samehost.ErrAway):
+		return "redirected"
 	case errors.Is(err, errUnmapped):
 		return "unmapped"
 	case errors.Is(err, errIncomplete):
@@ -88,5 +92,5 @@ func resultOf(err error) string {
 
 // results returns the labels of resultOf.
 func results() []string {
-	return []string{"ok", "status", "too_large", "cut", "garbage", "unmapped", "incomplete", "timeout", "connection"}
+	return []string{"ok", "status", "too_large", "cut", "garbage", "unmapped", "incomplete", "redirected", "timeout", "connection"}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/samehost"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -235,12 +236,16 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 		{"the tokens have another type", "incomplete", func(*target) http.HandlerFunc {
 			return plain("# TYPE depth histogram\ndepth_bucket{queue=\"a\",le=\"+Inf\"} 1\ndepth_sum{queue=\"a\"} 1\ndepth_count{queue=\"a\"} 1\nout_total{queue=\"a\"} 101\n")
 		}},
+		{"it redirects to another host", "redirected", func(*target) http.HandlerFunc {
+			return http.RedirectHandler("http://127.0.0.2:1/metrics", http.StatusFound).ServeHTTP
+		}},
 		{"it vanishes", "connection", func(*target) http.HandlerFunc {
 			return func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := startTarget(t, shopSays(3, 100))
+			e.Client().CheckRedirect = samehost.Redirect
 			h := attached(t, shop, map[string]*target{"s": e})
 			before := h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
 			oldest := n(before).Places[0].Oldest

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/common/config"
+
+	"github.com/pnagent/pnagent/internal/samehost"
 )
 
 // apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
@@ -37,10 +39,12 @@ func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
 	return httpClient(f.HTTPConfig)
 }
 
-// httpClient returns the client that a file describes, or the default one for "".
+// httpClient returns the client that a file describes, or one without settings for "".
+// It follows redirects within a server only: whatever the client is for, credentials and
+// questions are for the server that the user named.
 func httpClient(file string) (*http.Client, error) {
 	if file == "" {
-		return http.DefaultClient, nil
+		return &http.Client{CheckRedirect: samehost.Redirect}, nil
 	}
 	cfg, _, err := config.LoadHTTPConfigFile(file)
 	if err != nil {
@@ -49,6 +53,9 @@ func httpClient(file string) (*http.Client, error) {
 	client, err := config.NewClientFromConfig(*cfg, "pnagent")
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", file, err)
+	}
+	if client.CheckRedirect == nil { // otherwise the file says follow_redirects: false
+		client.CheckRedirect = samehost.Redirect
 	}
 	return client, nil
 }

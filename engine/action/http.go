@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/internal/samehost"
 )
 
 // HTTP performs an action by a request. A response with a status from 200 to
@@ -39,9 +40,6 @@ type Secret struct {
 // maxSecret bounds the file of a secret, in bytes.
 const maxSecret = 64 << 10
 
-// maxRedirects bounds the number of redirects of a request.
-const maxRedirects = 5
-
 // Func implements [Performer]. It reads the secrets once to check that they
 // exist.
 func (h HTTP) Func(with Peers) (Func, error) {
@@ -53,7 +51,7 @@ func (h HTTP) Func(with Peers) (Func, error) {
 	if _, err := h.header(); err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: with.HTTP, CheckRedirect: redirect}
+	client := &http.Client{Transport: with.HTTP, CheckRedirect: samehost.Redirect}
 	return func(ctx context.Context, r *Run) (coloured.Outcome, error) {
 		o, err := h.perform(ctx, client, r)
 		if err != nil {
@@ -93,21 +91,6 @@ func isHeaderName(s string) bool {
 		}
 	}
 	return s != ""
-}
-
-// redirect rejects a redirect that would send headers to another host, or the
-// request without its body.
-func redirect(next *http.Request, before []*http.Request) error {
-	first := before[0]
-	switch {
-	case len(before) > maxRedirects:
-		return fmt.Errorf("more than %d redirects", maxRedirects)
-	case next.URL.Scheme != first.URL.Scheme || next.URL.Host != first.URL.Host:
-		return errors.New("redirected to another host; expected the same")
-	case next.Method != first.Method:
-		return fmt.Errorf("redirected with the method %s; expected status 307 or 308, which keep it", next.Method)
-	}
-	return nil
 }
 
 func (h HTTP) header() (http.Header, error) {

@@ -34,11 +34,14 @@ func (dialer) Dial(network, address string) (net.Conn, error) {
 	return &recordingConn{Conn: conn}, nil
 }
 
-// recordingConn is a connection that keeps the first bytes of the server.
+// recordingConn is a connection that keeps the first bytes of the server, and ends
+// at a message that is too large.
 type recordingConn struct {
 	net.Conn
 	mu    sync.Mutex
 	first []byte // at most keepFirst bytes
+
+	sizes sizes // of the goroutine that reads
 }
 
 // Read implements io.Reader.
@@ -47,6 +50,9 @@ func (l *recordingConn) Read(b []byte) (int, error) {
 	l.mu.Lock()
 	l.first = append(l.first, b[:min(n, keepFirst-len(l.first))]...)
 	l.mu.Unlock()
+	if large := l.sizes.see(b[:n]); large != nil {
+		return 0, large
+	}
 	return n, err
 }
 

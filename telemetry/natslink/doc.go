@@ -16,6 +16,9 @@
 // and has a new one at most [BackWithin] after a server of the list is
 // reachable.
 //
+// A server may announce a message of any size, and the client makes room for it. A
+// connection without TLS ends at one of more than [MaxMessage].
+//
 // A rejection by a server (of a login, a certificate, one more connection, a
 // subject) is logged at WARN with the server's text, the same text once a
 // minute at most. No text of this package holds a password or a token.

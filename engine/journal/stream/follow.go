@@ -240,7 +240,7 @@ func (t *tail) consume(ctx context.Context, last uint64) error {
 func (t *tail) askPiece() error {
 	n := min(t.until-t.next+1, pieceMost)
 	t.begun = t.next
-	size := max(pieceBytes, 2*t.log.config.Conn.MaxPayload())
+	size := max(pieceBytes, 2*min(t.log.config.Conn.MaxPayload(), headerSize+journal.MaxCommit)) // a server may announce any limit
 	t.asked = t.next + n - 1
 	subject := jetstream.DefaultAPIPrefix + "CONSUMER.MSG.NEXT." + t.log.name + "." + t.consumer
 	return t.log.config.Conn.PublishRequest(subject, t.sub.Subject, fmt.Appendf(nil, `{"batch":%d,"max_bytes":%d,"no_wait":true}`, n, size))

@@ -60,7 +60,7 @@ func (a *Archive) askAll(ctx context.Context, at time.Time) (*answers, error) {
 	}{
 		{most("__name__, net, state", a.of([]string{metrics.Instances, metrics.InstancesCreatedTotal, metrics.InstancesFinishedTotal, metrics.InstancesFailedTotal, metrics.QueueWaiting})), &s.nets},
 		{byNet("net, place", a.of([]string{metrics.PlaceTokens})), &s.tokens},
-		{"topk by (net) (1, " + most("net, place", a.of(age)+" unless on (net, place) "+a.of([]string{metrics.PlaceFinal})) + ")", &s.oldest},
+		{"topk by (net) (1, " + most("net, place", a.of(age)+" unless on (net, place) "+a.of([]string{metrics.PlaceFinal, metrics.PlaceResting})) + ")", &s.oldest},
 		{byNet("net, transition", a.of([]string{metrics.TransitionFiringsTotal})), &s.firings},
 		{byNet("net, transition", a.rate(a.of([]string{metrics.TransitionFiringsTotal}))), &s.rates},
 		{most("net", a.rate(a.of(finished))), &s.finished},

@@ -23,16 +23,16 @@ func of(family string, matchers ...string) string {
 	return family + "{" + strings.Join(append([]string{target}, matchers...), ",") + "}"
 }
 
-// unfinished returns the selector of a family of places without final places, in which
-// old tokens are not a problem.
-func unfinished(family string, matchers ...string) string {
-	return Unfinished(of(family, matchers...), of(metrics.PlaceFinal, matchers[0]))
+// waiting returns the selector of a family of places without those in which old tokens are not a
+// problem.
+func waiting(family string, matchers ...string) string {
+	return Waiting(of(family, matchers...), of("", matchers[0]))
 }
 
-// Unfinished returns the expression of a selector of places without the places of final,
-// a selector of metrics.PlaceFinal.
-func Unfinished(selector, final string) string {
-	return selector + " unless on(net, place) " + final
+// Waiting returns the expression of a selector of places without those in which tokens stay on
+// purpose: final and resting ones. The matchers select the sidecars and nets of these.
+func Waiting(selector, matchers string) string {
+	return selector + " unless on(net, place) (" + metrics.PlaceFinal + matchers + " or " + metrics.PlaceResting + matchers + ")"
 }
 
 // rate returns the expression of a counter's rate a second.

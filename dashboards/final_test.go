@@ -24,11 +24,12 @@ func TestTokensOfFinalPlacesAreNotOld(t *testing.T) {
 	input := func(family, place, label string, value float64) {
 		fmt.Fprintf(&b, "  - {series: '%s', values: '%v+0x10'}\n", family+fmt.Sprintf(series, place, label), value)
 	}
-	for place, age := range map[string]float64{"paid": 60, "closed": 30 * 86400} {
+	for place, age := range map[string]float64{"paid": 60, "closed": 30 * 86400, "kept": 90 * 86400} {
 		input("petrinet_place_oldest_token_age_seconds", place, "", age)
 		input("petrinet_place_tokens_older_than", place, `,age="1d"`, age)
 	}
 	input("petrinet_place_final", "closed", "", 1)
+	input("petrinet_place_resting", "kept", "", 1)
 	b.WriteString("  promql_expr_test:\n")
 	vars := Variables{"job": ".+", "instance": ".+", "net": "orders", "__rate_interval": "4m"}
 	expect := func(expr, labels string) {

@@ -58,8 +58,8 @@ func overviewStats() []Panel {
 		return sum("", most("net", of(metrics.Instances, anyNet, `state="`+state+`"`)))
 	}
 	return []Panel{
-		number("Oldest token", "Age of the oldest token in all places except final ones. Places in which tokens are meant to wait are included.", "s",
-			"max("+unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
+		number("Oldest token", "Age of the oldest token in all places but those in which tokens stay on purpose: final ones, and those for which the rules for alarms turn tokenStuck off.", "s",
+			"max("+waiting(metrics.PlaceOldestTokenAgeSeconds, anyNet)+")", heat()),
 		number("Active alarms", "Active alarms, by the sidecar's thresholds.", "short",
 			orZero("count("+alarms(orNoNet)+")"), anyIsBad()),
 		number("Deadlocked", "Instances that have not ended, and in which no transition is enabled or running.", "short",
@@ -79,7 +79,7 @@ func netTable() Panel {
 		Queries: []Query{
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="active"`))), "active"},
 			{sum("net", most("net, state", of(metrics.Instances, anyNet, `state="deadlocked"`))), "deadlocked"},
-			{most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet)), "oldest"},
+			{most("net", waiting(metrics.PlaceOldestTokenAgeSeconds, anyNet)), "oldest"},
 			{sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet))), "firings"},
 			{sum("net", most("net, transition", rate(metrics.TransitionFailuresTotal, anyNet))), "failures"},
 			{most("net", rate(metrics.InstancesFinishedTotal, anyNet)), "finished"},
@@ -146,14 +146,14 @@ func overviewLines() []Panel {
 		return side(title, description, unit, Query{expr, legend})
 	}
 	return []Panel{
-		lines("Oldest token by net", "A line that rises by one second per second is a token that does not move. Final places are left out.", "s", "{{net}}",
-			most("net", unfinished(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
+		lines("Oldest token by net", "A line that rises by one second per second is a token that does not move. Places in which tokens stay on purpose are left out.", "s", "{{net}}",
+			most("net", waiting(metrics.PlaceOldestTokenAgeSeconds, anyNet))),
 		lines("Active alarms by kind", "Active alarms, by kind.", "short", "{{alarm}}",
 			orNone("count by (alarm) ("+alarms(orNoNet)+")", "alarm")),
 		lines("Firings by net", "Firings per second, by net.", each, "{{net}}",
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
 		lines("Tokens by net", "Tokens in all places of a net except final ones. A rising line is a net that accumulates tokens.", "short", "{{net}}",
-			sum("net", most("net, place", unfinished(metrics.PlaceTokens, anyNet)))),
+			sum("net", most("net, place", waiting(metrics.PlaceTokens, anyNet)))),
 	}
 }
 

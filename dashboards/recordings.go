@@ -23,7 +23,7 @@ func Recordings() []Recording {
 	over := func(family string) string { return fmt.Sprintf("rate(%s[%s])", family, window) }
 	all := []Recording{
 		{"net:petrinet_place_tokens:sum", sum("net", most("net, place", metrics.PlaceTokens))},
-		{"net:petrinet_place_oldest_token_age_seconds:max", most("net", Unfinished(metrics.PlaceOldestTokenAgeSeconds, metrics.PlaceFinal))},
+		{"net:petrinet_place_oldest_token_age_seconds:max", most("net", Waiting(metrics.PlaceOldestTokenAgeSeconds, ""))},
 		{"net_alarm:petrinet_alarm_active:count", "count by (net, alarm) (" + most(alarmLabels, metrics.AlarmActive) + ")"},
 		{"net:petrinet_instances_created:rate5m", most("net", over(metrics.InstancesCreatedTotal))},
 		{"net:petrinet_instances_finished:rate5m", most("net", over(metrics.InstancesFinishedTotal))},

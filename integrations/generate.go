@@ -60,7 +60,7 @@ func tools() []tool {
 		{"icinga", false, true, icingaFiles},
 		{"collectd", false, false, collectdFiles},
 		{"librenms", true, false, librenmsFiles},
-		{"cacti", false, false, cactiFiles},
+		{"cacti", true, false, cactiFiles},
 		{"snmptrapd", true, false, trapdFiles},
 		{"snmptt", false, false, snmpttFiles},
 	}

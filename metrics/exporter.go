@@ -230,6 +230,10 @@ func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
 		}
 		n.follow(nets[name], sources[name])
 		n.followAlarms(alarms[name])
+		n.resting = nil
+		if n.net != nil {
+			n.resting = state.RestingOf(n.net)
+		}
 		e.byName[name] = n
 		e.nets = append(e.nets, n)
 	}

@@ -53,6 +53,7 @@ petrinet_queue_unserved_age_seconds gauge net,priority
 petrinet_queue_served_total counter net,priority
 petrinet_queue_quote_switches_total counter net,priority
 petrinet_place_final gauge net,place
+petrinet_place_resting gauge net,place
 petrinet_place_tokens gauge net,place
 petrinet_place_instances gauge net,place
 petrinet_place_oldest_token_age_seconds gauge net,place

@@ -224,6 +224,14 @@ func placeFamilies() []Family {
 					}
 				}
 			}},
+		{Name: PlaceResting, Type: Gauge, Labels: []string{"net", "place"}, Columns: stats.ColOldest,
+			Help: "1 for each place in which tokens may stay, because an override of the rules for alarms turns tokenStuck off. Other places have no series. " +
+				"The oldest token of a net is that of the other places: unless on (net, place) (" + PlaceFinal + " or " + PlaceResting + ").",
+			read: func(s *scrape) {
+				for _, i := range s.resting {
+					s.put(1, s.labels.net, s.labels.places[i])
+				}
+			}},
 		ofPlaces(PlaceTokens, "Tokens in the place now.", Gauge, stats.ColTokens,
 			func(p *stats.Place) uint64 { return p.Tokens }),
 		ofPlaces(PlaceInstances, "Instances with a token in the place now.", Gauge, stats.ColPlaceInstances,

@@ -91,7 +91,7 @@ func rich() *collector.View {
 
 // alarms are one about each kind of thing.
 func alarms() *alarm.ActiveSet {
-	return &alarm.ActiveSet{Active: []alarm.Alarm{
+	return &alarm.ActiveSet{Resting: map[string][]string{"orders": {"p\xff"}}, Active: []alarm.Alarm{
 		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Raised: 1772359201000000, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"}},
 		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay"},
 		{Index: 4, Kind: alarm.SourceLost, Severity: alarm.Major, Raised: 1772359204000000, Subject: "host-2", SilencedUntil: noon.UnixMicro()},

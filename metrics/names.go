@@ -25,6 +25,7 @@ const (
 	QueueServedTotal                               = "petrinet_queue_served_total"
 	QueueQuoteSwitchesTotal                        = "petrinet_queue_quote_switches_total"
 	PlaceFinal                                     = "petrinet_place_final"
+	PlaceResting                                   = "petrinet_place_resting"
 	PlaceTokens                                    = "petrinet_place_tokens"
 	PlaceInstances                                 = "petrinet_place_instances"
 	PlaceOldestTokenAgeSeconds                     = "petrinet_place_oldest_token_age_seconds"

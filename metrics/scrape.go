@@ -42,6 +42,7 @@ type netSeries struct {
 	net     *collector.NetView  // nil if the View has only its sources
 	sources []*collector.Source // of this net
 	alarms  []shownAlarm
+	resting []int // places in which tokens may stay
 	labels  *netLabels
 	created *timestamppb.Timestamp
 	series  []series // by family

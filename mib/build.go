@@ -172,6 +172,7 @@ func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dyna
 func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow, draft *smi.Draft) {
 	at := agent.at
 	row := netRow{net: net, number: n.number, at: at, since: max(net.Since, agent.others.Answers)}
+	row.oldest, _ = agent.state.Oldest(net)
 	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)
 	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
 	// One row of each kind is reused, because an argument of a function value is on the heap.

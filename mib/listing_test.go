@@ -44,7 +44,7 @@ func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns,
 
 func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 	has, module := net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
-	row := netRow{net: net, number: locked.Number, at: l.at, since: net.Since}
+	row := netRow{net: net, number: locked.Number, at: l.at, oldest: net.OldestSince, since: net.Since}
 	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
 	for _, c := range moduleScalars() {
 		l.add(c.value(&row), module, subModuleNet, c.sub, 0)

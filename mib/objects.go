@@ -76,6 +76,7 @@ type netRow struct {
 	net    *collector.NetView
 	number uint32
 	at     *clock
+	oldest int64 // injection of its oldest token, see alarm.ActiveSet.Oldest
 	since  int64 // from when on differences of its counters are valid for readers of this agent
 }
 
@@ -118,8 +119,8 @@ func netColumns() []column[netRow] {
 			func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Failed) }},
 		{object{13, "Tokens", syntaxGauge(), "tokens", "Tokens in all places now. A steady growth is work that piles up: see pnPlaceTokens for where.", stats.ColTokens, false},
 			func(r *netRow) smi.Value { return gauge(r.net.Tokens) }},
-		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place, places with pnPlaceFinal left out; 0 if there is none. Longer than the slowest step should take means that something is stuck: see pnPlaceTable for which place, then pnStuckTable for what the token waits for.", stats.ColOldest, false},
-			func(r *netRow) smi.Value { return r.at.age(r.net.OldestSince) }},
+		{object{14, "OldestAge", syntaxLength(), "seconds", "How long the oldest token of the net has been in its place; 0 if there is none. Places in which tokens stay on purpose are left out: those with pnPlaceFinal, and those for which the agent's rules turn tokenStuck off. Longer than the slowest step should take means that something is stuck: see pnPlaceTable for which place, then pnStuckTable for what the token waits for.", stats.ColOldest, false},
+			func(r *netRow) smi.Value { return r.at.age(r.oldest) }},
 		{object{15, "Firings", syntaxCounter(), "firings", "Firings of all transitions. If it does not change while there are tokens, nothing moves: see pnNetRate1, pnNetDeadlockedInstances and pnSourceTable." + discontinuity, stats.ColFirings, false},
 			func(r *netRow) smi.Value { return smi.Counter64(r.net.Firings) }},
 		{object{16, "Rate1", syntaxRate(), "firings per second", "Firings a second of all transitions, damped over one minute as a load average is. Compare it with pnNetRate15: far below means that the net slows down now, far above that it speeds up.", stats.ColFirings, false},

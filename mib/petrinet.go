@@ -51,6 +51,7 @@ func petrinetTables() []table {
 func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611251900Z", digest: "66acd7f215035d86", text: "First version."},
+		{date: "202611272200Z", digest: "614502bb2969f92c", text: "pnNetOldestAge leaves out the places for which the rules of the agent turn tokenStuck off."},
 	}
 }
 

@@ -78,8 +78,8 @@ func (s *sample) nets() *table {
 	return t
 }
 
-// oldestOf returns a cell for the age of a net's oldest token outside final
-// places.
+// oldestOf returns a cell for the age of a net's oldest token outside the places in
+// which tokens stay on purpose.
 func oldestOf(n *api.Net) cell {
 	if n.OldestAge == nil && slices.ContainsFunc(n.Places, func(p api.Place) bool { return p.OldestAge != nil }) {
 		return num(math.Inf(-1))
@@ -122,14 +122,16 @@ func oldestAge(p *api.Place) cell {
 	if p.Final {
 		return cell{num: math.Inf(-1), text: "end"}
 	}
-	return age(p.OldestAge, p.Tokens)
+	return calm(p, age(p.OldestAge, p.Tokens))
 }
 
-// meanAge returns a cell for the mean age of the tokens. That of a final place is no
+// meanAge returns a cell for the mean age of the tokens.
+func meanAge(p *api.Place) cell { return calm(p, age(p.MeanAge, p.Tokens)) }
+
+// calm returns the cell of an age. That of a place in which tokens stay on purpose is no
 // problem, so it has no colour and comes last.
-func meanAge(p *api.Place) cell {
-	c := age(p.MeanAge, p.Tokens)
-	if p.Final && c.num > 0 {
+func calm(p *api.Place, c cell) cell {
+	if (p.Final || p.Resting) && c.num > 0 {
 		return cell{num: math.Inf(-1), text: formatAge(c.num)}
 	}
 	return c

@@ -179,7 +179,7 @@ func TestTheAgeOfAViewIsTheSameOnEveryFace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document := web.ViewDocument(v, now.UnixMicro())
+	document := web.ViewDocument(v, nil, now.UnixMicro())
 	for face, got := range map[string]float64{
 		"pnAgentViewAge": tableOf(t, v, now)(t, "pnAgentViewAge", "agent"), "pnagent_view_age_seconds": metric(t, get(exporter.Handler(), "/metrics"), metrics.PnagentViewAgeSeconds, ""),
 		"at": now.Sub(document.At.Time()).Seconds(),

@@ -43,7 +43,7 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 	b := &board{view: view, alarms: alarms, actions: s.cfg.Actions != nil, serial: before.serial + 1,
 		nets: make(map[string]*netBoard, len(view.Nets)), next: make(chan struct{})}
 	for _, n := range view.Nets {
-		nb := &netBoard{net: n, drawing: s.drawingOf(n), resting: alarms.Resting[n.Name]}
+		nb := &netBoard{net: n, drawing: s.drawingOf(n), resting: alarms.RestingOf(n)}
 		nb.frame = sync.OnceValue(func() *frame { return newFrame(n, nb.drawing.hash, nb.resting, view.Generation, view.At) })
 		nb.whole = sync.OnceValue(func() *event {
 			return newEvent("frame", view.Generation, nb.frame().AppendJSON(nil))

@@ -78,7 +78,7 @@ func TestTablesHaveTheNumbersOfThePage(t *testing.T) {
 // grow old, the order is that of their tokens.
 func TestATableOfThePast(t *testing.T) {
 	st := newStage(t, nil)
-	st.alarms.Resting = map[string][]int{"orders": {0}}
+	st.alarms.Resting = map[string][]string{"orders": {"due"}}
 	view := orders()
 	view.Nets[0].Rows.Places[1].Tokens = 5
 	st.show(view.Sum())

@@ -27,7 +27,7 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	past, step := s.pastOf(n.net.Name)
-	doc := api.PlaceDetail{Place: placeDocument(n.net, i, s.cfg.Now().UnixMicro()), Series: placeSeries(past, step, i)}
+	doc := api.PlaceDetail{Place: placeDocument(n.net, i, s.board.Load().alarms, s.cfg.Now().UnixMicro()), Series: placeSeries(past, step, i)}
 	row := &n.net.Rows.Places[i]
 	withBuckets(doc.Dwell, &row.Dwell)
 	if doc.Stuck != nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // ViewDocument returns a View for JSON, with ages as of now (microseconds since
-// the Unix epoch).
-func ViewDocument(v *collector.View, now int64) *api.View {
+// the Unix epoch). The alarms have the places in which tokens may stay.
+func ViewDocument(v *collector.View, alarms *alarm.ActiveSet, now int64) *api.View {
 	d := &api.View{At: api.Time(v.At), Age: ageAt(v.At, now), Generation: v.Generation, Nets: make([]api.Net, len(v.Nets)), Sources: make([]api.Source, len(v.Sources)),
 		States: api.States{Up: v.States[collector.Up], Stale: v.States[collector.Stale], Gone: v.States[collector.Gone],
 			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
@@ -23,7 +23,7 @@ func ViewDocument(v *collector.View, now int64) *api.View {
 			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
 		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted}
 	for i, n := range v.Nets {
-		d.Nets[i] = netDocument(n, now)
+		d.Nets[i] = netDocument(n, alarms, now)
 	}
 	for i := range v.Sources {
 		d.Sources[i] = sourceDocument(&v.Sources[i], now)
@@ -38,7 +38,7 @@ func connection(c *natslink.ConnState) *api.Connection {
 	return &api.Connection{Connected: c.Connected, Since: api.Time(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
 }
 
-func netTotals(n *collector.NetView, now int64) api.NetTotals {
+func netTotals(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.NetTotals {
 	cols := n.Rows.Columns
 	d := api.NetTotals{ID: n.Name, Name: n.Def.Name, Since: api.Time(n.Since), Digests: make([]api.Digest, len(n.Digests)), Up: n.Up, Stale: n.Stale,
 		Tokens: known(cols, stats.ColTokens, n.Tokens), Waiting: known(cols, stats.ColWaiting, n.Rows.Waiting)}
@@ -49,9 +49,9 @@ func netTotals(n *collector.NetView, now int64) api.NetTotals {
 		i := api.Instances(n.Rows.Net)
 		d.Instances, d.FinishedRate = &i, rate(n.Rates.Finished)
 	}
-	if cols.Has(stats.ColOldest) && n.OldestSince != 0 {
-		age := ageAt(n.OldestSince, now)
-		d.OldestAge, d.OldestPlace = &age, n.Def.Places[n.OldestPlace].ID
+	if since, place := alarms.Oldest(n); cols.Has(stats.ColOldest) && since != 0 {
+		age := ageAt(since, now)
+		d.OldestAge, d.OldestPlace = &age, n.Def.Places[place].ID
 	}
 	if cols.Has(stats.ColFirings) {
 		d.Firings, d.Rate, d.DampedRates = &n.Firings, rate(n.Rates.Firings.Now), damped(&n.Rates.Firings)
@@ -71,11 +71,11 @@ func damped(r *collector.Rate) api.DampedRates {
 	return api.DampedRates{Rate1: &r.Min1, Rate5: &r.Min5, Rate15: &r.Min15}
 }
 
-func netDocument(n *collector.NetView, now int64) api.Net {
+func netDocument(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.Net {
 	cols := n.Rows.Columns
-	d := api.Net{NetTotals: netTotals(n, now), Places: make([]api.Place, len(n.Rows.Places)), Transitions: make([]api.Transition, len(n.Rows.Transitions))}
+	d := api.Net{NetTotals: netTotals(n, alarms, now), Places: make([]api.Place, len(n.Rows.Places)), Transitions: make([]api.Transition, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
-		d.Places[i] = placeDocument(n, i, now)
+		d.Places[i] = placeDocument(n, i, alarms, now)
 	}
 	for i := range n.Rows.Transitions {
 		d.Transitions[i] = transitionDocument(n, i, now)
@@ -111,9 +111,9 @@ func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
 	return d
 }
 
-func placeDocument(n *collector.NetView, i int, now int64) api.Place {
+func placeDocument(n *collector.NetView, i int, alarms *alarm.ActiveSet, now int64) api.Place {
 	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
-	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), PlaceNow: placeNow(n, i),
+	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), Resting: alarms.Rests(n, i), PlaceNow: placeNow(n, i),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
 		Departures: known(cols, stats.ColDepartures, p.Departures),
 		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),

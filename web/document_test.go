@@ -101,7 +101,7 @@ func TestJSONOfAView(t *testing.T) {
 	view.NATS = &natslink.ConnState{Since: t0 + 3590e6, Server: "nats://127.0.0.1:4222", Reason: "maximum connections exceeded", Disconnects: 2}
 	view.Up, view.Interrupted = &natslink.ConnState{Connected: true, Since: t0, Server: "tls://above:4222"}, true
 	var raw, got bytes.Buffer
-	if err := api.Encode(&raw, ViewDocument(view, view.At+1e6)); err != nil {
+	if err := api.Encode(&raw, ViewDocument(view, nil, view.At+1e6)); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Indent(&got, raw.Bytes(), "", "  "); err != nil {

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"net/netip"
@@ -71,7 +72,7 @@ func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 				w.grow(w.random.IntN(3), w.random.IntN(3))
 			}
 			if w.random.IntN(20) == 0 {
-				st.alarms = &alarm.ActiveSet{Resting: map[string][]int{"net": {0, w.random.IntN(3) + 1}}}
+				st.alarms = &alarm.ActiveSet{Resting: map[string][]string{"net": {"p0", fmt.Sprint("p", w.random.IntN(3)+1)}}}
 			}
 			if w.random.IntN(20) == 0 {
 				w.view.Nets[0].Rows.Columns ^= stats.ColRunning

@@ -150,6 +150,9 @@ func everything(t *testing.T) *stage {
 	view := goldenView(t)
 	for _, def := range []*petri.Net{netsOf(t, `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL">`+helper+`</definitions>`, caller(""))[1], {ID: "long", Model: &petri.Model{Kind: petri.ModelBPMN, Missing: "it is long"}}} {
 		rows := stats.NewRows(len(def.Places), len(def.Transitions))
+		for i := range rows.Places { // p0 of order rests
+			rows.Columns, rows.Places[i].Tokens, rows.Places[i].Oldest = stats.ColOldest|stats.ColTokens, 1, t0
+		}
 		drawn := (&collector.View{At: view.At, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum()
 		view.Nets = append(view.Nets, drawn.Nets...)
 	}
@@ -172,7 +175,7 @@ func everything(t *testing.T) *stage {
 			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
-	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]int{"order": {0}}
+	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]string{"order": {"p0"}}
 	view.NATS = &natslink.ConnState{Since: t0, Server: "nats://x", Reason: "EOF"}
 	view.Up = &natslink.ConnState{}
 	st.now = time.UnixMicro(view.At)

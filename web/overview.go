@@ -39,7 +39,7 @@ func (b *board) overviewDocument() *api.Overview {
 	}
 	d.AlarmsLeftOut = len(b.alarms.Active) - len(d.Alarms)
 	for i, n := range v.Nets {
-		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, v.At), Alarms: perNet[n.Name]}
+		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, b.alarms, v.At), Alarms: perNet[n.Name]}
 		if drawn := b.nets[n.Name]; drawn != nil {
 			d.Nets[i].Drawing = drawn.drawing.hash
 		}

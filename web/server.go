@@ -160,7 +160,7 @@ func (s *Server) record(view *collector.View, alarms *alarm.ActiveSet, fresh boo
 	s.past.Lock()
 	defer s.past.Unlock()
 	if fresh {
-		s.history.Add(view)
+		s.history.Add(view, alarms)
 	}
 	s.history.Note(alarms)
 	e := extent{step: s.history.Step(), archive: s.archived()}
@@ -215,7 +215,8 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"/api/v1/view": func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTimeout)) // see limited
-			answerJSON(w, ViewDocument(s.board.Load().view, s.cfg.Now().UnixMicro()))
+			b := s.board.Load()
+			answerJSON(w, ViewDocument(b.view, b.alarms, s.cfg.Now().UnixMicro()))
 		},
 		"/api/v1/alarms": func(w http.ResponseWriter, _ *http.Request) {
 			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.board.Load().view, s.cfg.Now().UnixMicro()))

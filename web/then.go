@@ -4,6 +4,7 @@ package web
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -16,7 +17,7 @@ func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBo
 		return
 	}
 	p := &n.net.Def.Places[i]
-	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
+	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
 	if doc.OldestSince != 0 {
 		age := ageAt(int64(doc.OldestSince), int64(f.At))
 		doc.OldestAge = &age

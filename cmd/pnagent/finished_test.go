@@ -76,9 +76,9 @@ func (f allFaces) get(t *testing.T, path string) string {
 	return w.Body.String()
 }
 
-func facesOf(t *testing.T, view *collector.View, now time.Time) (f allFaces) {
+func facesOf(t *testing.T, view *collector.View, rules *alarm.Rules, now time.Time) (f allFaces) {
 	t.Helper()
-	machine := alarm.NewMachine(alarm.DefaultRules(), alarm.Saved{}, time.Hour)
+	machine := alarm.NewMachine(rules, alarm.Saved{}, time.Hour)
 	machine.Step(view, now.Add(-2*time.Minute).UnixMicro()) // some alarms are raised after a time
 	machine.Step(view, now.UnixMicro())
 	f.alarms = machine.State(0)
@@ -133,7 +133,7 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 	const age = 20 * time.Minute
 	read, reset := endNet("reading", petri.Read), endNet("emptying", petri.Reset)
 	view := &collector.View{At: now.UnixMicro(), Generation: 1, Nets: []*collector.NetView{played(t, reset, now, age), played(t, read, now, age)}}
-	f := facesOf(t, view, now)
+	f := facesOf(t, view, alarm.DefaultRules(), now)
 	for net, finished := range map[string]bool{"reading": true, "emptying": false} {
 		n := view.Nets[slices.IndexFunc(view.Nets, func(n *collector.NetView) bool { return n.Name == net })]
 		all := []string{net + "-0", net + "-1", net + "-2"}

@@ -113,7 +113,7 @@ type Machine struct {
 	active      []*held          // by Index; those without one first
 	byKey       map[key]*held
 	nets        map[string]*netWatch
-	resting     map[string][]int // see ActiveSet; replaced as a whole
+	resting     map[string][]string // see ActiveSet; replaced as a whole
 	sources     map[string]*sourceWatch
 	recalled    bool // the net shows snapshots from before the start
 	nats        natsWatch
@@ -129,7 +129,7 @@ type Machine struct {
 // start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
-		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]int{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}

@@ -86,10 +86,10 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 }
 
 func TestPlacesWhoseStuckTokensAnOverrideAllowsRest(t *testing.T) {
-	for rules, want := range map[string]map[string][]int{
+	for rules, want := range map[string]map[string][]string{
 		"{}": {},
-		"overrides: [{net: a, place: p1, stuck: off}]":                                                          {"a": {1}},
-		"overrides: [{place: p?, stuck: off}, {place: p2, stuck: {after: 1h}}, {net: b, place: p0, stuck: on}]": {"a": {0, 1}, "b": {1}},
+		"overrides: [{net: a, place: p1, stuck: off}]":                                                          {"a": {"p1"}},
+		"overrides: [{place: p?, stuck: off}, {place: p2, stuck: {after: 1h}}, {net: b, place: p0, stuck: on}]": {"a": {"p0", "p1"}, "b": {"p1"}},
 		"defaults: {stuck: off}": {}, // nothing is watched, so nothing is known about tokens
 	} {
 		r, err := ReadRules(strings.NewReader(rules), "alarms.yaml")

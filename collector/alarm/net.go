@@ -71,15 +71,16 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 		}
 		return shared[r]
 	}
-	var resting []int
+	var resting []string
 	w.places = m.subjects(w.places, TokenStuck, w.name, len(def.Places), func(i int) (string, *Rule) {
 		r := rules.place(TokenStuck, def.Places[i].ID)
 		if m.rules.base[TokenStuck].On && !r.On {
-			resting = append(resting, i)
+			resting = append(resting, def.Places[i].ID)
 		}
 		r.On = r.On && !n.IsFinal(i) // tokens stay there
 		return def.Places[i].ID, share(r)
 	})
+	slices.Sort(resting)
 	m.rest(w.name, resting)
 	transitions := func(before []subject, kind Kind) []subject {
 		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
@@ -94,7 +95,7 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 }
 
 // rest notes in which places of a net tokens may stay; nil for none, or no net.
-func (m *Machine) rest(net string, places []int) {
+func (m *Machine) rest(net string, places []string) {
 	if slices.Equal(m.resting[net], places) {
 		return
 	}

@@ -86,8 +86,8 @@ type ActiveSet struct {
 	Suppressed uint64  // notifications suppressed since the sidecar's start
 
 	// Resting are the places of each net in which tokens may stay, by an override that
-	// turns tokenStuck off; indexes in the definition, ascending. It is not changed.
-	Resting map[string][]int
+	// turns tokenStuck off; ids, in order. It is not changed.
+	Resting map[string][]string
 
 	Silences []Silence      // those in effect, by their end
 	Cleared  []ClearedAlarm // the last ones, the newest last

@@ -36,7 +36,7 @@ func BenchmarkTick(b *testing.B) {
 				v := *all[i%len(all)]
 				at += second
 				v.At = at
-				s.Add(&v)
+				s.Add(&v, nil)
 			}
 			n := s.Counters()
 			b.ReportMetric(float64(n.Bytes)/float64(max(n.Frames, 1)), "B/frame")
@@ -46,7 +46,7 @@ func BenchmarkTick(b *testing.B) {
 	b.Run("base", func(b *testing.B) {
 		var into values
 		for i := range b.N {
-			gather(all[i%len(all)].Nets[0], &into)
+			gather(all[i%len(all)].Nets[0], nil, &into)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func BenchmarkSeries(b *testing.B) {
 	s := New(Config{Budget: 256 << 20})
 	w := newWorld(9, 1, 500)
 	for range 3600 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	b.ReportMetric(float64(s.Counters().Bytes)/(1<<20), "MiB/hour")
 	b.ResetTimer()

@@ -153,7 +153,7 @@ func TestAMomentIsWhatWas(t *testing.T) {
 		var all []was
 		for i := range 120 {
 			v, set := w.tick(time.Second + time.Duration(w.random.IntN(3000))*time.Millisecond)
-			s.Add(v)
+			s.Add(v, nil)
 			if w.random.IntN(3) == 0 {
 				s.Note(&alarm.ActiveSet{Active: []alarm.Alarm{{Index: uint32(i)}}}) // is replaced for the same moment
 			}
@@ -190,7 +190,7 @@ func TestTheBudgetIsKeptWhereEverythingChanges(t *testing.T) {
 			set.Active = append(set.Active, alarm.Alarm{Index: uint32(k), Text: fmt.Sprintf("%100d", i)})
 			v.Sources = append(v.Sources, collector.Source{Net: "net-0", Name: fmt.Sprintf("host-%03d", k), Gaps: uint64(i)})
 		}
-		s.Add(v)
+		s.Add(v, nil)
 		s.Note(set)
 		all = append(all, wasOf(v, set))
 		n := s.Counters()
@@ -230,7 +230,7 @@ func TestAQuietFleetCostsNothing(t *testing.T) {
 	for range 1000 {
 		next := *v
 		next.At, v = v.At+second, &next
-		s.Add(v)
+		s.Add(v, nil)
 		s.Note(set)
 		hour = s.moments.differences()
 	}
@@ -243,7 +243,7 @@ func TestAQuietFleetCostsNothing(t *testing.T) {
 func TestMomentsEndWithTheSpan(t *testing.T) {
 	s := New(Config{Span: time.Minute})
 	for i := range int64(100) {
-		s.Add(&collector.View{At: noon + i*second})
+		s.Add(&collector.View{At: noon + i*second}, nil)
 	}
 	if v, _ := s.Moment(noon + 38*second); v != nil {
 		t.Errorf("a moment of %d s ago is kept", (noon+99*second-v.At)/second)

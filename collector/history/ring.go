@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // blockFrames is the largest number of frames in a block: its first is whole, the
@@ -88,7 +89,7 @@ func (r *ring) average(perBlock int) int64 {
 }
 
 // add stores the rows of a net as of a time. A block spans at most longest.
-func (r *ring) add(n *collector.NetView, at, longest int64) {
+func (r *ring) add(n *collector.NetView, alarms *alarm.ActiveSet, at, longest int64) {
 	k := len(r.blocks) - 1
 	if k < 0 || r.blocks[k].frames >= blockFrames || at-r.blocks[k].from > longest {
 		r.finish()
@@ -104,7 +105,7 @@ func (r *ring) add(n *collector.NetView, at, longest int64) {
 	if b.frames == 0 {
 		since = at
 	}
-	r.encode(n, since)
+	r.encode(n, alarms, since)
 	before := cap(b.text)
 	b.text = appendSparing(b.text, r.text)
 	b.to, r.at = at, at
@@ -138,8 +139,8 @@ func (r *ring) finish() {
 // columns, and the numbers of places and transitions. Then, for each column, it
 // writes its length in bytes and the rows that differ from the previous frame.
 // Each is the distance to the previous differing row, and the difference.
-func (r *ring) encode(n *collector.NetView, since int64) {
-	gather(n, &r.scrap)
+func (r *ring) encode(n *collector.NetView, alarms *alarm.ActiveSet, since int64) {
+	gather(n, alarms, &r.scrap)
 	r.text = binary.AppendUvarint(r.text[:0], uint64(since))
 	r.text = binary.AppendUvarint(r.text, uint64(n.Rows.Columns))
 	r.text = binary.AppendUvarint(r.text, uint64(len(n.Rows.Places)))
@@ -170,7 +171,7 @@ func appendColumn(dst []byte, before, now []uint64) []byte {
 }
 
 // gather writes the numbers of a net by column.
-func gather(net *collector.NetView, into *values) {
+func gather(net *collector.NetView, alarms *alarm.ActiveSet, into *values) {
 	rows := net.Rows
 	for c := range into {
 		n := rowsOf(c, len(rows.Places), len(rows.Transitions))
@@ -189,7 +190,7 @@ func gather(net *collector.NetView, into *values) {
 		into[colFirings][i], into[colEnabled][i], into[colSince][i] = t.Firings, t.Enabled, uint64(t.EnabledSince)
 		into[colRunning][i], into[colBlocked][i], into[colFailures][i] = t.Running, net.Blocked[i], t.Failures
 	}
-	gatherNet(net, into[colNet])
+	gatherNet(net, alarms, into[colNet])
 }
 
 // rowsOf returns the length of a column of a net.

@@ -25,10 +25,10 @@ func waiting(instance string, injected int64, reason stats.Reason) stats.Token {
 
 func TestAnInstanceIsSeenAmongTheOldestUntilItIsGone(t *testing.T) {
 	s := New(Config{})
-	s.Add(oldest(noon, waiting("a", noon-5*second, stats.ReasonMissing)))
-	s.Add(oldest(noon+second, waiting("a", noon-5*second, stats.ReasonMissing), waiting("b", noon-second, stats.ReasonMissing)))
-	s.Add(oldest(noon+2*second, waiting("a", noon-5*second+200, stats.ReasonGuarded), waiting("b", noon-second, stats.ReasonMissing)))
-	s.Add(oldest(noon+3*second, waiting("b", noon-second, stats.ReasonMissing), waiting("a", noon+2*second, stats.ReasonMissing)))
+	s.Add(oldest(noon, waiting("a", noon-5*second, stats.ReasonMissing)), nil)
+	s.Add(oldest(noon+second, waiting("a", noon-5*second, stats.ReasonMissing), waiting("b", noon-second, stats.ReasonMissing)), nil)
+	s.Add(oldest(noon+2*second, waiting("a", noon-5*second+200, stats.ReasonGuarded), waiting("b", noon-second, stats.ReasonMissing)), nil)
+	s.Add(oldest(noon+3*second, waiting("b", noon-second, stats.ReasonMissing), waiting("a", noon+2*second, stats.ReasonMissing)), nil)
 	want := []Sighting{
 		{Place: 1, Injected: noon - 5*second, FirstSeen: noon, LastSeen: noon + 2*second, Gone: true, Waits: waiting("", 0, stats.ReasonGuarded).Waits},
 		{Place: 1, Injected: noon + 2*second, FirstSeen: noon + 3*second, LastSeen: noon + 3*second, Waits: waiting("", 0, stats.ReasonMissing).Waits},
@@ -47,7 +47,7 @@ func TestAnInstanceIsSeenAmongTheOldestUntilItIsGone(t *testing.T) {
 func TestSightingsAreBounded(t *testing.T) {
 	s := New(Config{Sightings: 50})
 	for i := range int64(500) {
-		s.Add(oldest(noon+i*second, waiting(fmt.Sprint("i", i), noon+i*second, stats.ReasonMissing), waiting("stays", noon, stats.ReasonMissing)))
+		s.Add(oldest(noon+i*second, waiting(fmt.Sprint("i", i), noon+i*second, stats.ReasonMissing), waiting("stays", noon, stats.ReasonMissing)), nil)
 		if n := s.Counters(); n.Sightings > 50 {
 			t.Fatalf("%d sightings", n.Sightings)
 		}
@@ -70,7 +70,7 @@ func TestManyTokensAreLookedAtLessOften(t *testing.T) {
 		many = append(many, waiting(fmt.Sprint("i", i), noon, stats.ReasonMissing))
 	}
 	for i, want := range []int64{0, 0, 0, 3, 3, 3, 6} {
-		s.Add(oldest(noon+int64(i)*second, many...))
+		s.Add(oldest(noon+int64(i)*second, many...), nil)
 		if got := s.Sightings("n", "i1"); len(got) != 1 || got[0].LastSeen != noon+want*second || got[0].Gone {
 			t.Errorf("at %d s: %v, want it last seen at %d s", i, got, want)
 		}
@@ -79,9 +79,9 @@ func TestManyTokensAreLookedAtLessOften(t *testing.T) {
 
 func TestSightingsAreForgottenAfterTheSpan(t *testing.T) {
 	s := New(Config{})
-	s.Add(oldest(noon, waiting("a", noon, stats.ReasonMissing)))
+	s.Add(oldest(noon, waiting("a", noon, stats.ReasonMissing)), nil)
 	for i := range int64(3700) {
-		s.Add(oldest(noon + (i+1)*second))
+		s.Add(oldest(noon+(i+1)*second), nil)
 	}
 	if got := s.Sightings("n", "a"); got != nil {
 		t.Errorf("after an hour there is %v", got)

@@ -101,8 +101,8 @@ func (s *Store) Counters() Counters {
 const early = 100_000
 
 // Add adds a View. Its time is view.At, and must rise; a View that is too early is
-// left out.
-func (s *Store) Add(view *collector.View) {
+// left out. The alarms have the places in which tokens may stay.
+func (s *Store) Add(view *collector.View, alarms *alarm.ActiveSet) {
 	if s.kept != 0 && view.At < s.kept+s.Step().Microseconds()-early {
 		s.counters.Passed += uint64(len(view.Nets))
 		s.now = max(s.now, view.At)
@@ -119,7 +119,7 @@ func (s *Store) Add(view *collector.View) {
 			s.nets[n.Name] = r
 		}
 		r.rows.Def = n.Def
-		r.add(n, view.At, s.cfg.Span.Microseconds()/spanBlocks)
+		r.add(n, alarms, view.At, s.cfg.Span.Microseconds()/spanBlocks)
 	}
 	s.moments.add(view)
 	s.seen.look(view)

@@ -161,7 +161,7 @@ func TestWhatIsKeptIsWhatWas(t *testing.T) {
 				w.nets[2].Rows.Columns = stats.ColTokens | stats.ColFirings
 			}
 			v := w.tick(time.Second + time.Duration(w.random.IntN(3000))*time.Millisecond)
-			s.Add(v)
+			s.Add(v, nil)
 			ref.add(v)
 		}
 		for range 200 {
@@ -213,7 +213,7 @@ func TestALongPastHasFewPoints(t *testing.T) {
 	s, ref := New(Config{}), reference{}
 	for range 4500 {
 		v := w.tick(time.Second)
-		s.Add(v)
+		s.Add(v, nil)
 		ref.add(v)
 	}
 	p := s.Past("net-0")
@@ -240,7 +240,7 @@ func TestTheBudgetIsKept(t *testing.T) {
 			s := New(Config{Budget: c.budget})
 			last := s.Step()
 			for range 2500 {
-				s.Add(w.tick(time.Second))
+				s.Add(w.tick(time.Second), nil)
 				n := s.Counters()
 				if n.Bytes > c.budget {
 					t.Fatalf("%d bytes are held, of at most %d", n.Bytes, c.budget)
@@ -289,12 +289,12 @@ func TestTheStepBecomesFinerAgain(t *testing.T) {
 	w := newWorld(3, 1, 50)
 	s := New(Config{Budget: 2 << 20})
 	for range 100 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	coarse := s.Step()
 	w.busy = 0.01
 	for range 2 * 3600 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	if coarse <= time.Second || s.Step() != time.Second {
 		t.Errorf("the step went from %v to %v", coarse, s.Step())
@@ -305,12 +305,12 @@ func TestAPastThatWasTakenStays(t *testing.T) {
 	w := newWorld(5, 1, 4)
 	s := New(Config{})
 	for range 40 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	p, at := s.Past("net-0"), w.at
 	want := p.At(at)
 	for range 4000 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	if got := p.At(w.at); cmp.Diff(want, got) != "" || got.At != at {
 		t.Errorf("the result changed:\n%s", cmp.Diff(want, got))
@@ -320,9 +320,9 @@ func TestAPastThatWasTakenStays(t *testing.T) {
 func TestAViewThatGoesBackInTimeIsPassedOver(t *testing.T) {
 	w := newWorld(5, 1, 2)
 	s := New(Config{})
-	s.Add(w.tick(time.Second))
+	s.Add(w.tick(time.Second), nil)
 	w.at -= 10 * second
-	s.Add(w.tick(time.Second))
+	s.Add(w.tick(time.Second), nil)
 	if n := s.Counters(); n.Frames != 1 || n.Passed != 1 {
 		t.Errorf("got %+v; want one frame kept and one passed over", n)
 	}
@@ -331,10 +331,10 @@ func TestAViewThatGoesBackInTimeIsPassedOver(t *testing.T) {
 func TestANetThatIsGoneIsForgottenAfterTheSpan(t *testing.T) {
 	w := newWorld(5, 1, 2, 2)
 	s := New(Config{Span: time.Minute})
-	s.Add(w.tick(time.Second))
+	s.Add(w.tick(time.Second), nil)
 	w.nets = w.nets[:1]
 	for range 62 {
-		s.Add(w.tick(time.Second))
+		s.Add(w.tick(time.Second), nil)
 	}
 	if f := s.Past("net-1").At(w.at); f != nil || len(s.nets) != 1 {
 		t.Errorf("%d nets are kept; of the removed one %v", len(s.nets), f)
@@ -362,7 +362,7 @@ func TestFramesEndWhereRowsLeave(t *testing.T) {
 		{[]string{"p", "r"}, 1, 2},
 		{[]string{"p", "q", "r"}, 1, 3},
 	} {
-		s.Add(&collector.View{At: noon + int64(i)*second, Nets: []*collector.NetView{net(step.places...)}})
+		s.Add(&collector.View{At: noon + int64(i)*second, Nets: []*collector.NetView{net(step.places...)}}, nil)
 		if f, seen := s.Past("n").frames, len(s.Sightings("n", "i")); f != step.frames || seen != step.sightings {
 			t.Errorf("with places %v: %d frames and %d sightings; want %d and %d", step.places, f, seen, step.frames, step.sightings)
 		}

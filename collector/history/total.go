@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -31,11 +32,12 @@ const (
 )
 
 // gatherNet writes the numbers of a whole net.
-func gatherNet(n *collector.NetView, into []uint64) {
+func gatherNet(n *collector.NetView, alarms *alarm.ActiveSet, into []uint64) {
 	r := n.Rows.Net
 	into[netCreated], into[netFinished], into[netFailed], into[netActive], into[netDeadlocked] = r.Created, r.Finished, r.Failed, r.Active, r.Deadlocked
 	into[netTokens], into[netFirings], into[netWaiting] = n.Tokens, n.Firings, n.Rows.Waiting
-	into[netOldest], into[netOldestPlace] = uint64(n.OldestSince), uint64(n.OldestPlace)
+	oldest, place := alarms.Oldest(n)
+	into[netOldest], into[netOldestPlace] = uint64(oldest), uint64(place)
 	f := n.Rates.Firings
 	for i, rate := range []float64{n.Rates.Finished, f.Now, f.Min1, f.Min5, f.Min15} {
 		into[netFinishedRate+i] = packRate(rate)

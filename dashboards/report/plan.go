@@ -171,7 +171,7 @@ func (d *drawing) rank(ctx context.Context) error {
 			n.deadlocked = s.points[0].Value
 		}
 	}
-	oldest, err := d.at(ctx, "topk by (net) (1, max by (net, place) ("+dashboards.Unfinished(metrics.PlaceOldestTokenAgeSeconds, metrics.PlaceFinal)+"))", d.o.Now)
+	oldest, err := d.at(ctx, "topk by (net) (1, max by (net, place) ("+dashboards.Waiting(metrics.PlaceOldestTokenAgeSeconds, "")+"))", d.o.Now)
 	if err != nil {
 		return err
 	}
@@ -337,12 +337,12 @@ func (d *drawing) fill(ctx context.Context, j *job) {
 }
 
 // aboutOldest is said of lists of the oldest tokens.
-const aboutOldest = "Final places, where a net ends, are left out. Other places in which tokens are meant to rest are included."
+const aboutOldest = "Places in which tokens stay on purpose are left out: final places, where a net ends, and those for which the rules for alarms turn tokenStuck off."
 
 // oldest are the oldest tokens of all nets.
 func (d *drawing) oldest(ctx context.Context) (*Figure, error) {
 	a, err := d.at(ctx, fmt.Sprintf("topk(%d, max by (net, place) (%s))", maxLines,
-		dashboards.Unfinished(fmt.Sprintf("%s{net=~%q}", metrics.PlaceOldestTokenAgeSeconds, d.anyNet()), metrics.PlaceFinal)), d.o.Now)
+		dashboards.Waiting(fmt.Sprintf("%s{net=~%q}", metrics.PlaceOldestTokenAgeSeconds, d.anyNet()), "")), d.o.Now)
 	if err != nil {
 		return nil, errors.Join(errors.New("cannot find the oldest tokens"), err)
 	}

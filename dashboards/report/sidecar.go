@@ -119,13 +119,13 @@ func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, e
 	if err != nil {
 		return netDocs{faults: []string{"cannot read its current state: " + err.Error()}}, ctx.Err()
 	}
-	places, morePlaces := largest(drawing, "place", frame.Places, func(p api.PlaceNow) float64 { // the older, the larger
-		if p.OldestSince == 0 {
+	places, morePlaces := largest(drawing, "place", frame.Places, func(i int, p api.PlaceNow) float64 { // the older, the larger
+		if p.OldestSince == 0 || slices.Contains(frame.Resting, i) {
 			return math.Inf(-1)
 		}
 		return -float64(p.OldestSince)
 	})
-	transitions, moreTransitions := largest(drawing, "transition", frame.Transitions, func(t api.TransitionNow) float64 {
+	transitions, moreTransitions := largest(drawing, "transition", frame.Transitions, func(_ int, t api.TransitionNow) float64 {
 		if t.Rate == nil {
 			return math.Inf(-1)
 		}
@@ -144,7 +144,7 @@ func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, e
 
 // largest are the ids of one kind with the largest of a value, and how many it
 // leaves out.
-func largest[R any](drawing *api.Drawing, kind string, rows []R, value func(R) float64) ([]string, int) {
+func largest[R any](drawing *api.Drawing, kind string, rows []R, value func(i int, row R) float64) ([]string, int) {
 	type one struct {
 		id string
 		v  float64
@@ -154,7 +154,7 @@ func largest[R any](drawing *api.Drawing, kind string, rows []R, value func(R) f
 		if n.Kind != kind || len(all) == len(rows) {
 			continue
 		}
-		v := value(rows[len(all)])
+		v := value(len(all), rows[len(all)])
 		if n.Final {
 			v = math.Inf(-1) // finished work
 		}

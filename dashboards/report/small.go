@@ -38,7 +38,7 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 		section.Parts = docs[i].parts(r.From, now)
 		r.Sections = append(r.Sections, section)
 		for _, p := range docs[i].places {
-			if p.OldestAge != nil && !p.Final {
+			if p.OldestAge != nil && *p.OldestAge > 0 && !p.Final && !p.Resting {
 				oldest = append(oldest, oldPlace{nets[i].id, p.ID, *p.OldestAge})
 			}
 		}

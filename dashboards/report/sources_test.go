@@ -334,7 +334,7 @@ func FuzzSidecars(f *testing.F) {
 		if over.At <= 0 || over.At.Time().Year() > 9999 {
 			return
 		}
-		_, _ = largest(&dr, "place", fr.Places, func(api.PlaceNow) float64 { return 0 })
+		_, _ = largest(&dr, "place", fr.Places, func(int, api.PlaceNow) float64 { return 0 })
 		d.places, d.transitions = []api.PlaceDetail{pl}, []api.TransitionDetail{tr}
 		nets := over.ranked()
 		docs := make([]netDocs, min(len(nets), maxNets))

@@ -92,7 +92,7 @@ func shown(t *testing.T, c *collector.Collector) (v view, now time.Time) {
 	t.Helper()
 	var text bytes.Buffer
 	now = time.Now()
-	if err := api.Encode(&text, web.ViewDocument(c.View(), now.UnixMicro())); err != nil {
+	if err := api.Encode(&text, web.ViewDocument(c.View(), nil, now.UnixMicro())); err != nil {
 		t.Fatal(err)
 	}
 	if err := json.Unmarshal(text.Bytes(), &v); err != nil {

@@ -47,7 +47,7 @@ type NetTotals struct {
 	Stale       int        `json:"sources_stale"`
 	Instances   *Instances `json:"instances,omitempty"`
 	Tokens      *uint64    `json:"tokens,omitempty"`             // in all places
-	OldestAge   *float64   `json:"oldest_age_seconds,omitempty"` // of the oldest token in a place that is not final; absent if there is none
+	OldestAge   *float64   `json:"oldest_age_seconds,omitempty"` // of the oldest token in a place that is neither final nor resting; absent if there is none
 	OldestPlace string     `json:"oldest_place,omitempty"`       // id of the place that holds it
 	Firings     *uint64    `json:"firings,omitempty"`            // of all transitions
 	Rate        *float64   `json:"rate,omitempty"`               // firings per second over the last seconds; absent if not known
@@ -83,6 +83,8 @@ type Place struct {
 	ID    string `json:"id"`
 	Name  string `json:"name,omitempty"`
 	Final bool   `json:"final"` // no transition takes tokens from it: its tokens are finished work
+	// Resting: tokens may stay, because an override turns tokenStuck off.
+	Resting bool `json:"resting,omitempty"`
 	PlaceNow
 	Arrivals      *uint64    `json:"arrivals,omitempty"`           // tokens put into it
 	Departures    *uint64    `json:"departures,omitempty"`         // tokens taken from it

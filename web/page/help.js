@@ -9,6 +9,7 @@ const keys = [
 ];
 const signs = [
   ['circle', 'a place and how many tokens are in it; its colour and the ring around it say how old the oldest is, from a second to an hour and more'],
+  ['grey circle', 'a place in which tokens stay on purpose: no transition takes them, or the rules for alarms turn tokenStuck off there; its age has no colour and is not among the oldest'],
   ['box', 'a transition and how often it fires; a ring with a bar marks that instances wait for it'],
   ['dot', 'one firing, or as many as the legend says'],
   ['–', 'not known: no source of the net reports it. This is not 0'],

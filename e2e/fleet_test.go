@@ -245,8 +245,8 @@ func (f *fleet) config() *region.Config {
 	if cfg.Engine.Nets[0], err = f.bound().Bind(f.tables, action.Peers{NATS: f.conn, HTTP: http.DefaultTransport}); err != nil {
 		f.t.Fatal(err)
 	}
-	cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		return stream.Open(ctx, stream.Config{Conn: f.conn, Name: telemetry.DefaultPrefix + "/" + f.id() + "/" + part, Keep: keep})
+	cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+		return stream.Open(ctx, stream.Config{Conn: f.conn, Name: telemetry.DefaultPrefix + "/" + f.id() + "/" + part, Existing: !create, Keep: keep})
 	}
 	return cfg
 }

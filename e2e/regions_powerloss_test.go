@@ -67,7 +67,7 @@ func powerLoss(t *testing.T, round int) {
 		})
 		return acknowledged
 	}
-	f.start("x", "one")
+	x := f.start("x", "one")
 	y := f.start("y", "two")
 	f.arrived(put(20))
 	kept := t.TempDir()
@@ -85,6 +85,19 @@ func powerLoss(t *testing.T, round int) {
 		}
 	}
 	js.start()
+	f.connect()
+	// The processes know what the logs held, and stop the parts.
+	stops := []string{"one"}
+	if round%2 == 0 {
+		stops = append(stops, "two")
+	}
+	for _, part := range stops {
+		f.stops(part, "had confirmed commit")
+	}
+	x.stop(t, syscall.SIGTERM)
+	y.stop(t, syscall.SIGTERM)
+	f.start("x", "one") // nothing runs that knows of the loss
+	y = f.start("y", "two")
 	after := put(150)
 	missing := func() (n int) {
 		at := f.tokensIn("two")
@@ -139,7 +152,7 @@ func (f *fleet) arrived(instances []int) {
 func (f *fleet) tokensIn(part string) map[int]uint32 {
 	f.t.Helper()
 	cfg := f.config()
-	log, err := cfg.Open(f.t.Context(), part, nil)
+	log, err := cfg.Open(f.t.Context(), part, true, nil)
 	if err != nil {
 		return nil // the server is not there
 	}

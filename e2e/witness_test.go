@@ -81,7 +81,7 @@ func (b beginning) LoadSnapshot(context.Context, func(io.Reader) error) (uint64,
 func (f *fleet) history(part *region.Part) map[uint64]engines.Standing {
 	f.t.Helper()
 	cfg := f.config()
-	log, err := cfg.Open(f.t.Context(), part.Name, nil)
+	log, err := cfg.Open(f.t.Context(), part.Name, true, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

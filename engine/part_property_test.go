@@ -471,6 +471,6 @@ func (f *fleet) balance() {
 	}
 }
 
-func (f *fleet) openLog(_ context.Context, part string, keep func() uint64) (region.Log, error) {
+func (f *fleet) openLog(_ context.Context, part string, _ bool, keep func() uint64) (region.Log, error) {
 	return f.logs.Open(part, keep), nil
 }

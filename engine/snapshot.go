@@ -52,6 +52,10 @@ func (e *Engine) keep(ctx context.Context) error {
 	}
 }
 
+// SaveSnapshot saves a snapshot of the journal now. The engine must run. A snapshot that
+// fails is logged; the error is that of a journal that has failed.
+func (e *Engine) SaveSnapshot(ctx context.Context) error { return e.trySnapshot(ctx) }
+
 // snapshotRetry is how long after a snapshot that failed the next one is tried.
 const snapshotRetry = time.Second
 

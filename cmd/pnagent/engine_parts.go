@@ -30,7 +30,7 @@ type partFlags struct {
 	Partitions int      `default:"0" help:"With --journal=jetstream: divide the instances into this number of partitions over all processes with the same flag. Partitions move when a process starts or ends. 0 for none."`
 	Standbys   int      `default:"1" help:"Processes that follow each partition besides its owner, ready to take over."`
 	Replicas   int      `name:"journal.replicas" default:"1" help:"Servers that keep each log in JetStream: 1, 3 or 5."`
-	Again      bool     `name:"journal.again" help:"If the log of another region has lost commits with tokens for this one, read that log again from the last common commit. Tokens may then arrive twice. Without this flag the region stops."`
+	Again      bool     `name:"journal.again" help:"Accept that the logs of parts have lost commits. A part continues with what its log or newest snapshot holds, or with its initial marking if there is neither. If the log of another region has lost commits with tokens for this one, it is read again from the last common commit: tokens may then arrive twice. Without this flag the part stops."`
 	Group      int      `name:"journal.group" default:"0" help:"Maximum number of firings of one commit of a part; 0 for all between two readings of the clock."`
 }
 
@@ -103,10 +103,10 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 }
 
 // opener opens the logs of a net's parts.
-func (c *engineCmd) opener(nc *nats.Conn, subjects telemetry.Subjects, net string, log *slog.Logger) func(context.Context, string, func() uint64) (region.Log, error) {
+func (c *engineCmd) opener(nc *nats.Conn, subjects telemetry.Subjects, net string, log *slog.Logger) func(context.Context, string, bool, func() uint64) (region.Log, error) {
 	servers := &stream.Servers{}
-	return func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Keep: keep,
+	return func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: subjects.Prefix() + "/" + net + "/" + part, Replicas: c.Parts.Replicas, Existing: !create, Keep: keep,
 			Servers: servers, Log: log})
 		switch {
 		case errors.Is(err, stream.ErrSettings):

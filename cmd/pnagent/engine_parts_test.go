@@ -78,7 +78,7 @@ func TestAStreamThatCannotHoldALogEndsTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := (&engineCmd{}).opener(nc, telemetry.Subjects{}, "n", slog.New(slog.DiscardHandler))
-	if log, err := open(t.Context(), "one", nil); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "max age") || log != nil {
+	if log, err := open(t.Context(), "one", true, nil); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "max age") || log != nil {
 		t.Errorf("%v, %v; want that it can not be used, and why", log, err)
 	}
 }

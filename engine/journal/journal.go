@@ -105,8 +105,9 @@ const (
 var (
 	ErrNotLast  = errors.New("not the last commit")           // another writer has appended
 	ErrTooLarge = errors.New("too large")                     // CommitLimit or MaxGroup
-	ErrCovered  = errors.New("replaced by a snapshot")        // load the snapshot first
+	ErrCovered  = errors.New("no longer in the log")          // removed; a snapshot that is not older holds it, or it is lost
 	ErrAhead    = errors.New("not in the journal")            // after the last commit
+	ErrMissing  = errors.New("the log does not exist")        // and was not to be created
 	ErrStopped  = errors.New("journal stopped")               // after an error of the disk or the server, which is wrapped too
 	ErrClosed   = errors.New("journal closed")                // by Close
 	ErrLocked   = errors.New("in use by another process")     // at Open

@@ -49,8 +49,8 @@ func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 			var opened, doubted atomic.Int32
 			cfg := w.base
 			cfg.Conn, cfg.Engine.Source, cfg.Parts = natstest.Connect(t, w.nats), "y", cfg.Parts[1:]
-			cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-				log, err := w.open(ctx, part, keep)
+			cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+				log, err := w.open(ctx, part, create, keep)
 				return misread{log, part == "one" && opened.Add(1) <= c.bad, &doubted}, err
 			}
 			m, err := region.New(cfg)

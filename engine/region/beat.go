@@ -26,7 +26,9 @@ type Beat struct {
 	Source  string     `json:"source"`
 	Started int64      `json:"started"`          // of the process; with another time it is another member of the same name
 	Leaves  bool       `json:"leaves,omitempty"` // it hands all its parts over and ends
+	Again   bool       `json:"again,omitempty"`  // it accepts logs that have lost commits
 	Parts   []BeatPart `json:"parts"`            // the parts that it may play
+	Known   []Known    `json:"known,omitempty"`  // of parts without an owner
 }
 
 // BeatPart is the status of one part at a member.
@@ -41,6 +43,7 @@ type BeatPart struct {
 	Cursors map[string]uint64 `json:"cursors,omitempty"`
 	// Marks are the marks of the logs up to Cursors. A cursor without a mark is not checked.
 	Marks   map[string]engine.Mark `json:"marks,omitempty"`
+	Since   int64                  `json:"since,omitempty"`   // when the log began, microseconds since the Unix epoch
 	Stopped string                 `json:"stopped,omitempty"` // why the part is stopped
 }
 
@@ -82,8 +85,13 @@ func decodeBeat(message []byte) (*Beat, error) {
 	if err := telemetry.CheckName(b.Source); err != nil {
 		return nil, fmt.Errorf("beat: %w", err)
 	}
-	if len(b.Parts) > maxParts {
-		return nil, fmt.Errorf("beat has %d parts; expected at most %d", len(b.Parts), maxParts)
+	if len(b.Parts) > maxParts || len(b.Known) > maxParts {
+		return nil, fmt.Errorf("beat has %d parts and knows of %d; expected at most %d", len(b.Parts), len(b.Known), maxParts)
+	}
+	for i := range b.Known {
+		if err := b.Known[i].check(); err != nil {
+			return nil, fmt.Errorf("beat: known: %w", err)
+		}
 	}
 	for i := range b.Parts {
 		p := &b.Parts[i]

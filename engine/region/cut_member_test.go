@@ -35,8 +35,8 @@ func (l stopped) Append(ctx context.Context, last uint64, commits ...[]byte) (ui
 func (w *world) cutOff(source string, parts ...string) (cut func()) {
 	way, gone, base := natstest.NewWay(w.t, w.nats), &atomic.Bool{}, w.base
 	w.base.Conn = natstest.Connect(w.t, way)
-	w.base.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		log, err := base.Open(ctx, part, keep)
+	w.base.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+		log, err := base.Open(ctx, part, create, keep)
 		return stopped{log, gone}, err
 	}
 	w.member(source, parts...)

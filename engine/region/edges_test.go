@@ -26,7 +26,7 @@ func TestAMemberIsThereUpToTheLastInstantOfItsSecondAndIsRememberedForAMinute(t 
 		0: "offers of owner alive known", time.Second: "offers of owner alive known", time.Second + one: "known",
 		time.Minute: "known", time.Minute + one: "",
 	} {
-		r := newRoster("me")
+		r := newRoster("me", false)
 		r.receive(beatOf("a", Owner, 1), start)
 		r.receive(beatOf("me", Away, 0), after(at))
 		var got []string
@@ -55,7 +55,7 @@ func TestAMemberIsThereUpToTheLastInstantOfItsSecondAndIsRememberedForAMinute(t 
 }
 
 func TestTheOwnerIsFoundAmongManyMembers(t *testing.T) {
-	r := newRoster("me")
+	r := newRoster("me", false)
 	for k := range 50 {
 		r.receive(beatOf(fmt.Sprint("standby", k), Standby, 100), start)
 		r.receive(&Beat{Source: fmt.Sprint("other", k), Parts: []BeatPart{{Part: "q", Role: Owner, Epoch: 100}}}, start)
@@ -66,7 +66,7 @@ func TestTheOwnerIsFoundAmongManyMembers(t *testing.T) {
 			t.Fatalf("%+v; want owner49, the last one", o)
 		}
 	}
-	if o, ok := newRoster("me").owner("p", start); ok || o.Source != "" {
+	if o, ok := newRoster("me", false).owner("p", start); ok || o.Source != "" {
 		t.Errorf("%+v; want no owner", o)
 	}
 }
@@ -74,7 +74,7 @@ func TestTheOwnerIsFoundAmongManyMembers(t *testing.T) {
 // Present time passes for two intervals of beats after this member has received
 // one of its own beats, and no longer.
 func TestPresentTimePassesForTwoIntervalsAfterAnOwnBeat(t *testing.T) {
-	r := newRoster("me")
+	r := newRoster("me", false)
 	passed := func(ms int) time.Duration {
 		return r.present(after(time.Duration(ms) * time.Millisecond)).Sub(time.Unix(0, 0))
 	}

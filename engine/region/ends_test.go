@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/region"
@@ -29,8 +30,9 @@ func (w *world) ending(cfg region.Config) error {
 }
 
 // If upstream commits were removed before they were read, their tokens are
-// lost. The member ends with an error, because a retry would hide that.
-func TestAMemberWhoseUpstreamLogWasRemovedTooEarlyEndsWithThat(t *testing.T) {
+// lost. The part is stopped with that reason; the other parts of its process play.
+// Once the loss is accepted, the part reads what the log still has.
+func TestAPartWhoseUpstreamLogWasRemovedTooEarlyIsStopped(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		w := newWorld(t, 3, 5)
 		x := w.member("x", "one")
@@ -40,12 +42,16 @@ func TestAMemberWhoseUpstreamLogWasRemovedTooEarlyEndsWithThat(t *testing.T) {
 		if err := log.SaveSnapshot(t.Context(), log.Last(), func(io.Writer) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
-		cfg := w.base
-		cfg.Engine.Source, cfg.Parts = "y", cfg.Parts[1:]
-		if err := w.ending(cfg); !errors.Is(err, journal.ErrCovered) || !strings.Contains(err.Error(), `part "two"`) ||
-			!strings.Contains(err.Error(), "their tokens were removed") {
-			t.Errorf("%v; want an error about lost tokens", err)
+		y := w.member("y", "two")
+		until(t, "part two is stopped", func() bool { return w.statuses()["two"].Stopped != "" })
+		time.Sleep(10 * time.Second)
+		if s := w.statuses()["two"]; s.Owner != "y" || s.Epoch != 1 || s.Stopped != `the log of "one" has lost commits: those after 0 were removed before they were read` {
+			t.Errorf("%+v; want y to own the part, which is stopped", s)
 		}
+		y()
+		w.base.Again = true
+		w.member("y", "two")
+		until(t, "part two is played", func() bool { s := w.statuses()["two"]; return s.Owner == "y" && s.Epoch == 3 && s.Stopped == "" })
 	})
 }
 
@@ -54,7 +60,7 @@ func TestAMemberWhoseLogCanNeverBeUsedEndsWithThat(t *testing.T) {
 		w := newWorld(t, 3, 5)
 		cfg := w.base
 		cfg.Engine.Source = "x"
-		cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) { return nil, region.ErrUnusable }
+		cfg.Open = func(context.Context, string, bool, func() uint64) (region.Log, error) { return nil, region.ErrUnusable }
 		if err := w.ending(cfg); !errors.Is(err, region.ErrUnusable) || !strings.Contains(err.Error(), "opening the log") {
 			t.Errorf("%v; want an unusable log", err)
 		}
@@ -83,8 +89,8 @@ func TestAMemberEndsThoughItsLogDoesNotAnswer(t *testing.T) {
 		asked, once := make(chan struct{}), sync.Once{}
 		cfg := w.base
 		cfg.Conn, cfg.Engine.Source, cfg.Parts = natstest.Connect(t, w.nats), "z", cfg.Parts[:1]
-		cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-			log, err := w.open(ctx, part, keep)
+		cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+			log, err := w.open(ctx, part, create, keep)
 			return unanswered{log, func() { once.Do(func() { close(asked) }) }}, err
 		}
 		stop := run(t, cfg)
@@ -113,7 +119,7 @@ func TestALogThatCannotBeOpenedForAWhileIsLoggedOnce(t *testing.T) {
 		tries := make(chan struct{}, 100)
 		cfg := w.base
 		cfg.Conn, cfg.Engine.Source, cfg.Parts, cfg.Log = natstest.Connect(t, w.nats), "z", cfg.Parts[:1], slog.New(slog.NewTextHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
-		cfg.Open = func(context.Context, string, func() uint64) (region.Log, error) {
+		cfg.Open = func(context.Context, string, bool, func() uint64) (region.Log, error) {
 			tries <- struct{}{}
 			return nil, errors.New("away")
 		}

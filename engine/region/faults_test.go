@@ -37,11 +37,12 @@ func memberOf(t *testing.T, source string) *Member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Config{Conn: &nats.Conn{}, Parts: Regions(tables, plan), Open: func(context.Context, string, func() uint64) (Log, error) { return nil, errAway },
+	m, err := New(Config{Conn: &nats.Conn{}, Parts: Regions(tables, plan), Open: func(context.Context, string, bool, func() uint64) (Log, error) { return nil, errAway },
 		Engine: engine.Config{Source: source, Nets: []engine.NetConfig{{Tables: tables}}, Instances: 1, Workers: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	m.roster.passed = time.Hour // it has heard from all others
 	return m
 }
 
@@ -190,7 +191,7 @@ func TestWhichFaultsEndAProcess(t *testing.T) {
 		{engine.ErrJournal, true},
 		{engine.ErrReplay, true},
 		{ErrUnusable, true},
-		{errLost, true},
+		{errLost, false}, // the part stops
 		{nats.ErrConnectionClosed, true},
 		{errDeposed, false},
 		{errAway, false},

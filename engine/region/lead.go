@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal"
 )
@@ -38,7 +40,7 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 		tasks.Go(func() {
 			switch err := r.readUpstream(playing, e, i, log); {
 			case playing.Err() != nil: // this process ended the reading
-			case rewritten(err):
+			case rewritten(err), errors.Is(err, errLost):
 				halt(err)
 			default:
 				guard(err)
@@ -46,7 +48,7 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 		})
 	}
 	tasks.Go(func() { guard(r.confirm(leading, e)) })
-	tasks.Go(func() { guard(r.watchOthers(leading, e.Standing().Epoch)) })
+	tasks.Go(func() { guard(r.watchOthers(leading, e, e.Standing().Epoch)) })
 	end := make(chan func(context.Context) error, 1)
 	tasks.Go(func() {
 		leave, err := engine.Serve(e, r.member.cfg.Conn, r.member.cfg.Subjects, r.member.cfg.Interval, r.member.cfg.Log)
@@ -55,7 +57,7 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 	})
 	err := <-ran
 	cause := context.Cause(playing)
-	if err == nil && rewritten(cause) {
+	if err == nil && (rewritten(cause) || errors.Is(cause, errLost)) {
 		log.Warn("the part halts", "reason", cause)
 		err, cause = r.awaitFit(leading, e, upstream), context.Cause(leading)
 	}
@@ -63,6 +65,7 @@ func (r *replica) lead(ctx context.Context, e *engine.Engine, upstream []Log) er
 	if err == nil {
 		err = r.release(ctx, e, cause)
 	}
+	r.remember(e)
 	r.become(Away, nil) // the other members need not wait for the final snapshot
 	leaving, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
@@ -88,7 +91,6 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	var to handOver
 	switch {
 	case errors.As(cause, &to), cause == nil, ctx.Err() != nil:
-	case errors.Is(cause, errLost): // if another owner has replaced this one and read the commits, the log rejects the release
 	default:
 		return cause // replaced, or the log of another part cannot be read
 	}
@@ -133,15 +135,25 @@ func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {
 // member that should own it follows closely. It also returns when this member
 // does not receive its own beats: then it receives no others either, and the
 // other members receive its beats and wait.
-func (r *replica) watchOthers(ctx context.Context, epoch uint64) error {
+func (r *replica) watchOthers(ctx context.Context, e *engine.Engine, epoch uint64) error {
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
 	checks := 0 // in a row in which another member should own the part
+	heeded := ""
+	connected := r.member.cfg.Conn.StatusChanged(nats.CONNECTED)
+	defer func(c chan nats.Status) { r.member.cfg.Conn.RemoveStatusListener(c) }(connected)
 	var self watch
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case _, open := <-connected: // the server may have lost the end of the log
+			if !open {
+				connected = nil
+			}
+			if err := r.holdsOwn(ctx); err != nil {
+				return err
+			}
 		case now := <-ticker.C:
 			if o, ok := r.member.roster.owner(r.part.Name, now); ok && o.Epoch > epoch {
 				return fmt.Errorf("%w: %q in epoch %d", errDeposed, o.Source, o.Epoch)
@@ -149,6 +161,13 @@ func (r *replica) watchOthers(ctx context.Context, epoch uint64) error {
 			roster, me := r.member.roster, r.member.cfg.Engine.Source
 			if self.look(roster.lastBeat(me), now) > goneTimes*roster.silenceLimit(now) {
 				return errCutOff
+			}
+			if why := r.stoppedPeer(now); why != heeded {
+				if heeded = why; why != "" {
+					if err := r.heed(ctx, e, why); err != nil {
+						return err
+					}
+				}
 			}
 			heir, behind := r.betterOwner(now)
 			if heir == "" {

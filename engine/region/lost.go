@@ -43,33 +43,55 @@ func rewritten(err error) bool {
 	return errors.Is(err, engine.ErrRewritten) || errors.Is(err, journal.ErrAhead)
 }
 
+// placement is where a log has the end of what was read of it.
+type placement int
+
+const (
+	differs placement = iota // it does not have it
+	removed                  // it was removed, and the next entry too
+	present                  // it has it, as far as that can be known, and can be read from there
+)
+
 // fits reports whether a log holds what was read up to a cursor and can be read
 // from there. The error is that of a log that does not answer.
 func fits(ctx context.Context, log Log, at engine.Cursor) (bool, error) {
+	where, err := placed(ctx, log, at)
+	return where == present, err
+}
+
+// placed compares a log with what was read of it up to a cursor.
+func placed(ctx context.Context, log Log, at engine.Cursor) (placement, error) {
 	if at.Mark == 0 && at.Position > 0 {
-		return true, nil // written by a version without marks
+		return present, nil // written by a version without marks
 	}
 	ctx, cancel := context.WithTimeout(ctx, fitWithin)
 	defer cancel()
 	if at.Position > 0 {
 		switch _, upTo, err := entryAt(ctx, log, at.Position); {
 		case errors.Is(err, journal.ErrAhead):
-			return false, nil
+			return differs, nil
 		case err == nil && upTo != 0:
-			return upTo == at.Mark, nil
+			return presentIf(upTo == at.Mark), nil
 		case err != nil && !errors.Is(err, journal.ErrCovered):
-			return false, err
+			return differs, err
 		}
 	}
 	// The last entry that was read is removed or has no mark: the next one holds it.
 	switch before, _, err := entryAt(ctx, log, at.Position+1); {
 	case errors.Is(err, journal.ErrAhead):
-		return true, nil // there is no next entry
+		return present, nil // there is no next entry
 	case errors.Is(err, journal.ErrCovered):
-		return false, nil
+		return removed, nil
 	default:
-		return err == nil && (before == 0 || before == at.Mark), err
+		return presentIf(err == nil && (before == 0 || before == at.Mark)), err
 	}
+}
+
+func presentIf(same bool) placement {
+	if same {
+		return present
+	}
+	return differs
 }
 
 // entryAt returns the marks before and up to an entry of a log, as
@@ -99,6 +121,12 @@ func (r *replica) awaitFit(ctx context.Context, e *engine.Engine, upstream []Log
 			return fmt.Errorf("the part's own log: %w", engine.ErrRewritten) // what it still holds may fit the upstream logs
 		}
 		if err == nil {
+			err = r.alone(ctx, s.Position)
+		}
+		if errors.Is(err, journal.ErrNotLast) {
+			return err
+		}
+		if err == nil {
 			reason, err = r.rewind(ctx, e, upstream)
 		} else {
 			err = nil
@@ -126,6 +154,19 @@ func (r *replica) awaitFit(ctx context.Context, e *engine.Engine, upstream []Log
 	}
 }
 
+// alone returns ErrNotLast if another process has appended to the part's own log
+// after a commit.
+func (r *replica) alone(ctx context.Context, last uint64) error {
+	switch _, _, err := entryAt(ctx, r.log, last+1); {
+	case errors.Is(err, journal.ErrAhead):
+		return nil
+	case err == nil, errors.Is(err, journal.ErrCovered):
+		return fmt.Errorf("the part's own log after commit %d: %w", last, journal.ErrNotLast)
+	default:
+		return err
+	}
+}
+
 // rewind makes the part read every upstream log that has lost commits again
 // from the last commit in common. It returns the reason if that is not safe.
 func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) (reason string, err error) {
@@ -143,15 +184,21 @@ func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) 
 				break
 			}
 		}
+		if err == nil && !ok && r.member.cfg.Again {
+			common, err = oldest(ctx, log)
+			ok = err == nil
+		}
 		switch {
 		case err != nil:
 			return fmt.Sprintf("the log of %q does not answer: %v", name, err), nil
+		case !ok && unread(ctx, log, now.Cursor):
+			return fmt.Sprintf("the log of %q has lost commits: those after %d were removed before they were read", name, now.Position), nil
 		case !ok:
 			return fmt.Sprintf("the log of %q has lost commits up to %d that were read; no commit in common is known", name, now.Position), nil
 		case common.Cursor == now.Cursor:
 		case common.Tokens == now.Tokens || r.member.cfg.Again:
 			r.member.cfg.Log.Warn("an upstream log has lost commits and is read again", "part", r.part.Name, "upstream", name,
-				"read", now.Position, "from", common.Position+1, "tokens", now.Tokens-common.Tokens)
+				"read", now.Position, "from", common.Position+1, "tokens", now.Tokens-min(common.Tokens, now.Tokens))
 			if err := e.Rebind(ctx, i, common); err != nil {
 				return "", err
 			}
@@ -163,18 +210,45 @@ func (r *replica) rewind(ctx context.Context, e *engine.Engine, upstream []Log) 
 	return "", nil
 }
 
+// unread reports whether the commits after a cursor were removed.
+func unread(ctx context.Context, log Log, at engine.Cursor) bool {
+	where, err := placed(ctx, log, at)
+	return err == nil && where == removed
+}
+
+// oldest returns the position before the first commit that a log still has, for
+// a part that accepts what was lost before it.
+func oldest(ctx context.Context, log Log) (engine.Point, error) {
+	first, err := log.First(ctx)
+	if err != nil || first <= 1 {
+		return engine.Point{}, err
+	}
+	before, _, err := entryAt(ctx, log, first)
+	if errors.Is(err, journal.ErrAhead) { // the log is empty
+		err = nil
+	}
+	return engine.Point{Cursor: engine.Cursor{Position: first - 1, Mark: before}}, err
+}
+
 // halt publishes why the part is stopped; "" if it is not.
 func (r *replica) halt(reason string) {
-	text := strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 	r.mu.Lock()
-	r.stopped = strings.Map(func(c rune) rune {
+	r.stopped = printable(reason)
+	r.mu.Unlock()
+	r.member.beatNow()
+}
+
+func reasonOf(err error) string { return printable(err.Error()) }
+
+// printable returns a reason as telemetry allows it.
+func printable(reason string) string {
+	text := strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
+	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) {
 			return ' '
 		}
 		return c
 	}, text)
-	r.mu.Unlock()
-	r.member.beatNow()
 }
 
 // holds reports whether this part's log contains what the owner of a downstream

@@ -56,6 +56,8 @@ func (l *entries) mark(number int) engine.Mark {
 	return upTo
 }
 
+func (l *entries) First(context.Context) (uint64, error) { return uint64(l.removed) + 1, nil }
+
 func (l *entries) Read(_ context.Context, from uint64) iter.Seq2[journal.Commit, error] {
 	return func(yield func(journal.Commit, error) bool) {
 		if !l.heals.IsZero() && time.Now().After(l.heals) {
@@ -230,7 +232,9 @@ func TestWhereALogThatHasLostCommitsIsReadAgain(t *testing.T) {
 		"all is lost":                             {func(x *reader) { x.keep(0) }, `the log of "one" has lost commits between 0 and 8, and its part has the 9 tokens that came with them again`, 8},
 		"tokens are lost, and may come again":     {func(x *reader) { x.keep(5); x.m.cfg.Again = true }, "", 5},
 		"all is lost, and may come again":         {func(x *reader) { x.keep(0); x.m.cfg.Again = true }, "", 0},
-		"all is lost, and the others are removed": {func(x *reader) { x.keep(0); x.up.removed = 9; x.m.cfg.Again = true }, `the log of "one" has lost commits up to 8 that were read; no commit in common is known`, 8},
+		"all is lost, and another is removed":     {func(x *reader) { x.keep(0); x.up.removed = 1 }, `the log of "one" has lost commits up to 8 that were read; no commit in common is known`, 8},
+		"all is lost, and the others are removed": {func(x *reader) { x.keep(0); x.up.removed = 9 }, `the log of "one" has lost commits: those after 8 were removed before they were read`, 8},
+		"what is not lost may be skipped":         {func(x *reader) { x.keep(0); x.up.removed = 9; x.m.cfg.Again = true }, "", 9},
 		"it does not answer":                      {func(x *reader) { x.up.fails = errors.New("away") }, `the log of "one" does not answer: commit 8: away`, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +246,7 @@ func TestWhereALogThatHasLostCommitsIsReadAgain(t *testing.T) {
 					t.Errorf("%q, %v; want %q", reason, err, c.reason)
 				}
 				want := engine.Cursor{Position: c.from}
-				if c.from > 0 {
+				if c.from > 0 && c.from < 9 {
 					want.Mark = (&entries{kept: chained(9)}).mark(int(c.from))
 				}
 				if got := x.e.Known(0)[0].Cursor; got != want {

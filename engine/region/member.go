@@ -35,6 +35,12 @@ type Log interface {
 	// until ctx ends or each returns an error. Commits that a snapshot has
 	// replaced are journal.ErrCovered.
 	Follow(ctx context.Context, from uint64, each func(journal.Commit) error) error
+	// First returns the number of the first commit that the log still has; one more
+	// than the last if it has none.
+	First(ctx context.Context) (uint64, error)
+	// Renew removes the commits and makes the log end with its newest snapshot, or
+	// makes it a log without commits if there is none. The log must be opened again.
+	Renew(ctx context.Context) error
 	// Doubt reports that what was read last may be wrong. A log with several
 	// replicas is read from another one from then on, also after it is opened
 	// again.
@@ -59,14 +65,16 @@ type Config struct {
 	// Balance moves parts to the members that assign chooses. Without it a part
 	// stays with its owner as long as the owner can play it.
 	Balance bool
-	// Again allows a part to read an upstream log again that has lost commits
-	// with tokens: these may then arrive twice. Without it the part stands
-	// still.
+	// Again accepts logs that have lost commits. A part continues with what its
+	// log holds, or begins again if it holds nothing. A part reads an upstream
+	// log again that has lost commits with tokens: these may then arrive twice.
+	// Without it the part stands still.
 	Again    bool
 	Standbys int // members that follow a part besides its owner; 0 for all that may play it
-	// Open opens the log of the part of a name. keep, which may be nil, returns the
-	// first commit that a downstream part has not read.
-	Open     func(ctx context.Context, part string, keep func() uint64) (Log, error)
+	// Open opens the log of the part of a name. If it is missing, Open creates it,
+	// or returns journal.ErrMissing without create. keep, which may be nil, returns
+	// the first commit that a downstream part has not read.
+	Open     func(ctx context.Context, part string, create bool, keep func() uint64) (Log, error)
 	Interval time.Duration // between two snapshots; 0 for telemetry's
 	Log      *slog.Logger
 }
@@ -91,7 +99,7 @@ func New(cfg Config) (*Member, error) {
 			engine.ErrConfig, len(cfg.Engine.Nets), len(cfg.Parts), cfg.Standbys, maxParts)
 	}
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
-	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(cfg.Engine.Source), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
+	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(cfg.Engine.Source, cfg.Again), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
 		received: limiter{log: cfg.Log}, sent: limiter{log: cfg.Log}}
 	for i := range cfg.Parts {
 		m.replicas = append(m.replicas, newReplica(m, &cfg.Parts[i]))
@@ -187,7 +195,8 @@ func (m *Member) beat(ctx context.Context) {
 }
 
 func (m *Member) sendBeat() error {
-	b := Beat{Source: m.cfg.Engine.Source, Started: m.started, Leaves: m.left(), Parts: make([]BeatPart, 0, len(m.replicas))}
+	b := Beat{Source: m.cfg.Engine.Source, Started: m.started, Leaves: m.left(), Again: m.cfg.Again, Parts: make([]BeatPart, 0, len(m.replicas)),
+		Known: m.roster.unowned(time.Now())}
 	for _, r := range m.replicas {
 		b.Parts = append(b.Parts, r.status())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/engine/region/regiontest"
@@ -45,7 +46,10 @@ func newWorld(t *testing.T, tokens uint32, instances int) *world {
 	return w
 }
 
-func (w *world) open(_ context.Context, part string, keep func() uint64) (region.Log, error) {
+func (w *world) open(_ context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+	if !create && !w.logs.Exists(part) {
+		return nil, journal.ErrMissing
+	}
 	return w.logs.Open(part, keep), nil
 }
 
@@ -198,8 +202,8 @@ func TestAnOwnerThatWasStoppedCommitsNothingAfterItsSuccessor(t *testing.T) {
 	cfg, gate := w.base, &gate{}
 	cfg.Conn, cfg.Engine.Source = natstest.Connect(t, w.nats), "x1"
 	cfg.Parts = cfg.Parts[:1]
-	cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
-		log, err := w.open(ctx, part, keep)
+	cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+		log, err := w.open(ctx, part, create, keep)
 		return stoppable{log, gate}, err
 	}
 	first := run(t, cfg)

@@ -33,6 +33,8 @@ type replica struct {
 	stopped string          // why the part is stopped; "" if it is not
 
 	led   uint64                      // the last epoch in which this process owned the part; of run
+	at    atomic.Uint64               // the last commit that the part had when it stopped
+	ended *engine.Engine              // that played the part in that epoch, until the part is followed again; of run
 	shown func(context.Context) error // ends the publishing that show has started; nil if there is none; of run
 }
 
@@ -50,7 +52,8 @@ var (
 // such as a stream with invalid settings. Run returns it.
 var ErrUnusable = errors.New("the log cannot be used")
 
-// errLost reports commits of an upstream log that were removed too early.
+// errLost reports commits of an upstream log that were removed before the part
+// has read them: the log was purged, or another owner of the part has read them.
 var errLost = errors.New("commits and their tokens were removed before they were read")
 
 // How long a replica waits before its next session: longer after each that
@@ -78,11 +81,11 @@ func (r *replica) run(ctx context.Context) error {
 			followed, err = r.session(ctx)
 		}
 		r.become(Away, nil)
-		if rewritten(err) {
-			r.halt(err.Error())
-			if !followed {
-				r.show(ctx)
-			}
+		switch {
+		case rewritten(err):
+			r.stop(ctx, err, followed)
+		case errors.Is(err, errAway):
+			r.halt("") // others can read the log
 		}
 		if wait = min(2*wait, retryMost); followed || errors.Is(err, errAway) {
 			wait = retryAfter
@@ -94,11 +97,11 @@ func (r *replica) run(ctx context.Context) error {
 			return fmt.Errorf("part %q: %w", r.part.Name, err)
 		case errors.As(err, new(handOver)):
 			limited.log.Info("the part was handed over", "reason", err)
-		case errors.Is(err, errRewound):
+		case errors.Is(err, errRewound), errors.Is(err, errRenewed):
 			limited.log.Info("the part continues", "reason", err)
 		case errors.Is(err, errFaster):
 			limited.log.Info("the part is followed again", "reason", err)
-		case err != nil && !errors.Is(err, errAway):
+		case err != nil && !errors.Is(err, errAway) && !errors.As(err, new(setback)):
 			limited.warn("the part is followed again", err, time.Now())
 		}
 		if fatal(err) {
@@ -116,8 +119,8 @@ func (r *replica) run(ctx context.Context) error {
 	return nil
 }
 
-// fatalTimes is how many sessions in a row must find a log damaged, or commits
-// removed, before the part is given up. One replica of a log may be wrong, and
+// fatalTimes is how many sessions in a row must find a log damaged before the
+// part is given up. One replica of a log may be wrong, and
 // each session reads from another one.
 const fatalTimes = 5
 
@@ -128,10 +131,10 @@ func final(err error) bool {
 }
 
 // fatal reports whether retrying cannot help: the log is of another plan or
-// damaged, or tokens are lost. All other errors are those of servers and
+// damaged. All other errors are those of servers and
 // connections, which recover, and of owners that were replaced.
 func fatal(err error) bool {
-	return slices.ContainsFunc([]error{engine.ErrConfig, engine.ErrJournal, engine.ErrReplay, ErrUnusable, errLost, nats.ErrConnectionClosed},
+	return slices.ContainsFunc([]error{engine.ErrConfig, engine.ErrJournal, engine.ErrReplay, ErrUnusable, nats.ErrConnectionClosed},
 		func(cause error) bool { return errors.Is(err, cause) })
 }
 
@@ -177,7 +180,7 @@ func (r *replica) status() BeatPart {
 	if s.Position == 0 {
 		s = r.engine.Standing()
 	}
-	b.Epoch, b.Position, b.Chain = s.Epoch, s.Position, s.Chain
+	b.Epoch, b.Position, b.Chain, b.Since = s.Epoch, s.Position, s.Chain, s.Since
 	if r.role == Owner && len(s.Cursors) > 0 {
 		b.Cursors, b.Marks = make(map[string]uint64, len(s.Cursors)), make(map[string]engine.Mark, len(s.Cursors))
 		for i, c := range s.Cursors {
@@ -199,15 +202,18 @@ func (r *replica) use(log Log) {
 // the log.
 func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	m := r.member
-	log, err := m.cfg.Open(ctx, r.part.Name, r.keep)
-	if err != nil {
-		return false, fmt.Errorf("opening the log: %w", err)
+	log, err := r.open(ctx)
+	if log == nil {
+		return false, err
 	}
 	r.use(log)
 	defer func() {
 		r.use(nil)
 		_ = log.Close() // an owner has already waited for all its commits
 	}()
+	if err != nil {
+		return false, err
+	}
 	upstream, err := r.openUpstream(ctx)
 	defer func() {
 		if fatal(err) && !final(err) || rewritten(err) {
@@ -228,19 +234,28 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	cfg.Journal, cfg.Part = log, &part
 	e, err := engine.Open(ctx, cfg)
 	if errors.Is(err, journal.ErrAhead) {
-		err = fmt.Errorf("the log has lost commits that its newest snapshot holds: %w", err)
+		err = r.renew(ctx, log, fmt.Errorf("the log has lost commits that its newest snapshot holds: %w", err))
+	}
+	if errors.Is(err, journal.ErrCovered) {
+		err = r.renew(ctx, log, r.gap(ctx, log, err))
+	}
+	if err == nil {
+		err = r.whole(ctx, log, e, setbackAfter)
 	}
 	if err != nil {
 		return false, faster(err)
 	}
 	r.hide(ctx)
+	r.ended = nil
 	r.become(Standby, e)
 	var reader sync.WaitGroup
 	defer reader.Wait()
 	if err := r.follow(ctx, log, e, &reader); err != nil {
 		return true, faster(err)
 	}
-	return true, r.lead(ctx, e, upstream)
+	err = r.lead(ctx, e, upstream)
+	r.ended = e
+	return true, err
 }
 
 // faster marks an error of a member that has not owned the part, if another
@@ -256,7 +271,8 @@ func faster(err error) error {
 // returns those that it has opened.
 func (r *replica) openUpstream(ctx context.Context) (logs []Log, err error) {
 	for _, name := range r.part.Upstream {
-		log, err := r.member.cfg.Open(ctx, name, nil)
+		_, known := r.member.roster.knownOf(name)
+		log, err := r.member.cfg.Open(ctx, name, !known || r.member.cfg.Again, nil)
 		if err != nil {
 			return logs, fmt.Errorf("opening the log of %q upstream: %w", name, err)
 		}
@@ -324,6 +340,9 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader 
 				if err != nil {
 					return fmt.Errorf("the log up to commit %d: %w", s.Position, err)
 				}
+				if err := r.whole(ctx, log, e, 0); err != nil {
+					return err
+				}
 				return r.take(ctx, e)
 			}
 		}
@@ -347,8 +366,11 @@ func (r *replica) take(ctx context.Context, e *engine.Engine) error {
 func (r *replica) inherits(e *engine.Engine) bool {
 	source := r.member.cfg.Engine.Source
 	heir, from, free := e.Free()
-	if !free || heir != "" {
-		return free && heir == source
+	if !free || !r.member.roster.informed(time.Now()) {
+		return false
+	}
+	if heir != "" {
+		return heir == source
 	}
 	for _, m := range *r.order.Load() {
 		if m == source || m != from {
@@ -395,7 +417,7 @@ func (r *replica) takesOver(w *watch, now time.Time) bool {
 	if before := slices.Index(*r.order.Load(), owner.Source); owned && before >= 0 && before < at {
 		at-- // the silent owner does not count in the order
 	}
-	return at >= 0 && silent > m.roster.silenceLimit(now)*time.Duration(2+at)/2
+	return at >= 0 && m.roster.informed(now) && silent > m.roster.silenceLimit(now)*time.Duration(2+at)/2
 }
 
 // keep returns the first commit of the part's log that some downstream owner
@@ -420,6 +442,9 @@ func (r *replica) state(int) *telemetry.RegionState {
 	r.mu.Lock()
 	role, position, stopped := r.role, r.sure.Position, r.stopped
 	r.mu.Unlock()
+	if role == Away && stopped != "" { // see show
+		return &telemetry.RegionState{Position: r.at.Load(), Stopped: stopped}
+	}
 	if role != Owner {
 		return nil // the next owner publishes it
 	}

@@ -42,9 +42,11 @@ const (
 type roster struct {
 	mu      sync.Mutex
 	self    string // this member
+	again   bool   // this member accepts logs that have lost commits
 	members map[string]*member
-	passed  time.Duration // present time up to the last beat of this member
-	late    time.Duration // the longest gap, as it counted at
+	known   map[string]Known // by part; see known.go
+	passed  time.Duration    // present time up to the last beat of this member
+	late    time.Duration    // the longest gap, as it counted at
 	lateAt  time.Time
 }
 
@@ -56,7 +58,9 @@ type member struct {
 	byParts map[string]*BeatPart
 }
 
-func newRoster(self string) *roster { return &roster{self: self, members: map[string]*member{}} }
+func newRoster(self string, again bool) *roster {
+	return &roster{self: self, again: again, members: map[string]*member{}, known: map[string]Known{}}
+}
 
 // receive records a beat.
 func (r *roster) receive(b *Beat, now time.Time) {
@@ -82,6 +86,7 @@ func (r *roster) receive(b *Beat, now time.Time) {
 	for i := range b.Parts {
 		m.byParts[b.Parts[i].Part] = &b.Parts[i]
 	}
+	r.learn(b)
 	for name, m := range r.members {
 		if now.Sub(m.last) > forgetAfter && name != r.self {
 			delete(r.members, name)
@@ -126,16 +131,18 @@ func (r *roster) limit(now time.Time) time.Duration {
 // caller holds mu.
 func (r *roster) goneAfter(now time.Time) time.Duration { return goneTimes * r.limit(now) }
 
-// offers returns the members that may play a part and are not leaving, in any
-// order.
+// offers returns the members that may play a part, are not leaving and can read
+// its log, in any order.
 func (r *roster) offers(part string, now time.Time) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []string
 	for name, m := range r.members {
-		if now.Sub(m.last) <= r.goneAfter(now) && !m.beat.Leaves && m.byParts[part] != nil {
-			out = append(out, name)
+		p := m.byParts[part]
+		if p == nil || m.beat.Leaves || now.Sub(m.last) > r.goneAfter(now) || p.Role == Away && p.Stopped != "" && name != r.self {
+			continue
 		}
+		out = append(out, name)
 	}
 	return out
 }
@@ -166,6 +173,10 @@ func (r *roster) of(part string, now time.Time) []status {
 func (r *roster) owner(part string, now time.Time) (best status, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.ownerLocked(part, now)
+}
+
+func (r *roster) ownerLocked(part string, now time.Time) (best status, ok bool) {
 	for name, m := range r.members {
 		p := m.byParts[part]
 		if p == nil || p.Role != Owner || p.Epoch <= best.Epoch || now.Sub(m.last) > r.goneAfter(now) {

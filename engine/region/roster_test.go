@@ -17,7 +17,7 @@ func beatOf(source string, role Role, epoch uint64) *Beat {
 }
 
 func TestTheOwnerIsTheOneInTheHighestEpoch(t *testing.T) {
-	r := newRoster("")
+	r := newRoster("", false)
 	if _, ok := r.owner("p", start); ok {
 		t.Error("a part in no beat has an owner")
 	}
@@ -34,7 +34,7 @@ func TestTheOwnerIsTheOneInTheHighestEpoch(t *testing.T) {
 }
 
 func TestAMemberIsAliveUntilItIsSilentForASecond(t *testing.T) {
-	r := newRoster("")
+	r := newRoster("", false)
 	r.receive(beatOf("a", Owner, 1), start)
 	r.receive(beatOf("b", Standby, 1), after(500*time.Millisecond))
 	for at, want := range map[time.Duration][]string{0: {"a", "b"}, time.Second: {"a", "b"}, 1001 * time.Millisecond: {"b"}, 2 * time.Second: nil} {
@@ -45,7 +45,7 @@ func TestAMemberIsAliveUntilItIsSilentForASecond(t *testing.T) {
 }
 
 func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
-	r := newRoster("")
+	r := newRoster("", false)
 	b := beatOf("a", Owner, 1)
 	b.Leaves = true
 	r.receive(b, start)
@@ -58,7 +58,7 @@ func TestAMemberThatLeavesIsGivenNothing(t *testing.T) {
 }
 
 func TestAMemberThatComesBackIsThereSinceThen(t *testing.T) {
-	r := newRoster("")
+	r := newRoster("", false)
 	r.receive(beatOf("a", Standby, 1), start)
 	r.receive(beatOf("a", Standby, 1), after(50*time.Millisecond))
 	if s := r.of("p", after(time.Second)); len(s) != 1 || !s[0].Since.Equal(start) {
@@ -137,7 +137,7 @@ func TestTheSilenceLimitIsFourTimesTheLongestRecentGap(t *testing.T) {
 			r.receive(b, after(900*time.Millisecond))
 		}, 900, suspectAfter, suspectAfter},
 	} {
-		r := newRoster("me")
+		r := newRoster("me", false)
 		c.beats(r)
 		if got := r.silenceLimit(after(time.Duration(c.at) * time.Millisecond)); got < c.least || got > c.most {
 			t.Errorf("%s: %v; want %v to %v", c.rule, got, c.least, c.most)

@@ -72,7 +72,7 @@ func TestABeatMayHaveAsManyCursorsAsThereMayBeParts(t *testing.T) {
 func TestWhichFaultsEndAProcessAtOnce(t *testing.T) {
 	for err, want := range map[error]bool{
 		engine.ErrConfig: true, ErrUnusable: true, nats.ErrConnectionClosed: true,
-		engine.ErrJournal: false, engine.ErrReplay: false, errLost: false, journal.ErrAhead: false,
+		engine.ErrJournal: false, engine.ErrReplay: false, journal.ErrAhead: false,
 	} {
 		if got := final(fmt.Errorf("somewhere: %w", err)); got != want {
 			t.Errorf("%v: %t; want %t", err, got, want)

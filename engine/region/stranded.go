@@ -7,14 +7,26 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/telemetry"
 )
 
-// A log can lose commits that its newest snapshot holds, because a server
-// writes the two to its disk at different times. No process can play or follow
-// such a part. Its last owner publishes it instead, as it is in the snapshot,
-// with the reason. Other processes publish nothing: a sidecar accepts one
-// source for each epoch.
+// No process can play or follow a part whose log has lost commits. Its last
+// owner publishes it instead, with the reason: as this process has played it, or
+// as it is in the newest snapshot. Other processes publish nothing: a sidecar
+// accepts one source for each epoch.
+
+// stop publishes and logs why the part is stopped. A session that has followed
+// the part may find its log whole again.
+func (r *replica) stop(ctx context.Context, err error, followed bool) {
+	before := r.status().Stopped
+	r.halt(err.Error())
+	if followed {
+		return
+	}
+	r.show(ctx)
+	if reason := r.status().Stopped; reason != before {
+		r.member.cfg.Log.Error("the part is stopped", "part", r.part.Name, "reason", reason)
+	}
+}
 
 // show publishes the part until hide, if this process owned it last and no other
 // process owns it.
@@ -23,22 +35,27 @@ func (r *replica) show(ctx context.Context) {
 	if _, owned := m.roster.owner(r.part.Name, time.Now()); owned || r.shown != nil {
 		return
 	}
-	log, err := m.cfg.Open(ctx, r.part.Name, nil)
+	if r.ended != nil {
+		r.at.Store(r.ended.Standing().Position)
+		var err error
+		if r.shown, err = engine.Show(r.ended, r.led, m.cfg.Conn, m.cfg.Subjects, m.cfg.Interval, m.cfg.Log); err != nil {
+			m.cfg.Log.Warn("a part is stopped and not published", "part", r.part.Name, "err", err)
+		}
+		return
+	}
+	log, err := m.cfg.Open(ctx, r.part.Name, false, nil)
 	if err != nil {
 		return // the next session reports it
 	}
 	defer func() { _ = log.Close() }() // only read
 	cfg, part := m.cfg.Engine, r.part.Part
 	cfg.Journal, cfg.Part = log, &part
-	var at engine.Standing
-	part.State = func(int) *telemetry.RegionState {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return &telemetry.RegionState{Position: at.Position, Stopped: r.stopped}
-	}
+	part.State = r.state
 	e, err := engine.Stranded(ctx, cfg)
 	if err == nil {
-		if at = e.Standing(); at.Owner != cfg.Source && r.led < at.Epoch {
+		at := e.Standing()
+		r.at.Store(at.Position)
+		if at.Owner != cfg.Source && r.led < at.Epoch {
 			return
 		}
 		r.shown, err = engine.Show(e, r.led, m.cfg.Conn, m.cfg.Subjects, m.cfg.Interval, m.cfg.Log)

@@ -23,11 +23,11 @@ func TestAPartIsNotPlayedWithoutAnUpstreamLog(t *testing.T) {
 		var tried atomic.Int32
 		cfg := w.base
 		cfg.Conn, cfg.Engine.Source, cfg.Parts = natstest.Connect(t, w.nats), "y", cfg.Parts[1:]
-		cfg.Open = func(ctx context.Context, part string, keep func() uint64) (region.Log, error) {
+		cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
 			if part == "one" && tried.Add(1) <= 2 {
 				return nil, errors.New("away")
 			}
-			return w.open(ctx, part, keep)
+			return w.open(ctx, part, create, keep)
 		}
 		run(t, cfg)
 		until(t, "y has read what region one wrote", func() bool {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/engine/journal"
 )
 
 // ErrSettings is wrapped by the error of Open for an existing stream whose
@@ -38,6 +40,9 @@ type Config struct {
 	// means 5 s. For the same time a follower asks again about a stream that
 	// seems to be missing, or shorter than what the follower has read of it.
 	AckWait time.Duration
+	// Existing makes Open return journal.ErrMissing instead of creating a stream
+	// that is missing.
+	Existing bool
 	// Keep returns the number of the first commit that some reader still needs;
 	// SaveSnapshot removes only commits before it. Nil is no limit.
 	Keep func() uint64
@@ -99,10 +104,13 @@ func settings(stream, subject string, replicas int) jetstream.StreamConfig {
 	}
 }
 
-// openStream returns the stream and creates it if it is missing.
-func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, replicas int) (jetstream.Stream, error) {
+// openStream returns the stream. If it is missing, it creates it, unless it must exist.
+func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.StreamConfig, c *Config) (jetstream.Stream, error) {
 	s, err := js.Stream(ctx, want.Name)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		if c.Existing {
+			return nil, journal.ErrMissing
+		}
 		s, err = js.CreateStream(ctx, want)
 		if errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) { // another process was faster
 			s, err = js.Stream(ctx, want.Name)
@@ -111,7 +119,7 @@ func openStream(ctx context.Context, js jetstream.JetStream, want jetstream.Stre
 	if err != nil {
 		return nil, err
 	}
-	if wrong := differences(s.CachedInfo().Config, want, replicas); len(wrong) > 0 {
+	if wrong := differences(s.CachedInfo().Config, want, c.Replicas); len(wrong) > 0 {
 		return nil, fmt.Errorf("%w: %s", ErrSettings, strings.Join(wrong, "; "))
 	}
 	return s, nil

@@ -451,10 +451,10 @@ func (l *late) CreateObjectStore(context.Context, jetstream.ObjectStoreConfig) (
 func TestAnotherProcessMakesTheSameLogAtTheSameTime(t *testing.T) {
 	_, l := oneServer(t)
 	want := settings(l.name, l.subject, 1)
-	if s, err := openStream(soon(t), &late{JetStream: l.js}, want, 1); err != nil || s.CachedInfo().Config.Name != l.name {
+	if s, err := openStream(soon(t), &late{JetStream: l.js}, want, &Config{Replicas: 1}); err != nil || s.CachedInfo().Config.Name != l.name {
 		t.Error(err)
 	}
-	if s, err := openStream(soon(t), &late{JetStream: l.js}, want, 3); !errors.Is(err, ErrSettings) || s != nil {
+	if s, err := openStream(soon(t), &late{JetStream: l.js}, want, &Config{Replicas: 3}); !errors.Is(err, ErrSettings) || s != nil {
 		t.Error(s, err)
 	}
 	other := &Log{js: &late{JetStream: l.js}, name: l.name, stream: l.stream}

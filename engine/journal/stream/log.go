@@ -46,7 +46,8 @@ type Log struct {
 
 var _ journal.Log = (*Log)(nil)
 
-// Open opens the log called Name, and creates its stream if it is missing. If
+// Open opens the log called Name. If its stream is missing, Open creates it,
+// unless the config is for an Existing one. If
 // the settings of an existing stream could lose or repeat commits, the error
 // wraps ErrSettings and lists them all.
 func Open(ctx context.Context, config Config) (*Log, error) {
@@ -73,7 +74,7 @@ func (l *Log) open(ctx context.Context) (err error) {
 	if err := l.checkConn(want.Replicas); err != nil {
 		return err
 	}
-	if l.stream, err = openStream(ctx, l.js, want, l.config.Replicas); err != nil {
+	if l.stream, err = openStream(ctx, l.js, want, &l.config); err != nil {
 		return err
 	}
 	if err := l.checkServers(&l.stream.CachedInfo().Config); err != nil {
@@ -158,7 +159,7 @@ func (l *Log) state(ctx context.Context, patience time.Duration) (jetstream.Stre
 		case gone.IsZero():
 			gone = time.Now()
 		case time.Since(gone) > patience:
-			return jetstream.StreamState{}, err
+			return jetstream.StreamState{}, fmt.Errorf("%w: %w", journal.ErrMissing, err)
 		}
 		if err := wait(ctx, pause); err != nil {
 			return jetstream.StreamState{}, err

@@ -48,7 +48,7 @@ func Count(ctx context.Context, cfg *region.Config) (*Tally, error) {
 }
 
 func (t *Tally) part(ctx context.Context, cfg *region.Config, p *region.Part) error {
-	log, err := cfg.Open(ctx, p.Name, nil)
+	log, err := cfg.Open(ctx, p.Name, true, nil)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (t *Tally) part(ctx context.Context, cfg *region.Config, p *region.Part) er
 // cursors.
 func (t *Tally) crossings(ctx context.Context, cfg *region.Config, p *region.Part) error {
 	for i, name := range p.Upstream {
-		log, err := cfg.Open(ctx, name, nil)
+		log, err := cfg.Open(ctx, name, true, nil)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/pnagent/pnagent/engine/journal"
@@ -25,6 +26,7 @@ type kept struct {
 	first    uint64
 	snapshot []byte
 	upTo     uint64
+	gone     bool          // it was removed
 	more     chan struct{} // closed and replaced at each commit
 }
 
@@ -42,6 +44,54 @@ func (s *Server) Open(name string, keep func() uint64) *Log {
 	l := &Log{server: s, kept: s.logs[name], keep: keep}
 	l.last = l.kept.end()
 	return l
+}
+
+// Exists reports whether there is a log.
+func (s *Server) Exists(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logs[name] != nil
+}
+
+// Remove removes a log with its snapshot. Its clients can read and write nothing
+// more.
+func (s *Server) Remove(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.logs[name]
+	delete(s.logs, name)
+	k.gone = true
+	close(k.more)
+	k.more = make(chan struct{})
+}
+
+// Purge removes the commits of a log, and no snapshot takes their place.
+func (s *Server) Purge(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := s.logs[name]
+	k.first, k.commits = k.end()+1, nil
+	close(k.more)
+	k.more = make(chan struct{})
+}
+
+// Copy returns a function that puts a log, as it is now, in the place of what
+// the server has later under its name.
+func (s *Server) Copy(name string) (restore func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := *s.logs[name]
+	k.commits = slices.Clone(k.commits)
+	return func() {
+		if s.Exists(name) {
+			s.Remove(name)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		again := k
+		again.commits, again.gone, again.more = slices.Clone(k.commits), false, make(chan struct{})
+		s.logs[name] = &again
+	}
 }
 
 // First returns the number of the first commit that a log still has.
@@ -98,6 +148,8 @@ type Log struct {
 	Limit int // largest size of a commit in bytes; 0 for journal.MaxCommit
 }
 
+var errGone = fmt.Errorf("it was removed: %w", journal.ErrMissing)
+
 // Append implements journal.Log.
 func (l *Log) Append(_ context.Context, last uint64, commits ...[]byte) (uint64, error) {
 	l.server.mu.Lock()
@@ -109,6 +161,9 @@ func (l *Log) Append(_ context.Context, last uint64, commits ...[]byte) (uint64,
 	err := error(nil)
 	if l.Refuse != nil {
 		err = l.Refuse()
+	}
+	if l.kept.gone {
+		err = errGone
 	}
 	if err == nil && last != end {
 		err = journal.ErrNotLast
@@ -188,6 +243,8 @@ func (l *Log) next(from uint64) (c journal.Commit, more <-chan struct{}, err err
 	l.server.mu.Lock()
 	defer l.server.mu.Unlock()
 	switch end := l.kept.end(); {
+	case l.kept.gone:
+		return c, nil, errGone
 	case from < l.kept.first:
 		return c, nil, fmt.Errorf("commit %d: %w", from, journal.ErrCovered)
 	case from > end+1:
@@ -255,6 +312,21 @@ func (l *Log) LoadSnapshot(_ context.Context, read func(io.Reader) error) (uint6
 
 // Close implements journal.Log.
 func (l *Log) Close() error { return nil }
+
+// First returns the number of the first commit that the log still has.
+func (l *Log) First(context.Context) (uint64, error) {
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	return l.kept.first, nil
+}
+
+// Renew makes the log end with its snapshot.
+func (l *Log) Renew(context.Context) error {
+	l.server.mu.Lock()
+	defer l.server.mu.Unlock()
+	l.kept.first, l.kept.commits = l.kept.upTo+1, nil
+	return nil
+}
 
 // Doubt does nothing: there is one replica.
 func (*Log) Doubt() {}

@@ -34,8 +34,10 @@ type Outcome struct {
 	Tokens     uint64 `json:"tokens,omitempty"` // that were injected
 	DryRun     bool   `json:"dry_run,omitempty"`
 	OK         bool   `json:"ok"` // it is done, or would be
-	// Unknown says that the request was sent and not answered, so it may have been done.
+	// Unknown says that the request may have been done: it was sent and not answered, or
+	// the engine lost its journal while it executed it.
 	Unknown bool   `json:"unknown,omitempty"`
+	Key     string `json:"key,omitempty"` // to ask whether it was done: see Request.Outcome
 	Error   string `json:"error,omitempty"`
 	// Held are the tokens before the request: those in the place, or those that wait for
 	// the transition.
@@ -48,6 +50,18 @@ const answerTimeout = 7 * time.Second
 // ErrUnknown says that a request was sent, and perhaps done.
 var ErrUnknown = errors.New("the request was sent, and whether it was done is not known")
 
+// ErrNotDone is the answer to a request with an Outcome that was not done.
+var ErrNotDone = errors.New("that request was not done")
+
+// unknownOutcome is the error of an engine that has executed a request and does not know
+// whether that is kept.
+type unknownOutcome struct{ text, key string }
+
+func (u *unknownOutcome) Error() string { return u.text }
+
+// Unwrap returns ErrUnknown.
+func (u *unknownOutcome) Unwrap() error { return ErrUnknown }
+
 // Do does what a request says, or checks it in a dry run. The Outcome is never nil. Its
 // Error is the text of the error.
 func (c *Client) Do(ctx context.Context, r Request) (*Outcome, error) {
@@ -55,6 +69,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Outcome, error) {
 	err := c.do(ctx, &r, out)
 	if err != nil {
 		out.Error, out.Unknown = err.Error(), errors.Is(err, ErrUnknown)
+		if u := (*unknownOutcome)(nil); errors.As(err, &u) {
+			out.Key = u.key
+		}
 	}
 	out.OK = err == nil
 	return out, err
@@ -83,8 +100,10 @@ func (c *Client) do(ctx context.Context, r *Request, out *Outcome) error {
 		return err
 	}
 	out.name(r, def, i, have)
-	if err := r.judge(def, i, out.Held); r.DryRun || err != nil && r.Verb == Retry {
-		return err
+	if r.Outcome == "" {
+		if err := r.judge(def, i, out.Held); r.DryRun || err != nil && r.Verb == Retry {
+			return err
+		}
 	}
 	body, err := r.body(def, i)
 	if err != nil {
@@ -167,14 +186,21 @@ func readAnswer(text []byte) (elsewhere bool, err error) {
 		OK        bool   `json:"ok"`
 		Error     string `json:"error"`
 		Elsewhere bool   `json:"elsewhere"`
+		Unknown   bool   `json:"unknown"`
+		Key       string `json:"key"`
+		Done      *bool  `json:"done"`
 	}
 	switch err := json.Unmarshal(text, &answer); {
 	case err != nil:
 		return false, fmt.Errorf("%w: the answer is %.100q: %w", ErrUnknown, text, err)
+	case answer.Unknown:
+		return false, &unknownOutcome{answer.Error, answer.Key}
 	case answer.Error != "":
 		return answer.Elsewhere, errors.New(answer.Error)
 	case !answer.OK:
 		return false, fmt.Errorf("%w: the answer is %.100q", ErrUnknown, text)
+	case answer.Done != nil && !*answer.Done:
+		return false, ErrNotDone
 	}
 	return false, nil
 }

@@ -36,6 +36,7 @@ type Request struct {
 	Source   string          // that has the instance; "" for any
 	Comment  string          // for the audit logs
 	DryRun   bool            // ends before the request is sent
+	Outcome  string          // the key of an earlier request: asks whether that was done, and changes nothing
 }
 
 // MaxRequest is the largest request that engines take, in bytes.
@@ -51,6 +52,8 @@ func (r *Request) Check() error {
 	switch {
 	case r.Verb == Inject && r.Tokens == 0:
 		return errors.New("0 tokens; expected 1 or more")
+	case r.Outcome != "" && (r.DryRun || len(r.Outcome) > telemetry.MaxName):
+		return fmt.Errorf("key of %d bytes, dry run %t; expected at most %d, and no dry run", len(r.Outcome), r.DryRun, telemetry.MaxName)
 	case r.Data != nil && !json.Valid(r.Data):
 		return fmt.Errorf("data %.40q; expected JSON", r.Data)
 	}
@@ -83,7 +86,8 @@ func (r *Request) body(def *petri.Net, element int) ([]byte, error) {
 		Tokens     uint64          `json:"tokens,omitempty"`
 		Scope      *uint32         `json:"scope,omitempty"`
 		Data       json.RawMessage `json:"data,omitempty"`
-	}{Instance: r.Instance, Scope: r.Scope, Data: r.Data}
+		Outcome    string          `json:"outcome,omitempty"`
+	}{Instance: r.Instance, Scope: r.Scope, Data: r.Data, Outcome: r.Outcome}
 	if r.Verb == Inject {
 		b.Place, b.Tokens = def.Places[element].ID, r.Tokens
 	} else {

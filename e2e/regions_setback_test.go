@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // streamOf returns the log of a part.
@@ -45,6 +49,32 @@ func (f *fleet) stops(part, with string) (reason string) {
 		return nil
 	})
 	return reason
+}
+
+// awaits waits until a process publishes that it knows why a part is stopped.
+func (f *fleet) awaits(part, source string) {
+	f.t.Helper()
+	beats, err := f.conn.SubscribeSync(region.Subject(telemetry.Subjects{}, f.id()))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = beats.Unsubscribe() }() // fails only where the connection is closed
+	until(f.t, source+" knows that "+part+" is stopped", func() error {
+		m, err := beats.NextMsg(patience)
+		if err != nil {
+			return err
+		}
+		var b region.Beat
+		if err := json.Unmarshal(m.Data, &b); err != nil {
+			return err
+		}
+		for _, p := range b.Parts {
+			if b.Source == source && p.Part == part && p.Role == region.Away && p.Stopped != "" {
+				return nil
+			}
+		}
+		return fmt.Errorf("a beat of %q", b.Source)
+	})
 }
 
 // alarmed waits until a sidecar has the alarm regionStopped about a part.
@@ -86,9 +116,11 @@ func TestAPartWhoseStreamIsRemovedIsStoppedUntilTheLossIsAccepted(t *testing.T) 
 	}
 	f.alarmed(side, part)
 	z := f.start("z") // it knows nothing
+	f.awaits(part, "z")
 	x.kill(t)
-	y.stop(t, syscall.SIGTERM) // z and y were there together
+	y.stop(t, syscall.SIGTERM)
 	w := f.start("w")
+	f.awaits(part, "w")
 	f.stops(part, "had confirmed commit")
 	for name := range manager.StreamNames(t.Context()).Name() {
 		if strings.HasPrefix(name, "pnagent-log-") && strings.HasSuffix(name, "_2F"+part) {

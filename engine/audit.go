@@ -21,11 +21,13 @@ func (e *Engine) audit(nc *nats.Conn, subjects telemetry.Subjects, a *telemetry.
 	}
 	a.At, a.OK = time.Now().UTC(), failed == nil
 	if failed != nil {
-		var keep bool
-		if a.Unlogged, keep = e.refused.Take(a.At); !keep {
-			return
+		refused := refusalOf(failed)
+		a.Error, a.Unknown, a.Key = refused.Error, refused.Unknown, refused.Key
+		if keep := a.Unknown; !keep {
+			if a.Unlogged, keep = e.refused.Take(a.At); !keep {
+				return
+			}
 		}
-		a.Error = failed.Error()
 	}
 	a.Clip()
 	if e.cfg.Audit != nil {

@@ -253,12 +253,16 @@ func (e *Engine) Run(ctx context.Context) error {
 // one.
 func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error {
 	done := make(chan error, 1)
+	wrote := uint64(0) // the commit of do; 0 if it has none
 	record := func(now int64) {
 		err := w.flush(now) // what was done before is a commit of its own
 		if err == nil {
+			before := w.wrote
 			do(now)
 			w.follow(now)
-			err = w.flush(now)
+			if err = w.flush(now); w.wrote != before {
+				wrote = w.wrote
+			}
 		}
 		done <- err
 	}
@@ -274,14 +278,19 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		}
 		record(now)
 		w.stage.putBack(now)
-		done <- errors.Join(<-done, w.flush(now))
+		_ = w.flush(now) // its failure does not change what do has written; the next call returns it
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	if err := <-done; err != nil {
 		return err
 	}
-	return e.recorder.confirm(ctx)
+	if err := e.recorder.confirm(ctx); err != nil && wrote > 0 {
+		return unwritten{err, wrote}
+	} else if err != nil {
+		return err
+	}
+	return nil
 }
 
 // unsettled is an error after which it is unknown whether the requested change
@@ -291,20 +300,23 @@ type unsettled struct{ error }
 func (u unsettled) Unwrap() error { return u.error }
 
 // change is call for what changes a marking, or is rejected with the error of
-// do. Any other error is unsettled.
+// do, which then has changed nothing. Any other error is unsettled, and wraps
+// ErrNotExecuted or is an UnknownError.
 func (e *Engine) change(ctx context.Context, w *worker, do func(now int64) error) error {
 	var refused error
+	executed := false
 	err := e.call(ctx, w, func(now int64) {
 		if err := e.recorder.failure(); err != nil {
-			refused = unsettled{err} // nothing can change after a failure
+			refused = unsettled{e.outcomeOf(err, false)} // nothing can change after a failure
 			return
 		}
 		refused = do(now)
+		executed = refused == nil
 	})
-	if err != nil {
-		err = unsettled{err}
+	if refused != nil || err == nil {
+		return refused
 	}
-	return errors.Join(err, refused)
+	return unsettled{e.outcomeOf(err, executed)}
 }
 
 // find returns the worker and shard of an instance of a net.

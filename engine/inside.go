@@ -5,6 +5,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -65,7 +66,7 @@ func (e *Engine) oldest(net, place int, q *stats.Query) (stats.Found, error) {
 				}
 			})
 			if err != nil {
-				return stats.Found{}, err
+				return stats.Found{}, forOthers(err)
 			}
 		}
 	}
@@ -86,5 +87,14 @@ func (e *Engine) number(name string) (int, error) {
 func (e *Engine) instance(net int, name string) (*telemetry.Instance, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), callTimeout)
 	defer cancel()
-	return e.Instance(ctx, e.cfg.Nets[net].Tables.Net.ID, name)
+	found, err := e.Instance(ctx, e.cfg.Nets[net].Tables.Net.ID, name)
+	return found, forOthers(err)
+}
+
+// forOthers returns an error for other programs, with the text of Public.
+func forOthers(err error) error {
+	if err == nil || Public(err) == err.Error() {
+		return err
+	}
+	return errors.New(Public(err))
 }

@@ -35,11 +35,13 @@ type recorder struct {
 	mu     sync.Mutex
 	log    journal.Log
 	head   header
-	last   uint64 // number of the last commit
-	sound  uint64 // the last commit that recover has read
-	grown  int    // bytes since the last snapshot
-	failed error  // the first failure; nothing is written after it
-	whole  joiner // of entries that are read
+	last   uint64   // number of the last commit
+	whose  uint64   // number of the last entry of the commit that is being written
+	starts []tenure // of the owners, rising
+	sound  uint64   // the last commit that recover has read
+	grown  int      // bytes since the last snapshot
+	failed error    // the first failure; nothing is written after it
+	whole  joiner   // of entries that are read
 
 	// Of the log of a part.
 	hash     hash.Hash // nil for other logs
@@ -63,6 +65,7 @@ type header struct {
 	// Of whole nets, before a snapshot.
 	First  string    `json:"first,omitempty"`  // the first source that owned the journal
 	Owns   ownership `json:"owns,omitzero"`    // the last one
+	Starts []tenure  `json:"starts,omitempty"` // of the last owners. Older versions did not keep them
 	Counts [][]byte  `json:"counts,omitempty"` // by net: as those of a part. Older versions did not keep them
 }
 
@@ -200,7 +203,7 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 		if err != nil {
 			return saved{}, err
 		}
-		if err := r.appendReaching(ctx, text, nil, 0); err != nil {
+		if _, err := r.appendReaching(ctx, text, nil, 0); err != nil {
 			return saved{}, err
 		}
 		return saved{}, r.confirm(ctx)
@@ -267,7 +270,7 @@ func (e *Engine) loadSnapshot(state []byte) error {
 	if head.Part != nil {
 		return e.loadPart(head.Part)
 	}
-	e.recorder.owns = head.Owns
+	e.recorder.owns, e.recorder.starts = head.Owns, head.Starts
 	if head.Counts != nil && len(head.Counts) != len(e.cfg.Nets) {
 		return fmt.Errorf("%w: counts of %d nets; expected %d", ErrReplay, len(head.Counts), len(e.cfg.Nets))
 	}
@@ -389,9 +392,11 @@ func (w *worker) record(now int64) error {
 	if len(w.commit) == empty {
 		return nil
 	}
-	if err := w.recorder.appendReaching(context.Background(), w.commit, w.reached, now); err != nil {
+	number, err := w.recorder.appendReaching(context.Background(), w.commit, w.reached, now)
+	if err != nil {
 		return err
 	}
+	w.wrote = number
 	clear(w.reached)
 	return nil
 }

@@ -42,7 +42,10 @@ import (
 //
 // NAME, NET and SOURCE are escaped as by telemetry.Escape. The answer is
 // {"ok":true} or {"error":"reason"}; for a message it also has the fields of
-// Caught, for a signal {"caught":1}.
+// Caught, for a signal {"caught":1}. After {"error":"reason","unknown":true,"key":"text"}
+// the request may be done: see UnknownError. With "outcome":"text" a request to
+// inject or fire asks an engine with the same journal whether it was; the answer is
+// {"ok":true,"done":true} or "done":false.
 //
 // A signal that a transition throws is published at PREFIX.signal.NAME with
 // {"source":"SOURCE"} once its firing is in the journal, so that other engines
@@ -176,6 +179,11 @@ func (e *Engine) listen(nc *nats.Conn, subjects telemetry.Subjects) ([]*requestQ
 		for kind, do := range map[string]func(context.Context, *telemetry.Action, []byte) error{"inject": e.requestInject, "fire": e.requestFire} {
 			one := func(ctx context.Context, m *nats.Msg, a *telemetry.Action) (any, error) {
 				a.Net = id
+				if key, ok := asksFor(m.Data); ok {
+					a.Kind = "" // nothing is done
+					done, err := e.Outcome(ctx, key)
+					return asked{okay{true}, done}, err
+				}
 				return okay{true}, do(ctx, a, m.Data)
 			}
 			if err := subscribe(k, kind, suffix, one); err != nil {
@@ -198,17 +206,46 @@ type okay struct {
 	OK bool `json:"ok"`
 }
 
+// asked is the answer to a question about an earlier request.
+type asked struct {
+	okay
+	Done bool `json:"done"`
+}
+
+// asksFor returns the key of the request that a request asks about. Other fields are
+// those of that request, and are ignored.
+func asksFor(body []byte) (key string, ok bool) {
+	var r struct {
+		Outcome *string `json:"outcome"`
+	}
+	if json.Unmarshal(body, &r) != nil || r.Outcome == nil {
+		return "", false
+	}
+	return *r.Outcome, true
+}
+
 // refusal is the answer to a request that was not done.
 type refusal struct {
 	Error     string `json:"error"`
 	Elsewhere bool   `json:"elsewhere,omitempty"` // another part of the net has the place or transition
+	Unknown   bool   `json:"unknown,omitempty"`   // it was executed, and may have been lost
+	Key       string `json:"key,omitempty"`       // to ask later for the outcome
+}
+
+// refusalOf returns the answer for an error.
+func refusalOf(err error) refusal {
+	out := refusal{Error: Public(err), Elsewhere: errors.Is(err, plain.ErrElsewhere), Unknown: errors.Is(err, ErrUnknown)}
+	if u := (*UnknownError)(nil); errors.As(err, &u) {
+		out.Key = u.Key
+	}
+	return out
 }
 
 // respond answers a request if an answer is wanted. A failure is ignored: the
 // client may have gone.
 func respond(m *nats.Msg, what any, failed error) {
 	if failed != nil {
-		what = refusal{failed.Error(), errors.Is(failed, plain.ErrElsewhere)}
+		what = refusalOf(failed)
 	}
 	answer, _ := json.Marshal(what) // strings and numbers always marshal
 	if m.Reply != "" {

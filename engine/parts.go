@@ -33,19 +33,20 @@ const partSize = 4 << 20
 const maxWhole = 1 << 30
 
 // appendReaching writes one commit of now with the cursors into upstream logs
-// that it records, by index; a cursor of 0 is none.
-func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []reach, now int64) error {
+// that it records, by index; a cursor of 0 is none. It returns the number of the
+// commit.
+func (r *recorder) appendReaching(ctx context.Context, commit []byte, reached []reach, now int64) (number uint64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.writeParts(ctx, commit); err != nil {
-		return err
+		return 0, err
 	}
 	for up, to := range reached {
 		if to.cursor.Position > 0 {
 			r.readings[up].move(to, now)
 		}
 	}
-	return nil
+	return r.last, nil
 }
 
 // writeParts writes a commit as one entry, or several; the caller holds mu.
@@ -58,6 +59,7 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 		head, kind = head+linkSize, linked
 	}
 	size := min(partSize, r.log.CommitLimit()-head)
+	r.whose = r.last + uint64(max((len(commit)+size-1)/size, 1))
 	if len(commit) <= size {
 		return r.write(ctx, kind, commit)
 	}
@@ -92,7 +94,7 @@ func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 	last, err := r.log.Append(ctx, r.last, entry)
 	if err != nil {
 		r.failed = fmt.Errorf("writing the journal: %w", err)
-		return r.failed
+		return unwritten{r.failed, r.whose}
 	}
 	r.last = last
 	r.grown += len(entry)
@@ -131,6 +133,10 @@ func (r *recorder) own(ctx context.Context, o ownership, commit []byte) error {
 
 // owned makes an ownership the current one; the caller holds mu.
 func (r *recorder) owned(o ownership) {
+	if o.Epoch > r.owns.Epoch {
+		r.starts = append(r.starts, tenure{o.Epoch, r.last})
+		r.starts = r.starts[max(len(r.starts)-maxStarts, 0):]
+	}
 	r.owns = o
 	if r.head.Part == nil && r.head.First == "" {
 		r.head.First = o.Owner

@@ -147,7 +147,7 @@ func (e *Engine) saveHeader() (head header, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	head = r.head
-	head.Owns, head.Counts, head.Queues = r.owns, counts, queues
+	head.Owns, head.Counts, head.Queues, head.Starts = r.owns, counts, queues, slices.Clone(r.starts)
 	return head, nil
 }
 

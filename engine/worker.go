@@ -21,6 +21,7 @@ const maxCalls = 256
 // worker is a goroutine that owns some instances of every net.
 type worker struct {
 	shards []player // by net
+	wrote  uint64   // the number of its last commit
 	turns  turns
 	only   *ready.Priority // with the dedicated dispatcher: the one that it plays; nil for all
 	calls  chan func(now int64)

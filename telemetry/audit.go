@@ -27,6 +27,8 @@ type Action struct {
 	Event      string `json:"event,omitempty"`  // name of the message or signal
 	OK         bool   `json:"ok"`
 	Error      string `json:"error,omitempty"`
+	Unknown    bool   `json:"unknown,omitempty"` // it was executed, and may have been lost with the engine's journal
+	Key        string `json:"key,omitempty"`     // to ask for the outcome then
 
 	// Unlogged is the number of refused requests before this one of which there is no
 	// record: an engine keeps 100 of these at once, and then one a second.
@@ -47,7 +49,7 @@ const maxError = 1000
 // Clip bounds the texts of an Action, which come from other programs.
 func (a *Action) Clip() {
 	for text, most := range map[*string]int{&a.By: MaxName, &a.Comment: MaxComment, &a.Source: MaxName, &a.Kind: MaxName, &a.Net: MaxName, &a.Instance: MaxName,
-		&a.Place: MaxName, &a.Transition: MaxName, &a.Event: MaxName, &a.Error: maxError} {
+		&a.Place: MaxName, &a.Transition: MaxName, &a.Event: MaxName, &a.Error: maxError, &a.Key: MaxName} {
 		*text = stats.Clip(*text, most)
 	}
 }

@@ -23,6 +23,7 @@ type actFlags struct {
 	Source  string    `placeholder:"NAME" help:"The source that has the instance. Needed only if several have one of that name."`
 	Comment string    `help:"Why, for the audit log of the engine."`
 	DryRun  bool      `help:"Find the instance and say what would be done, and do nothing. Exits with status 1 if the engine would refuse it."`
+	Outcome string    `placeholder:"KEY" help:"Ask whether an earlier request of this command was done whose outcome is not known. Its error has the key. Changes nothing; exits with status 1 if it was not done."`
 	JSON    bool      `help:"Print one JSON object instead of text."`
 }
 
@@ -89,7 +90,7 @@ func (f *actFlags) act(ctx context.Context, s streams, r act.Request) error {
 	if f.NATS.URL == "" {
 		return usageError{fmt.Errorf("%s: --nats is missing; expected the servers of the engines", r.Verb)}
 	}
-	r.Source, r.Comment, r.DryRun = f.Source, f.Comment, f.DryRun
+	r.Source, r.Comment, r.DryRun, r.Outcome = f.Source, f.Comment, f.DryRun, f.Outcome
 	by := author()
 	if err := r.Check(); err != nil {
 		return usageError{fmt.Errorf("%s: %w", r.Verb, err)}
@@ -110,7 +111,7 @@ func (f *actFlags) act(ctx context.Context, s streams, r act.Request) error {
 	if failed != nil {
 		return failed
 	}
-	return writeOutcome(s.out, out)
+	return writeOutcome(s.out, out, f.Outcome != "")
 }
 
 // author is who runs this process: USER@HOST, as far as it is known.
@@ -126,11 +127,15 @@ func author() string {
 	return name + "@" + host
 }
 
-// writeOutcome prints what was done, or would be.
-func writeOutcome(w io.Writer, o *act.Outcome) error {
+// writeOutcome prints what was done, or would be. earlier says that an earlier request did
+// it.
+func writeOutcome(w io.Writer, o *act.Outcome, earlier bool) error {
 	would := ""
-	if o.DryRun {
+	switch {
+	case o.DryRun:
 		would = "would be "
+	case earlier:
+		would = "was "
 	}
 	what := fmt.Sprintf("%sfired: transition %q", would, o.Transition)
 	if o.Verb == act.Inject {

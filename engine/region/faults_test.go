@@ -42,7 +42,7 @@ func memberOf(t *testing.T, source string) *Member {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.roster.passed = time.Hour // it has heard from all others
+	m.roster.passed = time.Hour // it has received beats of all others
 	return m
 }
 

@@ -68,7 +68,7 @@ type Config struct {
 	// Again accepts logs that have lost commits. A part continues with what its
 	// log holds, or begins again if it holds nothing. A part reads an upstream
 	// log again that has lost commits with tokens: these may then arrive twice.
-	// Without it the part stands still.
+	// Without it the part is stopped.
 	Again    bool
 	Standbys int // members that follow a part besides its owner; 0 for all that may play it
 	// Open opens the log of the part of a name. If it is missing, Open creates it,

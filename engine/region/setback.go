@@ -108,7 +108,7 @@ func (r *replica) whole(ctx context.Context, log Log, e *engine.Engine, patience
 	}
 }
 
-// lacks returns what a log, which began at since, has in place of a commit that
+// lacks returns what a log, which began at since, has instead of a commit that
 // is known; "" if it has that commit. A commit that was removed can be compared
 // only by when the log began.
 func lacks(ctx context.Context, log Log, k *Known, since int64) (found string, err error) {

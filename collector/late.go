@@ -21,12 +21,13 @@ const (
 type late struct {
 	epoch int64
 	seqs  []uint64
+	from  int64 // when the message before them was received
 	until int64
 }
 
 // expect records missing messages before a bye, and returns how many of them are
-// too many to wait for.
-func (l *late) expect(msg *telemetry.Snapshot, missing uint64, now int64) (lost uint64) {
+// too many to wait for. The message before them was received at from.
+func (l *late) expect(msg *telemetry.Snapshot, missing uint64, from, now int64) (lost uint64) {
 	if missing == 0 {
 		return 0
 	}
@@ -37,7 +38,7 @@ func (l *late) expect(msg *telemetry.Snapshot, missing uint64, now int64) (lost 
 	for i := range room {
 		l.seqs = append(l.seqs, msg.Seq-1-i)
 	}
-	l.epoch, l.until = msg.Epoch, now+lateFor
+	l.epoch, l.from, l.until = msg.Epoch, from, now+lateFor
 	return lost + missing - room
 }
 
@@ -54,4 +55,34 @@ func (l *late) over(now int64) (lost uint64) {
 		lost, l.seqs = uint64(len(l.seqs)), nil
 	}
 	return lost
+}
+
+// unproved are missing messages of a source of which it is not known yet whether the
+// collector could receive them.
+type unproved struct {
+	n        uint64
+	from, at int64 // when the messages before and after them were received
+}
+
+func (u *unproved) add(n uint64, from, at int64) {
+	if u.n == 0 {
+		u.from = from
+	}
+	u.n, u.at = u.n+n, at
+}
+
+// countLost counts the missing messages of a source as lost, once it is proved that the
+// collector could receive all that time. What was published during a break of its own, as
+// while it is restarted, is not lost on the way.
+func (m *Merger) countLost(s *source) {
+	u := s.unproved
+	if u.n == 0 || m.reception.known && m.reception.until < u.at {
+		return
+	}
+	s.unproved = unproved{}
+	if m.reception.since > u.from {
+		return
+	}
+	s.gaps, m.traffic.Lost = s.gaps+u.n, m.traffic.Lost+u.n
+	m.counted, m.touched = true, true
 }

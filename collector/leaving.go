@@ -3,7 +3,9 @@
 package collector
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -38,7 +40,7 @@ type ages struct {
 	users               map[string]int64 // digests of the sources that are not gone, and the time of their last rows
 	seen                map[string]int64 // users as of the last look
 	recent, left        *RowSet          // see NetView
-	present             visible
+	present, all        visible
 }
 
 // grow adds the rows that the union gained. Those of a net that is not settled, and those
@@ -227,35 +229,69 @@ func (s *RowSet) equal(o *RowSet) bool {
 	return slices.Equal(s.Places, o.Places) && slices.Equal(s.Transitions, o.Transitions)
 }
 
-// visible is a definition without the rows that have left, and the last net of it.
+// visible is a definition without the rows that have left, and without those that are not
+// work, and the last net of it.
 type visible struct {
+	work                bool // only work is visible
 	of                  *petri.Net
 	left                *RowSet
+	whole               bool // no row is left out
 	from, net           *NetView
 	recentFrom, recent  *RowSet // NetView.Recent
 	def                 *petri.Net
 	final               []bool
-	places, transitions []int32 // index of each row of the definition; -1 if it has left
+	places, transitions []int32 // index of each row of the definition; -1 if it is left out
+	steps               []int32 // index of each transition, or of that of work of which it is a step
 }
 
-// visibleOf returns a definition without some rows, and without their arcs.
-func visibleOf(n *NetView) visible {
-	v := visible{of: n.Def, left: n.Left}
-	def := *n.Def
+// define finds the rows of a definition that are visible, and their arcs.
+func (v *visible) define(n *NetView) {
+	v.of, v.left, v.from, v.net = n.Def, n.Left, nil, nil
+	def, left := *n.Def, cmp.Or(n.Left, &RowSet{})
 	gone := make(map[string]bool)
-	def.Places, v.places = stay(n.Def.Places, n.Left.Places, func(p *petri.Place) string { return p.ID }, gone)
-	def.Transitions, v.transitions = stay(n.Def.Transitions, n.Left.Transitions, func(t *petri.Transition) string { return t.ID }, gone)
+	def.Places, v.places = stay(n.Def.Places, func(i int, p *petri.Place) (string, bool) {
+		return p.ID, in(left.Places, i) || v.work && p.Role != petri.RoleWork
+	}, gone)
+	def.Transitions, v.transitions = stay(n.Def.Transitions, func(i int, t *petri.Transition) (string, bool) {
+		return t.ID, in(left.Transitions, i) || v.work && t.Role != petri.RoleWork
+	}, gone)
+	if v.whole = len(gone) == 0; v.whole {
+		return
+	}
 	def.Arcs = slices.DeleteFunc(slices.Clone(n.Def.Arcs), func(a petri.Arc) bool { return gone[a.Source] || gone[a.Target] })
-	v.def, v.final = &def, kept(n.Final, v.places)
-	return v
+	v.def, v.final, v.steps = &def, kept(n.Final, v.places), steps(n.Def.Transitions, v.transitions)
 }
 
-// stay returns the rows that have not left, and the index of each row among them.
-func stay[T any](rows []T, left []bool, id func(*T) string, gone map[string]bool) (out []T, index []int32) {
+func in(set []bool, i int) bool { return i < len(set) && set[i] }
+
+// steps returns the index of each transition, or of that whose id begins the id of the
+// transition before "/": a step on the way of an element is shown as the element.
+func steps(all []petri.Transition, index []int32) []int32 {
+	byID := make(map[string]int32, len(all))
+	for i := range all {
+		if index[i] >= 0 {
+			byID[all[i].ID] = index[i]
+		}
+	}
+	out := slices.Clone(index)
+	for i := range all {
+		id := all[i].ID
+		for end := strings.LastIndexByte(id, '/'); out[i] < 0 && end > 0; end = strings.LastIndexByte(id[:end], '/') {
+			if at, known := byID[id[:end]]; known {
+				out[i] = at
+			}
+		}
+	}
+	return out
+}
+
+// stay returns the rows that are visible, and the index of each row among them. It adds the ids
+// of the others to gone.
+func stay[T any](rows []T, hidden func(int, *T) (id string, is bool), gone map[string]bool) (out []T, index []int32) {
 	index = make([]int32, len(rows))
 	for i := range rows {
-		if index[i] = -1; i < len(left) && left[i] {
-			gone[id(&rows[i])] = true
+		if id, is := hidden(i, &rows[i]); is {
+			index[i], gone[id] = -1, true
 			continue
 		}
 		index[i] = int32(len(out))
@@ -275,14 +311,17 @@ func kept[T any](rows []T, index []int32) []T {
 	return out
 }
 
-// view returns a net without the rows that have left. Sums over the net's counters
-// still contain theirs, so no counter falls.
+// view returns a net with the rows that are visible. Sums over the net's counters
+// still contain those of the others, so no counter falls.
 func (v *visible) view(n *NetView) *NetView {
+	if v.of != n.Def || v.left != n.Left {
+		v.define(n)
+	}
+	if v.whole {
+		return n
+	}
 	if v.from == n {
 		return v.net
-	}
-	if v.of != n.Def || v.left != n.Left {
-		*v = visibleOf(n)
 	}
 	if v.recentFrom != n.Recent || v.from == nil {
 		if v.recentFrom, v.recent = n.Recent, nil; n.Recent != nil {
@@ -322,9 +361,17 @@ func (v *visible) without(n *NetView) *NetView {
 	return &out
 }
 
+// waits returns what a token waits for. A step on the way of an element is the element's.
 func (v *visible) waits(waits []stats.Wait) (out []stats.Wait) {
 	for _, w := range waits {
-		if v.moved(&w.Transition, &w.Place) {
+		step := v.steps[w.Transition]
+		switch kept := v.moved(&w.Transition, &w.Place); {
+		case step < 0:
+			continue
+		case !kept:
+			w.Transition, w.Place = step, stats.NoPlace
+		}
+		if !slices.Contains(out, w) {
 			out = append(out, w)
 		}
 	}
@@ -342,9 +389,10 @@ func (v *visible) moved(transition, place *int32) bool {
 	return *transition >= 0
 }
 
-// Present returns the View without the rows in NetView.Left: what SNMP, Prometheus
-// and the page show. Its nets have other indices than those of the View. It returns
-// the View itself if there is no such row.
+// Present returns the View with work only, and without the rows in NetView.Left: what SNMP,
+// Prometheus, the API and the lists of the page show. With Rules.Bookkeeping it has the rows that
+// are not work, too. Its nets have other indices than those of the View. It returns the
+// View itself if there is no such row.
 func (v *View) Present() *View {
 	if v == nil || v.present == nil {
 		return v
@@ -352,15 +400,47 @@ func (v *View) Present() *View {
 	return v.present
 }
 
-// setPresent makes what Present returns.
-func (m *Merger) setPresent(v *View) {
-	v.present = nil
-	present := *v
-	present.Nets = slices.Clone(v.Nets)
-	for i, shown := range v.Nets {
-		if shown.Left != nil {
-			present.Nets[i] = m.nets[shown.Name].ages.present.view(shown)
-			v.present = &present
-		}
+// All returns the View without the rows in NetView.Left, as Present does, but with those that
+// are not work: what a drawing of a net shows. Its own Present is that of the View.
+func (v *View) All() *View {
+	if v == nil || v.all == nil {
+		return v
 	}
+	return v.all
+}
+
+// setPresent makes what Present and All return.
+func (m *Merger) setPresent(v *View) {
+	v.setPresent(m.bookkeeping, func(net string) *ages { return &m.nets[net].ages })
+}
+
+func (v *View) setPresent(bookkeeping bool, of func(net string) *ages) {
+	v.all = v.with(func(n *NetView) *NetView { return of(n.Name).all.view(n) })
+	if v.present = v.all; !bookkeeping {
+		v.present = v.with(func(n *NetView) *NetView {
+			seen := &of(n.Name).present
+			seen.work = true
+			return seen.view(n)
+		})
+	}
+	if v.all != nil {
+		v.all.present = v.present
+	}
+}
+
+// with returns a View with other nets; nil if each is the same.
+func (v *View) with(other func(*NetView) *NetView) (out *View) {
+	for i, n := range v.Nets {
+		seen := other(n)
+		if seen == n {
+			continue
+		}
+		if out == nil {
+			changed := *v
+			out = &changed
+			out.present, out.all, out.Nets = nil, nil, slices.Clone(v.Nets)
+		}
+		out.Nets[i] = seen
+	}
+	return out
 }

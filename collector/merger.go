@@ -14,6 +14,7 @@ type Rules struct {
 	ForgetAfter time.Duration // silence after which a source's tokens leave the sums
 	ForgetNets  time.Duration // time without a source after which a net leaves the View, and a row View.Present
 	Limits      Limits
+	Bookkeeping bool // View.Present also has the rows that are not work: see petri.Role
 
 	// CountedBefore is the time, in microseconds since the Unix epoch, until which
 	// another collector counted. An unknown source with an epoch up to then counts
@@ -39,6 +40,7 @@ type Merger struct {
 	forgetNets  int64
 	before      int64 // Rules.CountedBefore
 	limits      Limits
+	bookkeeping bool // Rules.Bookkeeping
 
 	reception  reception
 	begun      int64
@@ -82,6 +84,7 @@ func NewMerger(rules Rules, now int64) *Merger {
 		before:         rules.CountedBefore,
 		begun:          now,
 		limits:         rules.Limits.orDefault(),
+		bookkeeping:    rules.Bookkeeping,
 		nets:           make(map[string]*net),
 		refusedSources: make(map[refusedKey]*source),
 		traffic:        Traffic{Rejected: make(map[string]uint64)},
@@ -272,8 +275,8 @@ func (m *Merger) room(rows int) error {
 
 // note records the receipt of a message.
 func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
-	lost, gap := n.note(s, msg, now, m.forgetAfter)
-	m.traffic.Lost += lost
+	gap := n.note(s, msg, now, m.forgetAfter)
+	m.countLost(s)
 	m.touched = true
 	if gap {
 		s.parts = nil

@@ -90,6 +90,7 @@ type source struct {
 	askAt int64 // when the next request for a full snapshot may be sent
 
 	gaps, duplicates, restarts, setbacks uint64
+	unproved                             unproved // messages that are missing
 
 	requests *stats.RefusedRequests // refused by all of its processes: see countRefused
 }
@@ -100,10 +101,11 @@ type source struct {
 // second takes twelve days for maxGap messages.
 const maxGap = 1 << 20
 
-// note records the receipt of a message. It returns how many messages before it
-// are missing, at most maxGap, and whether the rows may be old because of them or
-// because earlier messages of the process were refused.
-func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (lost uint64, gap bool) {
+// note records the receipt of a message. It reports whether the rows may be old because
+// messages before it are missing, or because earlier messages of the process were refused.
+// At most maxGap are taken for missing.
+func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (gap bool) {
+	var lost uint64
 	if msg.Epoch == s.epoch {
 		lost = msg.Seq - s.seq - 1
 		gap = lost > 0
@@ -114,7 +116,10 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	}
 	lost = min(lost, maxGap)
 	if msg.Bye {
-		lost = s.late.expect(msg, lost, now)
+		lost = s.late.expect(msg, lost, s.messageAt, now)
+	}
+	if lost > 0 {
+		s.unproved.add(lost, s.messageAt, now)
 	}
 	s.tenure.add(s, now)
 	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
@@ -127,8 +132,7 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	}
 	s.interval = msg.Interval.Microseconds()
 	s.patience = min(patienceOf(s.interval), forgetAfter)
-	s.gaps += lost
-	return lost, gap
+	return gap
 }
 
 // canAdd reports whether a sparse snapshot can be added to the rows. Only counters

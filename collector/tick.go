@@ -106,9 +106,9 @@ func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 	s.judge(now)
 	m.touched = m.touched || s.notice != was
 	if lost := s.late.over(now); lost > 0 {
-		s.gaps, m.traffic.Lost = s.gaps+lost, m.traffic.Lost+lost
-		m.counted, m.touched = true, true
+		s.unproved.add(lost, s.late.from, s.late.until)
 	}
+	m.countLost(s)
 	return s.notices(n.name, now)
 }
 

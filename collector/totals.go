@@ -6,9 +6,9 @@ import "github.com/pnagent/pnagent/stats"
 
 // Totals are the sums over the rows of a net.
 type Totals struct {
-	Tokens      uint64   // in all places
+	Tokens      uint64   // in all places of work
 	Firings     uint64   // of all transitions
-	OldestSince int64    // injection of the oldest token outside final places; 0 if there is none
+	OldestSince int64    // injection of the oldest token in places of work that are not final; 0 if there is none
 	OldestPlace int      // the place that holds it
 	Blocked     []uint64 // by transition: instances blocked by the condition that blocks most of them
 }
@@ -18,6 +18,9 @@ func (n *NetView) totals() Totals {
 	t := Totals{Blocked: make([]uint64, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
 		p := &n.Rows.Places[i]
+		if !n.Work(i) {
+			continue
+		}
 		t.Tokens = stats.Sum(t.Tokens, p.Tokens)
 		if p.Oldest != 0 && !n.IsFinal(i) && (t.OldestSince == 0 || p.Oldest < t.OldestSince) {
 			t.OldestSince, t.OldestPlace = p.Oldest, i
@@ -55,7 +58,8 @@ func StatesOf(sources []Source) (s States) {
 	return s
 }
 
-// Sum calls NetView.Sum for each net, and fills in States and Traffic.Bad.
+// Sum calls NetView.Sum for each net, and fills in States, Traffic.Bad and what Present and All
+// return.
 func (v *View) Sum() *View {
 	for _, n := range v.Nets {
 		n.Sum()
@@ -64,5 +68,6 @@ func (v *View) Sum() *View {
 	for _, n := range v.Traffic.Rejected {
 		v.Traffic.Bad += n
 	}
+	v.setPresent(false, func(string) *ages { return &ages{} })
 	return v
 }

@@ -35,7 +35,7 @@ type View struct {
 	// receive, or has not received for long enough since the break.
 	Interrupted bool
 
-	present *View // see Present; nil if it is the View itself
+	present, all *View // see Present and All; nil if it is the View itself
 }
 
 // NetView is the sum of one net over its sources. The Merger computes each field once
@@ -79,6 +79,17 @@ type NetView struct {
 // IsFinal reports whether a place is final. It returns false if Final is not
 // known.
 func (n *NetView) IsFinal(place int) bool { return place < len(n.Final) && n.Final[place] }
+
+// Work reports whether a place is of work: see petri.Role. Tokens elsewhere are not counted and
+// raise no alarm. It returns true if Def is not known.
+func (n *NetView) Work(place int) bool {
+	return n.Def == nil || n.Def.Places[place].Role == petri.RoleWork
+}
+
+// WorkTransition is the same for a transition.
+func (n *NetView) WorkTransition(transition int) bool {
+	return n.Def == nil || n.Def.Transitions[transition].Role == petri.RoleWork
+}
 
 // Stuck returns the oldest tokens of a place, or none for a final place. The
 // result is part of Rows and must not be changed.

@@ -123,11 +123,19 @@ func digests(n *petri.Net) (now, older string, err error) {
 	return now, older, err
 }
 
-// digest leaves out what has no meaning for a replay: the document that the net was made from,
-// and the paths of inclusive joins, which older versions did not write.
+// digest leaves out what has no meaning for a replay, and older versions did not write: the
+// document that the net was made from, what its places and transitions are for, and the paths of
+// inclusive joins.
 func digest(n *petri.Net) (string, error) {
 	plain := *n
-	plain.Model, plain.Arcs = nil, slices.Clone(n.Arcs)
+	plain.Model = nil
+	plain.Places, plain.Transitions, plain.Arcs = slices.Clone(n.Places), slices.Clone(n.Transitions), slices.Clone(n.Arcs)
+	for k := range plain.Places {
+		plain.Places[k].Role, plain.Places[k].Element = petri.RoleWork, ""
+	}
+	for k := range plain.Transitions {
+		plain.Transitions[k].Role = petri.RoleWork
+	}
 	for k := range plain.Arcs {
 		plain.Arcs[k].Aside = petri.AsideNone
 	}

@@ -46,6 +46,13 @@ func alarmFamilies() []Family {
 					s.put(1, s.alarms[i].labels...)
 				}
 			}},
+		{Name: Alarms, Type: Gauge, scope: ofEach, ages: true, Labels: []string{"net"},
+			Help: "Active alarms about the net, or, without a net, about sources and the sidecar; 0 if there are none. Absent while " + AlarmActive + " may lack some: before the first View, for settle after a start or a break of NATS, and over the series budget.",
+			read: func(s *scrape) {
+				if s.alarmsKnown && !s.alarmsMissing {
+					s.put(float64(len(s.alarms)), s.labels.net)
+				}
+			}},
 		each(AlarmRaisedTimestampSeconds, "Time at which an active alarm was raised, as Unix time.",
 			func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
 		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
@@ -81,6 +88,17 @@ func alarmCounterFamilies() []Family {
 		}, "sink")
 	}
 	return []Family{
+		{Name: PnagentAlarms, Type: Gauge, scope: ofSidecar, Help: "Active alarms; 0 if there are none. Only at /metrics, which has all of them, and absent while " + AlarmActive + " may lack some.",
+			read: func(s *scrape) {
+				if !s.everything || !s.alarmsKnown || slices.ContainsFunc(s.nets, func(n *netSeries) bool { return n.alarmsMissing }) {
+					return
+				}
+				n := 0
+				for _, net := range s.nets {
+					n += len(net.alarms)
+				}
+				s.put(float64(n))
+			}},
 		byKind(PnagentAlarmsRaisedTotal, "Alarms that were raised, by kind.",
 			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
 		byKind(PnagentAlarmsClearedTotal, "Alarms that were cleared, by kind.",
@@ -100,6 +118,12 @@ func alarmCounterFamilies() []Family {
 			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
 		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		{Name: PnagentNotificationsWaiting, Type: Gauge, scope: ofSidecar, Help: "Notifications that an alarm is over that wait, because too many were due at once.",
+			read: func(s *scrape) {
+				if s.alarmCounters != nil {
+					s.put(float64(s.alarmCounters.Waiting))
+				}
+			}},
 		{Name: PnagentAlarmsUnannounced, Type: Gauge, scope: ofSidecar, Help: "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
 			read: func(s *scrape) {
 				if s.alarmCounters != nil {

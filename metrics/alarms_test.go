@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -121,6 +122,15 @@ func TestAlarmsAreWithinTheBudgetOfTheirNet(t *testing.T) {
 	if got := shownAlarms(families); got != nil {
 		t.Errorf("over the budget there are %v", got)
 	}
+	if families[PnagentAlarms] != nil {
+		t.Error("alarms are missing, and the sidecar counts those that are active")
+	}
+	if _, counted := value(families, Alarms, "net=few"); counted {
+		t.Error("alarms of the net are missing, and it has a count of those that are active")
+	}
+	if n, counted := value(families, Alarms, "net=new"); n != 0 || !counted {
+		t.Errorf("another net has %v alarms, %v; want 0", n, counted)
+	}
 	if dropped, _ := value(scraped(t, e, "/metrics"), "pnagent_series_dropped_total", "net=few"); dropped < 20 {
 		t.Errorf("%v series were dropped, want 20 at least", dropped)
 	}
@@ -132,5 +142,52 @@ func TestWithoutAlarmsThereAreNoCountersOfThem(t *testing.T) {
 		if strings.HasPrefix(name, "pnagent_alarm") || strings.HasPrefix(name, "pnagent_notif") || strings.HasPrefix(name, "petrinet_alarm") {
 			t.Errorf("there is %s", name)
 		}
+	}
+}
+
+// Prometheus must not take alarms for over that the sidecar does not know yet. A
+// number of alarms, also 0, is shown only where all of them are.
+func TestTheNumberOfAlarmsIsShownWhereAllOfThemAre(t *testing.T) {
+	state := alarms()
+	e := newExporter(t, rich(), func(c *Config) { c.Alarms, c.AlarmCounters = func() *alarm.ActiveSet { return state }, alarmCounters })
+	numbers := func(path string) string {
+		families := scraped(t, e, path)
+		var all []string
+		for _, name := range []string{Alarms, PnagentAlarms} {
+			for _, m := range families[name].GetMetric() {
+				all = append(all, fmt.Sprintf("%s{%s} %v", name, seriesLabels(m), m.GetGauge().GetValue()))
+			}
+		}
+		slices.Sort(all)
+		return strings.Join(all, "\n")
+	}
+	for path, want := range map[string]string{
+		"/metrics":             "petrinet_alarms{net=few} 0\npetrinet_alarms{net=left} 1\npetrinet_alarms{net=new} 0\npetrinet_alarms{net=orders} 3\npetrinet_alarms{net=} 1\npnagent_alarms{} 5",
+		"/metrics/nets/orders": "petrinet_alarms{net=orders} 3",
+		"/metrics/nets/left":   "petrinet_alarms{net=left} 1", // of which only an alarm is known
+		"/metrics/self":        "petrinet_alarms{net=} 1",     // with the alarms about sources
+	} {
+		if got := numbers(path); got != want {
+			t.Errorf("%s has\n%s\nwant\n%s", path, got, want)
+		}
+	}
+	if self := shownAlarms(scraped(t, e, "/metrics/self")); len(self) != 1 || !strings.Contains(self[0], "alarm=sourceLost") {
+		t.Errorf("the sidecar alone has the alarms %v; want that about a source", self)
+	}
+	none := alarm.ActiveSet{}
+	if state = &none; numbers("/metrics/self") != "petrinet_alarms{net=} 0" {
+		t.Errorf("without alarms there is %s", numbers("/metrics/self"))
+	}
+	later := *alarms()
+	later.Settling = true
+	if state = &later; numbers("/metrics") != "" || len(shownAlarms(scraped(t, e, "/metrics"))) != 5 {
+		t.Errorf("while alarms may be missing there are %s, and %v", numbers("/metrics"), shownAlarms(scraped(t, e, "/metrics")))
+	}
+}
+
+func TestServiceDiscoveryListsNetsOfWhichOnlyAlarmsAreKnown(t *testing.T) {
+	body := get(newExporter(t, rich(), withAlarms).Handler(), "/sd", "").Body.String()
+	if n := strings.Count(body, `"/metrics/nets/left"`); n != 1 || strings.Contains(body, `"/metrics/nets/"`) {
+		t.Errorf("got the net with an alarm %d times in %s", n, body)
 	}
 }

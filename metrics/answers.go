@@ -67,12 +67,28 @@ func (a *answers) find(view *collector.View, alarms *alarm.ActiveSet, key answer
 }
 
 // serve returns a handler for the scrapes of a target.
-func (e *Exporter) serve(t target) http.Handler { return e.kept(t, e.promhttp(t)) }
+func (e *Exporter) serve(t target) http.Handler {
+	open := t
+	open.openMetrics = true
+	other, openMetrics := e.promhttp(t), e.promhttp(open)
+	return e.kept(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if negotiated(r).FormatType() == expfmt.TypeOpenMetrics {
+			openMetrics.ServeHTTP(w, r)
+			return
+		}
+		other.ServeHTTP(w, r)
+	}))
+}
+
+// negotiated returns the format of the answer to a request.
+func negotiated(r *http.Request) expfmt.Format {
+	return expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
+}
 
 // kept returns a handler that reuses what encode made while it is fresh.
 func (e *Exporter) kept(t target, encode http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		key := answerKey{t, expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...), accept.Gzip(r.Header)}
+		key := answerKey{t, negotiated(r), accept.Gzip(r.Header)}
 		a := e.answers.find(e.cfg.View(), e.cfg.Alarms(), key)
 		a.made.Lock()
 		if now := e.cfg.Now(); a.at.IsZero() || now.Sub(a.at) >= answerFor || now.Before(a.at) || wantsFresh(r.Header) {
@@ -101,7 +117,7 @@ func (e *Exporter) promhttp(t target) http.Handler {
 		ErrorLog:                            slog.NewLogLogger(e.cfg.Log.Handler(), slog.LevelError),
 		ErrorHandling:                       promhttp.ContinueOnError,
 		EnableOpenMetrics:                   true,
-		EnableOpenMetricsTextCreatedSamples: true,
+		EnableOpenMetricsTextCreatedSamples: e.cfg.CreatedSamples,
 		DisableCompression:                  true, // pack does that, faster
 	})
 }

@@ -32,8 +32,8 @@ func (e *Exporter) serveDiscovery(w http.ResponseWriter, r *http.Request) {
 	}
 	groups := []targetGroup{group("/metrics/self", "")}
 	if view := e.cfg.View(); view != nil {
-		for _, net := range view.Nets {
-			groups = append(groups, group("/metrics/nets/"+url.PathEscape(net.Name), valid(net.Name)))
+		for _, net := range e.netNames(view) {
+			groups = append(groups, group("/metrics/nets/"+url.PathEscape(net), valid(net)))
 		}
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -23,11 +23,12 @@
 // only exemplars do.
 //
 // Each active alarm is one series of its net. Alarms about a source belong to
-// no net.
+// no net; a scrape of the sidecar alone has them. [Alarms] and [PnagentAlarms] are shown
+// only where no alarm is missing. An alarm that is not shown beside them is over.
 //
 // The created timestamp of a net's counters and histograms is the time at which
-// the sidecar began to count. In OpenMetrics text that is a _created line for
-// each, in protobuf a field; the classic text format omits it.
+// the sidecar began to count. In protobuf that is a field. In OpenMetrics text it is a
+// _created line for each, with [Config].CreatedSamples; the classic text format omits it.
 //
 // A histogram has Prometheus' native buckets, for protobuf, and classic ones
 // for text. The classic bounds are powers of four, in seconds, which are bounds
@@ -41,7 +42,7 @@
 // The series budget of a net, [Config].SeriesBudget, is spent in the order of the
 // list. A family that no longer fits is omitted as a whole, since with only some
 // of its places its sum would be wrong. A histogram counts as its classic buckets,
-// sum and count. pnagent_series_dropped_total counts what was omitted.
+// sum and count, and a _created line counts too. pnagent_series_dropped_total counts what was omitted.
 //
 // # Serving
 //

@@ -44,11 +44,14 @@ type Config struct {
 	// nil functions show no alarms.
 	Alarms        func() *alarm.ActiveSet
 	AlarmCounters func() alarm.Counters
-	SeriesBudget  int           // series a net may have; 0 is DefaultSeriesBudget
-	MaxScrapes    int           // scrapes under way at once; 0 is DefaultMaxScrapes
-	ScrapeTimeout time.Duration // 0 is DefaultScrapeTimeout
-	Version       string        // of pnagent, for pnagent_build_info and the landing page
-	Revision      string        // of the source code
+	SeriesBudget  int // series a net may have; 0 is DefaultSeriesBudget
+	// CreatedSamples adds _created lines to OpenMetrics text, which Prometheus stores as
+	// series of their own. Protobuf has created timestamps in any case.
+	CreatedSamples bool
+	MaxScrapes     int           // scrapes under way at once; 0 is DefaultMaxScrapes
+	ScrapeTimeout  time.Duration // 0 is DefaultScrapeTimeout
+	Version        string        // of pnagent, for pnagent_build_info and the landing page
+	Revision       string        // of the source code
 	// Collectors are shown at /metrics and /metrics/self. The names of their
 	// families must differ from those of Families.
 	Collectors []prometheus.Collector
@@ -145,9 +148,10 @@ func (cfg *Config) setDefaults() {
 
 // target is what a scrape requests.
 type target struct {
-	net     string // this net, or
-	allNets bool
-	sidecar bool
+	net         string // this net, or
+	allNets     bool
+	sidecar     bool
+	openMetrics bool // the names of families must differ also without suffixes
 }
 
 // gatherer passes the families of a target to promhttp, which calls done once they
@@ -165,6 +169,9 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 	if g.target.sidecar {
 		others, err = e.registry.Gather()
 	}
+	if g.target.openMetrics {
+		parted(others)
+	}
 	e.mu.Lock()
 	handedOver := false
 	defer func() {
@@ -173,6 +180,7 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 		}
 	}()
 	s := e.begin()
+	s.everything = g.target.allNets && g.target.sidecar
 	e.out = e.out[:0]
 	e.readNets(s, g.target)
 	if g.target.sidecar {
@@ -191,6 +199,7 @@ func (e *Exporter) begin() *scrape {
 	}
 	s := &scrape{now: e.cfg.Now().UnixMicro(), view: view, fixed: e.fixed, build: e.build, nets: e.nets, refused: e.refused.Load(), answered: e.answered.Load()}
 	s.reloaded, s.reloadedAt = e.lastReload()
+	s.alarmsKnown = e.alarms != nil && !e.alarms.Settling
 	if e.cfg.AlarmCounters != nil {
 		counters := e.cfg.AlarmCounters()
 		s.alarmCounters = &counters
@@ -221,6 +230,9 @@ func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
 			names = append(names, net)
 		}
 	}
+	if nets[""] == nil && sources[""] == nil && alarms[""] == nil {
+		names = append(names, "") // of alarms that belong to no net, also while there are none
+	}
 	before := e.byName
 	e.view, e.alarms, e.nets, e.byName = view, state, e.nets[:0], make(map[string]*netSeries, len(names))
 	for _, name := range names {
@@ -245,7 +257,7 @@ func (e *Exporter) readNets(s *scrape, t target) {
 	var nets []*netSeries
 	if t.allNets {
 		nets = e.nets
-	} else if n := e.byName[t.net]; n != nil {
+	} else if n := e.byName[t.net]; n != nil { // of the sidecar alone: alarms that belong to no net
 		nets = []*netSeries{n}
 	}
 	left := make([]int, len(nets))
@@ -264,9 +276,9 @@ func (e *Exporter) readNets(s *scrape, t target) {
 			}
 			s.netSeries = n
 			metrics := s.readFamily(f, &n.series[i])
-			cost := len(metrics)
-			if f.Type == Histogram {
-				cost *= classicSeries
+			cost := len(metrics) * e.seriesOf(f)
+			if f.Name == AlarmActive {
+				n.alarmsMissing = cost > left[j]
 			}
 			if cost > left[j] {
 				n.dropped += uint64(cost)
@@ -283,6 +295,18 @@ func (e *Exporter) readNets(s *scrape, t target) {
 		n.view = s.view
 	}
 	s.netSeries = nil
+}
+
+// seriesOf returns how many series Prometheus stores for each series of a family.
+func (e *Exporter) seriesOf(f *Family) int {
+	n := 1
+	if f.Type == Histogram {
+		n = classicSeries
+	}
+	if e.cfg.CreatedSamples && f.Type != Gauge && f.scope == ofRows {
+		n++
+	}
+	return n
 }
 
 func (e *Exporter) readSidecar(s *scrape) {

@@ -42,6 +42,7 @@ petrinet_region_standbys gauge net,region,source
 petrinet_region_lag_commits gauge net,region,source
 petrinet_region_stopped gauge net,region,source
 petrinet_alarm_active gauge net,place,transition,source,region,alarm,severity
+petrinet_alarms gauge net
 petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm
 petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
 petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
@@ -88,6 +89,7 @@ pnagent_scrapes_refused_total counter
 pnagent_scrape_size_bytes gauge form
 pnagent_config_last_reload_successful gauge 
 pnagent_config_last_reload_success_timestamp_seconds gauge 
+pnagent_alarms gauge 
 pnagent_alarms_raised_total counter alarm
 pnagent_alarms_cleared_total counter alarm
 pnagent_alarms_dropped_total counter 
@@ -96,6 +98,7 @@ pnagent_alarm_files_damaged_total counter file
 pnagent_notifications_sent_total counter sink
 pnagent_notifications_failed_total counter sink
 pnagent_notifications_suppressed_total counter 
+pnagent_notifications_waiting gauge 
 pnagent_alarms_unannounced gauge 
 pnagent_notifications_skipped_total counter reason
 `
@@ -122,6 +125,7 @@ func TestARichViewShowsEveryFamilyAsItIsDescribed(t *testing.T) {
 	scraped(t, e, "/metrics") // so that there is a last one
 	families := scraped(t, e, "/metrics/nets/orders")
 	maps.Copy(families, scraped(t, e, "/metrics/self"))
+	families[PnagentAlarms] = scraped(t, e, "/metrics")[PnagentAlarms] // it is of everything
 	for _, f := range Families() {
 		shown := families[f.Name]
 		if shown == nil {
@@ -318,7 +322,7 @@ func TestANewViewReplacesTheOld(t *testing.T) {
 	if up, _ := value(families, "petrinet_source_up", "net=orders,source=host-2"); up != 0 {
 		t.Error("sources that changed places changed their state, too")
 	}
-	if len(e.byName) != 1 {
+	if len(e.byName) != 2 { // with the one of alarms without a net
 		t.Errorf("%d nets are kept", len(e.byName))
 	}
 }

@@ -42,6 +42,7 @@ const (
 	ofRows    scope = iota // the rows of one net
 	ofSources              // the sources of one net
 	ofAlarms               // the active alarms of one net
+	ofEach                 // one net, also of which only alarms are known
 	ofSidecar              // the whole View, or the sidecar itself
 )
 
@@ -112,7 +113,7 @@ func sourceFamilies() []Family {
 			}},
 		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
 			func(src *collector.Source, now int64) float64 { return age(src.LastMessage, now) }),
-		sources(SourceGapsTotal, "Snapshots of the source that were lost.", Counter, false,
+		sources(SourceGapsTotal, "Snapshots of the source that were lost on the way. Those that it published while the sidecar itself could not receive, as during a restart or without NATS, are not counted.", Counter, false,
 			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
@@ -61,29 +62,37 @@ func (e *Exporter) limited(h http.Handler) http.Handler {
 
 func (e *Exporter) serveNet(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("net")
-	if !known(e.cfg.View(), name) {
+	if !e.known(e.cfg.View(), name) {
 		http.Error(w, fmt.Sprintf("There is no net %q.", name), http.StatusNotFound)
 		return
 	}
 	e.serve(target{net: name}).ServeHTTP(w, r)
 }
 
-// known reports whether a net, or a source of it, is in the View.
-func known(view *collector.View, net string) bool {
-	if view == nil {
-		return false
+// netNames returns the nets of the View, and then those that only alarms are about, each
+// once.
+func (e *Exporter) netNames(view *collector.View) (names []string) {
+	listed := map[string]bool{"": true}
+	add := func(net string) {
+		if !listed[net] {
+			listed[net] = true
+			names = append(names, net)
+		}
 	}
 	for _, n := range view.Nets {
-		if n.Name == net {
-			return true
+		add(n.Name)
+	}
+	if state := e.cfg.Alarms(); state != nil {
+		for i := range state.Active {
+			add(state.Active[i].Net)
 		}
 	}
-	for i := range view.Sources {
-		if view.Sources[i].Net == net {
-			return true
-		}
-	}
-	return false
+	return names
+}
+
+// known reports whether a net, a source of it or an alarm about it is shown.
+func (e *Exporter) known(view *collector.View, net string) bool {
+	return view != nil && (slices.Contains(e.netNames(view), net) || slices.ContainsFunc(view.Sources, func(src collector.Source) bool { return src.Net == net }))
 }
 
 func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
@@ -124,8 +133,8 @@ func (e *Exporter) serveLanding(w http.ResponseWriter, _ *http.Request) {
 		{Address: "metrics/self", Text: "Metrics of the sidecar"},
 	}
 	if view := e.cfg.View(); view != nil {
-		for _, net := range view.Nets {
-			links = append(links, link{Address: "metrics/nets/" + url.PathEscape(net.Name), Text: "Metrics of " + valid(net.Name)})
+		for _, net := range e.netNames(view) {
+			links = append(links, link{Address: "metrics/nets/" + url.PathEscape(net), Text: "Metrics of " + valid(net)})
 		}
 	}
 	for _, m := range e.cfg.Mounts {

@@ -71,8 +71,12 @@ func TestProtobufHasNativeBucketsAndCreatedTimestamps(t *testing.T) {
 	}
 }
 
-func TestOpenMetricsHasCreatedLinesAndAnEnd(t *testing.T) {
-	w := get(newExporter(t, rich(), nil).Handler(), "/metrics", acceptOpenMetrics)
+func TestOpenMetricsHasCreatedLinesIfConfiguredAndAnEnd(t *testing.T) {
+	plain := get(newExporter(t, rich(), nil).Handler(), "/metrics", acceptOpenMetrics).Body.String()
+	if strings.Contains(plain, "_created{") || !strings.HasSuffix(plain, "\n# EOF\n") {
+		t.Error("by default there are _created lines, or there is no end")
+	}
+	w := get(newExporter(t, rich(), func(c *Config) { c.CreatedSamples = true }).Handler(), "/metrics", acceptOpenMetrics)
 	if got := w.Header().Get("Content-Type"); !strings.HasPrefix(got, "application/openmetrics-text; version=1.0.0") {
 		t.Fatalf("content type %s", got)
 	}
@@ -230,6 +234,7 @@ func TestOthersCollectorsAndPages(t *testing.T) {
 func TestOverItsBudgetANetLosesWholeFamilies(t *testing.T) {
 	// orders has 4 series of instances, 10 of sources, 11 of regions, 11 of queues, 16 of places
 	// and 21 of transitions, 24 of the ladder, 2 of blocks, 4 of refused requests and 5 histograms; few has 5.
+	// Each net has the number of its alarms, once they are known.
 	now := noon
 	e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget, c.Now = 80, func() time.Time { return now } })
 	families := scraped(t, e, "/metrics")
@@ -256,6 +261,19 @@ func TestOverItsBudgetANetLosesWholeFamilies(t *testing.T) {
 		}
 		now = now.Add(answerFor)
 		families = scraped(t, e, "/metrics")
+	}
+}
+
+func TestCreatedSamplesCountInTheBudget(t *testing.T) {
+	dropped := func(created bool) float64 {
+		e := newExporter(t, rich(), func(c *Config) { c.SeriesBudget, c.CreatedSamples = 130, created })
+		scraped(t, e, "/metrics")
+		e.cfg.Now = func() time.Time { return noon.Add(answerFor) }
+		n, _ := value(scraped(t, e, "/metrics"), PnagentSeriesDroppedTotal, "net=orders")
+		return n
+	}
+	if without, with := dropped(false), dropped(true); with <= without {
+		t.Errorf("%v series are dropped with _created lines and %v without; want more", with, without)
 	}
 }
 

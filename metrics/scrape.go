@@ -28,6 +28,8 @@ type scrape struct {
 	reloadedAt int64
 
 	alarmCounters *alarm.Counters // nil if there are none
+	alarmsKnown   bool            // no alarm is missing
+	everything    bool            // the scrape has all nets and the sidecar
 
 	*netSeries // of the current net; nil for the sidecar's families
 	typ        Type
@@ -37,16 +39,17 @@ type scrape struct {
 
 // netSeries is the state of one net between scrapes.
 type netSeries struct {
-	name    string
-	view    *collector.View     // from which the series were last read
-	net     *collector.NetView  // nil if the View has only its sources
-	sources []*collector.Source // of this net
-	alarms  []shownAlarm
-	resting []int // places in which tokens may stay
-	labels  *netLabels
-	created *timestamppb.Timestamp
-	series  []series // by family
-	dropped uint64
+	name          string
+	view          *collector.View     // from which the series were last read
+	net           *collector.NetView  // nil if the View has only its sources
+	sources       []*collector.Source // of this net
+	alarms        []shownAlarm
+	alarmsMissing bool  // they do not fit into the budget
+	resting       []int // places in which tokens may stay
+	labels        *netLabels
+	created       *timestamppb.Timestamp
+	series        []series // by family
+	dropped       uint64
 }
 
 // series are the kept series of one family of one net. The first n are those of
@@ -147,6 +150,8 @@ func (n *netSeries) has(f *Family) bool {
 		return len(n.sources) > 0
 	case ofAlarms:
 		return len(n.alarms) > 0
+	case ofEach:
+		return true
 	}
 	return n.net != nil && n.net.Rows.Columns.Has(f.Columns)
 }

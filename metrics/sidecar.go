@@ -29,7 +29,7 @@ func sidecarFamilies() []Family {
 			func(t *collector.Traffic) uint64 { return t.Messages }),
 		traffic(PnagentBytesTotal, "Bytes of the messages that the collector received.",
 			func(t *collector.Traffic) uint64 { return t.Bytes }),
-		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost.",
+		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost on the way, as in "+SourceGapsTotal+".",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
 		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
 		sidecar(PnagentViewAgeSeconds, "Age of the current View.", Gauge, func(s *scrape) {
@@ -46,7 +46,9 @@ func sidecarFamilies() []Family {
 		sidecar(PnagentSeriesDroppedTotal, "Series that were omitted from scrapes because the net was over its budget.", Counter,
 			func(s *scrape) {
 				for _, n := range s.nets {
-					s.put(float64(n.dropped), n.labels.net)
+					if n.name != "" || n.dropped > 0 {
+						s.put(float64(n.dropped), n.labels.net)
+					}
 				}
 			}, "net"),
 		sidecar(PnagentScrapesRefusedTotal, "Scrapes that were refused because too many were running.", Counter,

@@ -30,7 +30,7 @@ type Written struct {
 // Options are choices for the modules of nets.
 type Options struct {
 	Contact string // CONTACT-INFO, such as the operator's address; Contact if empty
-	Objects Level  // of the modules of the given nets; LevelAuto if empty
+	Objects Level  // of the modules of the given nets; LevelAuto if empty. With LevelAll, they also have what is not work: see petri.Role
 }
 
 // Generate writes PETRINET-MIB, PETRINET-CAPS-MIB and the module of each net into dir, as
@@ -102,8 +102,12 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, opts Options, now time.T
 	if err := def.Validate(); err != nil {
 		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
 	}
+	shown := def
+	if opts.Objects != LevelAll {
+		shown = def.Work()
+	}
 	before := newPresence(lock.Net(def.ID))
-	net, _, err := lock.Assign(def.ID, def)
+	net, _, err := lock.Assign(def.ID, shown)
 	if err != nil {
 		return moduleFile{}, fmt.Errorf("make a module: %w", err)
 	}
@@ -113,12 +117,12 @@ func generate(lock *Lock, root smi.OID, def *petri.Net, opts Options, now time.T
 			return moduleFile{}, err
 		}
 	}
-	net.retire(def)
+	net.retire(shown)
 	chosen, err := net.choose(opts.Objects)
 	if err != nil {
 		return moduleFile{}, fmt.Errorf("make a module of net %q: %w", def.ID, err)
 	}
-	m := newNetText(net, def, opts)
+	m := newNetText(net, def, shown, opts)
 	// The root is not in the module's text but decides its OIDs.
 	m.heading("Registered as " + root.Append(subNets, net.Number).String())
 	net.revise(m.digest(m.identity()), before.changes(net, renamed > 0, chosen), now)

@@ -15,6 +15,7 @@ type Level string
 // LevelAll has every object; LevelFew the tokens and the oldest age of a place, and the firings
 // and the enabled age of a transition; LevelOne only these ages. LevelAuto is the level of the
 // lock or, for a module that was never written, the first of the others with at most MostObjects.
+// Only Generate with LevelAll itself gives objects to places and transitions that are not work.
 const (
 	LevelAuto Level = "auto"
 	LevelAll  Level = "all"

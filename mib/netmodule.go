@@ -21,6 +21,7 @@ type netText struct {
 	*moduleText
 	net     *LockedNet
 	def     *petri.Net
+	aside   map[string]bool // ids of the net's places and transitions without objects
 	contact string
 	short   bool // descriptions only lead to PETRINET-MIB
 }
@@ -42,9 +43,9 @@ func named(name, id string) string {
 }
 
 // newNetText writes the body of the module of a net with the names of the lock. Places and
-// transitions that def does not have are obsolete.
-func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
-	m := &netText{moduleText: newModuleText(), net: net, def: def, contact: cmp.Or(strings.TrimSpace(clip(opts.Contact, clipDoc)), Contact)}
+// transitions that shown, the part of the net with objects, does not have are obsolete.
+func newNetText(net *LockedNet, def, shown *petri.Net, opts Options) *netText {
+	m := &netText{moduleText: newModuleText(), net: net, def: def, aside: without(def, shown), contact: cmp.Or(strings.TrimSpace(clip(opts.Contact, clipDoc)), Contact)}
 	d := net.Prefix
 	m.lateNode(d+"Objects", d+"MIB", subObjects)
 	m.lateNode(d+"Net", d+"Objects", subModuleNet)
@@ -54,13 +55,13 @@ func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
 	netMembers := m.netScalars()
 
 	places := map[string]node{}
-	for i := range def.Places {
-		p := &def.Places[i]
+	for i := range shown.Places {
+		p := &shown.Places[i]
 		places[p.ID] = node{"Place", p.ID, p.Name, p.Doc}
 	}
 	transitions := map[string]node{}
-	for i := range def.Transitions {
-		t := &def.Transitions[i]
+	for i := range shown.Transitions {
+		t := &shown.Transitions[i]
 		transitions[t.ID] = node{"Transition", t.ID, t.Name, t.Doc}
 	}
 	var retired []string
@@ -68,6 +69,32 @@ func newNetText(net *LockedNet, def *petri.Net, opts Options) *netText {
 	transMembers := m.nodes("Transition", d+"Transitions", net.Transitions(), transitions, net.level.of(objectsOf(transitionColumns())), &retired)
 	m.conformance(netMembers, placeMembers, transMembers, retired)
 	return m
+}
+
+// without returns the ids of the places and transitions that a part of a net lacks.
+func without(def, shown *petri.Net) map[string]bool {
+	aside := map[string]bool{}
+	for i := range def.Places {
+		aside[def.Places[i].ID] = true
+	}
+	for i := range def.Transitions {
+		aside[def.Transitions[i].ID] = true
+	}
+	for i := range shown.Places {
+		delete(aside, shown.Places[i].ID)
+	}
+	for i := range shown.Transitions {
+		delete(aside, shown.Transitions[i].ID)
+	}
+	return aside
+}
+
+// left returns why a place or a transition is obsolete.
+func (m *netText) left(n *node) string {
+	if m.aside[n.id] {
+		return "It is bookkeeping of the net, which has no objects any more."
+	}
+	return "It is not in the net any more."
 }
 
 func namedOnly(objects []object) []object {
@@ -122,7 +149,7 @@ func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]n
 func (m *netText) describe(n *node, o *object, first, current bool) string {
 	text := fmt.Sprintf("%s %s. ", n.kind, named(n.name, n.id))
 	if !current {
-		text += "It is not in the net any more. "
+		text += m.left(n) + " "
 	}
 	if first && n.doc != "" {
 		text += clip(n.doc, clipDoc) + " "
@@ -137,7 +164,7 @@ func (m *netText) lead(n *node, o *object, current bool) string {
 		text += " The discontinuity time is " + m.net.own("CountedSince") + "."
 	}
 	if !current {
-		text += " It is not in the net any more."
+		text += " " + m.left(n)
 	}
 	return text
 }

@@ -77,6 +77,8 @@ type Place struct {
 	Scope   string // the innermost scope that the place is in; "" for the net
 	Data    PlaceData
 	Open    bool   // tokens also leave it in ways that the net does not show, so it is never final
+	Role    Role   // what the place is for
+	Element string // of the Model: where the tokens are shown; "" for that of the id, or for none: see ElementOf
 	At      *Point // nil if the source has none
 	Pos     Pos
 }
@@ -97,6 +99,7 @@ type Transition struct {
 	Name     string
 	Doc      string
 	Priority int // higher fires first; default 0
+	Role     Role
 	At       *Point
 	Pos      Pos
 

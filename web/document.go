@@ -111,9 +111,17 @@ func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
 	return d
 }
 
+// bookkeeping returns the name of a role; "" for work.
+func bookkeeping(r petri.Role) string {
+	if r == petri.RoleWork {
+		return ""
+	}
+	return r.String()
+}
+
 func placeDocument(n *collector.NetView, i int, alarms *alarm.ActiveSet, now int64) api.Place {
 	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
-	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), Resting: alarms.Rests(n, i), PlaceNow: placeNow(n, i),
+	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), Resting: alarms.Rests(n, i), Role: bookkeeping(def.Places[i].Role), PlaceNow: placeNow(n, i),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
 		Departures: known(cols, stats.ColDepartures, p.Departures),
 		OldestAge:  known(cols, stats.ColOldest, ageAt(p.Oldest, now)),
@@ -166,7 +174,7 @@ func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
 
 func transitionDocument(n *collector.NetView, i int, now int64) api.Transition {
 	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
-	d := api.Transition{ID: def.ID, Name: def.Name, TransitionNow: transitionNow(n, i),
+	d := api.Transition{ID: def.ID, Name: def.Name, Role: bookkeeping(def.Role), TransitionNow: transitionNow(n, i),
 		Firings:    known(cols, stats.ColFirings, t.Firings),
 		Retries:    known(cols, stats.ColFailures, t.Retries),
 		Cancels:    known(cols, stats.ColFailures, t.Cancels),

@@ -59,11 +59,11 @@ func hashOf(def *petri.Net, version string) string {
 	}
 	for i := range def.Places {
 		p := &def.Places[i]
-		fmt.Fprintf(h, "\np %q %q %q %d %t %v", p.ID, p.Name, p.Doc, p.Initial, p.At != nil, at(p.At))
+		fmt.Fprintf(h, "\np %q %q %q %d %t %v %d %q", p.ID, p.Name, p.Doc, p.Initial, p.At != nil, at(p.At), p.Role, p.Element)
 	}
 	for i := range def.Transitions {
 		t := &def.Transitions[i]
-		fmt.Fprintf(h, "\nt %q %q %q %t %v", t.ID, t.Name, t.Doc, t.At != nil, at(t.At))
+		fmt.Fprintf(h, "\nt %q %q %q %t %v %d", t.ID, t.Name, t.Doc, t.At != nil, at(t.At), t.Role)
 	}
 	for i := range def.Arcs {
 		a := &def.Arcs[i]
@@ -88,9 +88,11 @@ func drawingText(d *drawing, l *draw.Drawing) []byte {
 		if i < len(def.Places) {
 			p := &def.Places[i]
 			out.Kind, out.ID, out.Name, out.Doc, out.Initial, out.Final = "place", p.ID, p.Name, p.Doc, p.Initial, d.final(i)
+			out.Role = bookkeeping(p.Role)
 		} else {
 			t := &def.Transitions[i-len(def.Places)]
 			out.Kind, out.ID, out.Name, out.Doc = "transition", t.ID, t.Name, t.Doc
+			out.Role = bookkeeping(t.Role)
 		}
 		doc.Nodes[i] = out
 	}
@@ -152,8 +154,8 @@ func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
 		Rates: make([]float64, len(rows.Transitions)), Enabled: make([]bool, len(rows.Transitions))}
 	for i := range rows.Places {
 		o.Tokens[i] = rows.Places[i].Tokens
-		if n.net.IsFinal(i) {
-			continue // finished work has no heat
+		if n.net.IsFinal(i) || !n.net.Work(i) {
+			continue // finished work has no heat, and what is not work counts elsewhere
 		}
 		age := ageAt(rows.Places[i].Oldest, now)
 		for _, from := range [draw.MaxHeat]float64{10, 60, 600, 3600} { // seconds at which the heat rises by one class

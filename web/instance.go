@@ -57,6 +57,9 @@ func (s *Server) sightings(n *collector.NetView, instance string) []api.Sighting
 	defer s.past.RUnlock()
 	out := []api.Sighting{}
 	for _, seen := range s.history.Sightings(n.Name, instance) {
+		if !n.Work(int(seen.Place)) {
+			continue
+		}
 		out = append(out, api.Sighting{Place: n.Def.Places[seen.Place].ID, Injected: api.Time(seen.Injected), FirstSeen: api.Time(seen.FirstSeen),
 			LastSeen: api.Time(seen.LastSeen), Gone: seen.Gone, Waits: waits(n.Def, seen.Waits)})
 		withText(n.Def, out[len(out)-1].Waits, seen.Waits)
@@ -163,7 +166,7 @@ func (s *Server) live(net string) []string {
 // sidecar's clock.
 func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int64) {
 	held := make([]api.Held, 0, len(found.Tokens))
-	for _, t := range found.Tokens {
+	for _, t := range worked(def, found.Tokens) {
 		age := max(found.At-t.Injected, 0)
 		h := api.Held{Place: t.Place, Tokens: t.Tokens, Injected: api.Time(now - age), Age: float64(age) / 1e6, Waits: []api.Wait{}, Data: t.Data}
 		for _, wait := range t.Waits {
@@ -175,6 +178,19 @@ func fill(doc *api.Instance, def *petri.Net, found *telemetry.Instance, now int6
 		held = append(held, h)
 	}
 	doc.Now, doc.LeftOut = &held, found.LeftOut
+}
+
+// worked returns the tokens of an instance that are work, or all if none is.
+func worked(def *petri.Net, tokens []telemetry.InstanceToken) []telemetry.InstanceToken {
+	aside := map[string]bool{}
+	for i := range def.Places {
+		aside[def.Places[i].ID] = def.Places[i].Role != petri.RoleWork
+	}
+	work := slices.DeleteFunc(slices.Clone(tokens), func(t telemetry.InstanceToken) bool { return aside[t.Place] })
+	if len(work) == 0 {
+		return tokens
+	}
+	return work
 }
 
 // nameOf returns the name of a place by its id.

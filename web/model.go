@@ -39,128 +39,82 @@ func modelOf(def *petri.Net) *model {
 	}
 	m := &model{drawn: api.DrawnModel{Kind: def.Model.Kind, Elements: []api.DrawnElement{}}}
 	texts, err := def.Model.Texts()
+	var read []*diagram.File
 	if err == nil {
-		m.files, err = withDiagrams(texts)
+		read, m.files, err = withDiagrams(texts)
 	}
 	if err != nil {
 		m.drawn.Missing = cmp.Or(def.Model.Missing, "the file is not valid: "+firstLine(err.Error()))
 		return m
 	}
-	file, parts := partsOf(def, texts)
-	m.drawn.Digest, m.drawn.Files, m.drawn.File, m.drawn.Elements = def.Model.Digest(), len(texts), file, elementsOf(def, parts)
+	m.drawn.Digest, m.drawn.Files, m.drawn.Elements = def.Model.Digest(), len(texts), elementsOf(def, read)
+	m.drawn.File = max(0, slices.IndexFunc(read, func(f *diagram.File) bool { return f.Has(def.ID) }))
 	return m
 }
 
-// withDiagrams returns files with a diagram of each process.
-func withDiagrams(texts [][]byte) ([][]byte, error) {
+// withDiagrams returns files as they were read, and with a diagram of each process.
+func withDiagrams(texts [][]byte) (read []*diagram.File, files [][]byte, err error) {
 	if len(texts) > maxModelFiles {
-		return nil, fmt.Errorf("%d files; expected at most %d", len(texts), maxModelFiles)
+		return nil, nil, fmt.Errorf("%d files; expected at most %d", len(texts), maxModelFiles)
 	}
-	files := make([][]byte, len(texts))
+	read, files = make([]*diagram.File, len(texts)), make([][]byte, len(texts))
 	for i, text := range texts {
-		var err error
-		if files[i], err = diagram.Complete(text, modelLimits()); err != nil {
-			return nil, err
+		if read[i], err = diagram.Read(bytes.NewReader(text), "", modelLimits()); err != nil {
+			return nil, nil, err
+		}
+		if files[i], err = read[i].Complete(text); err != nil {
+			return nil, nil, err
 		}
 	}
-	return files, nil
+	return read, files, nil
 }
 
-// partsOf returns in which of its files a net is, and its parts, if pnagent would make it of
-// the files. Otherwise another engine runs the first file.
-func partsOf(def *petri.Net, texts [][]byte) (file int, parts []bpmn.Part) {
-	sources := make([]bpmn.Source, len(texts))
-	for i, text := range texts {
-		sources[i].Reader = bytes.NewReader(text)
-	}
-	files, err := bpmn.ReadAll(sources, modelLimits())
-	if err != nil {
-		return 0, nil
-	}
-	for i, f := range files {
-		for k, n := range f.Nets {
-			if n.ID == def.ID {
-				return i, f.Parts[k]
-			}
-		}
-	}
-	return 0, nil
-}
-
-// elementsOf returns the parts with the rows of a net. Other rows are those of the element with
-// which their ids begin: of processes in files that the engine has and the sidecar has not,
-// and of nets that an adapter made of the file of another engine.
-func elementsOf(def *petri.Net, parts []bpmn.Part) []api.DrawnElement {
-	places, transitions := indices(def.Places, func(p *petri.Place) string { return p.ID }), indices(def.Transitions, func(t *petri.Transition) string { return t.ID })
-	elements := make([]api.DrawnElement, len(parts))
-	known, mapped := map[string]int{}, map[string]bool{}
-	for i := range parts {
-		p := &parts[i]
-		elements[i] = api.DrawnElement{ID: p.Element, Calls: p.Calls, Places: rowsOf(places, p.Places), Transitions: rowsOf(transitions, p.Transitions),
-			Tokens: rowsOf(places, p.Tokens), Fires: rowsOf(transitions, p.Fires)}
-		if len(p.Calls) == 0 {
-			known[p.Element] = i
-		}
-		for _, id := range slices.Concat(p.Places, p.Transitions) {
-			mapped[id] = true
-		}
-	}
-	of := func(id string) (e *api.DrawnElement, word string) {
-		name, word := owner(id)
-		i, there := known[name]
-		if !there {
-			i, known[name] = len(elements), len(elements)
-			elements = append(elements, api.DrawnElement{ID: name, Places: []int{}, Transitions: []int{}, Tokens: []int{}, Fires: []int{}})
-		}
-		return &elements[i], word
-	}
+// elementsOf returns the elements of the files that rows of a net are of.
+func elementsOf(def *petri.Net, files []*diagram.File) []api.DrawnElement {
+	x := elements{files: files, known: map[string]int{}, list: []api.DrawnElement{}}
 	for i := range def.Places {
-		if id := def.Places[i].ID; !mapped[id] {
-			e, word := of(id)
-			e.Places = append(e.Places, i)
-			if word == "" || word == "/in" || word == "/active" {
+		p := &def.Places[i]
+		e, _ := x.of(p.ID)
+		e.Places = append(e.Places, i)
+		if at := p.Shown(); at != "" {
+			if e, drawn := x.of(at); drawn {
 				e.Tokens = append(e.Tokens, i)
 			}
 		}
 	}
 	for i := range def.Transitions {
-		if id := def.Transitions[i].ID; !mapped[id] {
-			e, word := of(id)
-			e.Transitions = append(e.Transitions, i)
-			if word == "" {
-				e.Fires = append(e.Fires, i)
-			}
+		t := &def.Transitions[i]
+		e, drawn := x.of(t.ID)
+		e.Transitions = append(e.Transitions, i)
+		if drawn && t.Role == petri.RoleWork {
+			e.Fires = append(e.Fires, i)
 		}
 	}
-	return elements
+	return x.list
 }
 
-// owner returns the outermost element that a place or a transition is of, by its id, and
-// the rest of the id.
-func owner(id string) (element, word string) {
-	if i := strings.IndexAny(id, "/:"); i > 0 {
-		return id[:i], id[i:]
-	}
-	return id, ""
+// elements are the elements of a net while they are collected.
+type elements struct {
+	files []*diagram.File
+	list  []api.DrawnElement
+	known map[string]int // by the calls and the id
 }
 
-func indices[T any](rows []T, id func(*T) string) map[string]int {
-	out := make(map[string]int, len(rows))
-	for i := range rows {
-		out[id(&rows[i])] = i
+// of returns the element of which a row with an id is. drawn is false if that is in a called
+// process whose file is missing: the element is then the outermost call.
+func (x *elements) of(id string) (e *api.DrawnElement, drawn bool) {
+	calls, element := petri.ElementOf(id)
+	drawn = len(calls) == 0 || slices.ContainsFunc(x.files, func(f *diagram.File) bool { return f.Has(element) })
+	if !drawn {
+		calls, element = nil, calls[0]
 	}
-	return out
-}
-
-// rowsOf returns the rows of those ids that the net has.
-func rowsOf(index map[string]int, ids []string) []int {
-	out := make([]int, 0, len(ids))
-	for _, id := range ids {
-		if i, known := index[id]; known {
-			out = append(out, i)
-		}
+	key := strings.Join(append(slices.Clone(calls), element), "\n")
+	i, known := x.known[key]
+	if !known {
+		i, x.known[key] = len(x.list), len(x.list)
+		x.list = append(x.list, api.DrawnElement{ID: element, Calls: calls, Places: []int{}, Transitions: []int{}, Tokens: []int{}, Fires: []int{}})
 	}
-	return out
+	return &x.list[i], drawn
 }
 
 func firstLine(s string) string {

@@ -69,6 +69,37 @@ func drawn(t *testing.T, def *petri.Net) (m api.DrawnModel, elements map[string]
 	return m, elements
 }
 
+// The lists and sums of the API have work only; the drawing has the rest, with its role.
+func TestTheAPIShowsWorkAndTheDrawingTheRest(t *testing.T) {
+	def := netsOf(t, caller(helper))[0]
+	st := showing(t, def)
+	var nodes, listed, csv []string
+	for _, n := range st.document(t, "/api/v1/drawing?net=caller")["nodes"].([]any) {
+		n := n.(map[string]any)
+		if role, aside := n["role"]; aside {
+			nodes = append(nodes, n["id"].(string)+" "+role.(string))
+		}
+	}
+	net := st.document(t, "/api/v1/view")["nets"].([]any)[0].(map[string]any)
+	for _, kind := range []string{"places", "transitions"} {
+		for _, n := range net[kind].([]any) {
+			listed = append(listed, n.(map[string]any)["id"].(string))
+		}
+		for _, line := range strings.Split(strings.TrimSpace(st.get("/api/v1/"+kind+".csv?net=caller").Body.String()), "\n")[1:] {
+			csv = append(csv, strings.Split(line, ",")[2])
+		}
+	}
+	if want := []string{"c/active state", "c/begin state"}; !slices.Equal(nodes, want) {
+		t.Errorf("not work is %v; want %v", nodes, want)
+	}
+	want := []string{"f1", "f2", "s/start", "e/end", "c:h1", "c:h2", "c:hs/start", "s", "c", "e", "c:hs", "c:ht", "c:he"}
+	for _, got := range [][]string{listed, csv} {
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(slices.Values(want))) {
+			t.Errorf("the API lists %v; want %v", got, want)
+		}
+	}
+}
+
 func TestTheElementsOfAModelHaveTheirRows(t *testing.T) {
 	m, got := drawn(t, netsOf(t, caller(helper))[0])
 	want := map[string]string{"s": "s/start > s", "c": "f1 c/active > c", "e": "f2 e/end > e", "f1": ">", "f2": ">",

@@ -243,6 +243,9 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	hold("an older place", "200", any(st.document(t, "/api/v1/place?net=order&place=p0&"+old)), &schema{Ref: "#/components/schemas/PlaceDetail"})
 	hold("an older transition", "200", any(st.document(t, "/api/v1/transition?net=order&transition=t0&"+old)), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("another transition", "200", any(st.document(t, "/api/v1/transition?net=order&transition=t0")), &schema{Ref: "#/components/schemas/TransitionDetail"})
+	hold("a view with --objects=all", "200", any(object(t, encoded(ViewDocument(st.board.Load().view, nil, 0)))), &schema{Ref: "#/components/schemas/View"})
+	hold("a place that is not work", "200", any(st.document(t, "/api/v1/place?net=caller&place=c/active")), &schema{Ref: "#/components/schemas/PlaceDetail"})
+	hold("a transition that is not work", "200", any(st.document(t, "/api/v1/transition?net=caller&transition=c/begin")), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("an instance that no source has", "200", any(st.document(t, "/api/v1/instance?net=partly+known&instance=x")), &schema{Ref: "#/components/schemas/Instance"})
 	for name, s := range d.Components.Schemas {
 		for property := range s.Properties {

@@ -129,7 +129,7 @@ func (s *Server) Run(ctx context.Context) error {
 	for {
 		select {
 		case view := <-s.cfg.Views:
-			s.show(view.Present())
+			s.show(view.All())
 		case alarms := <-s.cfg.Alarms:
 			before := s.alarms.Swap(alarms)
 			if shown := s.board.Load().view; shown.Generation != 0 && alarms.Differs(before) {
@@ -216,7 +216,7 @@ func (s *Server) routes() map[string]http.HandlerFunc {
 		"/api/v1/view": func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(viewTimeout)) // see limited
 			b := s.board.Load()
-			answerJSON(w, ViewDocument(b.view, b.alarms, s.cfg.Now().UnixMicro()))
+			answerJSON(w, ViewDocument(b.view.Present(), b.alarms, s.cfg.Now().UnixMicro()))
 		},
 		"/api/v1/alarms": func(w http.ResponseWriter, _ *http.Request) {
 			answerJSON(w, AlarmsDocument(s.alarms.Load(), s.board.Load().view, s.cfg.Now().UnixMicro()))

@@ -269,7 +269,7 @@ func (s *Server) questions(n *collector.NetView, place string) (out []question) 
 	view := s.board.Load().view
 	for i := range n.Def.Places {
 		id := n.Def.Places[i].ID
-		if place != "" && id != place || place == "" && (n.IsFinal(i) || n.Rows.Places[i].Tokens == 0) {
+		if place != "" && id != place || place == "" && (n.IsFinal(i) || !n.Work(i) || n.Rows.Places[i].Tokens == 0) {
 			continue
 		}
 		for k := range view.Sources {
@@ -304,7 +304,7 @@ func stuckTokens(n *collector.NetView, q question, answer []act.Waiting, now int
 func snapshotTokens(n *collector.NetView, place string, now int64) []api.StuckToken {
 	out := []api.StuckToken{}
 	for i := range n.Def.Places {
-		if id := n.Def.Places[i].ID; place == "" || id == place {
+		if id := n.Def.Places[i].ID; place == "" && n.Work(i) || id == place {
 			for _, t := range n.Stuck(i) {
 				d := api.StuckToken{Place: id, Tokens: 1, Token: api.Token{Instance: t.Instance, Injected: api.Time(t.Injected), Age: ageAt(t.Injected, now), Waits: waits(n.Def, t.Waits)}}
 				withText(n.Def, d.Waits, t.Waits)

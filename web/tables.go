@@ -41,9 +41,9 @@ func (s *Server) servePlacesCSV(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const never = math.MaxInt64
-	order, since := make([]int, len(f.Places)), make([]int64, len(f.Places))
+	order, since := n.rows(len(f.Places), n.net.Work), make([]int64, len(f.Places))
 	for i := range f.Places {
-		order[i], since[i] = i, cmp.Or(int64(f.Places[i].OldestSince), never)
+		since[i] = cmp.Or(int64(f.Places[i].OldestSince), never)
 		if n.net.IsFinal(i) {
 			since[i] = never
 		}
@@ -64,6 +64,17 @@ func (s *Server) servePlacesCSV(w http.ResponseWriter, r *http.Request) {
 	t.Flush()
 }
 
+// rows returns the rows of a table: those that are work.
+func (n *netBoard) rows(count int, work func(int) bool) []int {
+	rows := make([]int, 0, count)
+	for i := range count {
+		if work(i) {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // serveTransitionsCSV answers with the transitions of a net, those that fire most first,
 // as the page has them.
 func (s *Server) serveTransitionsCSV(w http.ResponseWriter, r *http.Request) {
@@ -71,10 +82,7 @@ func (s *Server) serveTransitionsCSV(w http.ResponseWriter, r *http.Request) {
 	if f == nil {
 		return
 	}
-	order := make([]int, len(f.Transitions))
-	for i := range order {
-		order[i] = i
-	}
+	order := n.rows(len(f.Transitions), n.net.WorkTransition)
 	slices.SortStableFunc(order, func(a, b int) int { return compareKnown(f.Transitions[b].Rate, f.Transitions[a].Rate) })
 	t := newCSV(w, f.Net, "transitions", f.At, "at", "net", "transition", "name", "rate_per_second", "enabled", "enabled_since", "enabled_age_seconds", "running", "blocked", "failures")
 	at, net := timeCell(f.At), plaintext.Cell(f.Net)

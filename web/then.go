@@ -17,7 +17,7 @@ func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBo
 		return
 	}
 	p := &n.net.Def.Places[i]
-	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
+	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), Role: bookkeeping(p.Role), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
 	if doc.OldestSince != 0 {
 		age := ageAt(int64(doc.OldestSince), int64(f.At))
 		doc.OldestAge = &age
@@ -59,7 +59,7 @@ func (s *Server) serveTransitionThen(w http.ResponseWriter, r *http.Request, n *
 		return
 	}
 	t := &n.net.Def.Transitions[i]
-	doc := api.TransitionDetail{Transition: api.Transition{ID: t.ID, Name: t.Name, TransitionNow: f.Transitions[i]}, At: f.At, Archive: f.Archive}
+	doc := api.TransitionDetail{Transition: api.Transition{ID: t.ID, Name: t.Name, Role: bookkeeping(t.Role), TransitionNow: f.Transitions[i]}, At: f.At, Archive: f.Archive}
 	if doc.EnabledSince != 0 {
 		age := ageAt(int64(doc.EnabledSince), int64(f.At))
 		doc.EnabledAge = &age

@@ -27,21 +27,27 @@ type dialect struct {
 	name    string
 	numbers bool   // parameters are $1, $2 …; otherwise each is ?
 	texts   bool   // times are text
-	bound   string // bounds the time of each statement of a transaction, if it is followed by milliseconds
+	begin   string // what a transaction begins with, with %d for the milliseconds that a statement may take
 	clock   string // returns the present time in UTC
-	indexes string // returns a row for an index of a table whose first column is given
+	indexes string // returns a row for an index of a table, whose schema or "", name and first column are given
+	schemas string // returns the schemas that have a table of a name, and whether it is read from there
 }
 
 var (
-	postgres = dialect{name: "postgres", numbers: true, bound: "SET LOCAL statement_timeout = ", clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
+	postgres = dialect{name: "postgres", numbers: true, clock: "SELECT clock_timestamp() AT TIME ZONE 'UTC'",
+		// Without row_security, PostgreSQL returns an error instead of leaving out rows. Both settings end
+		// with the transaction, so a PgBouncer may be between.
+		begin: "SELECT set_config('statement_timeout', '%d', true), set_config('row_security', 'off', true)",
 		indexes: `SELECT 1 FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid
 JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = i.indkey[0]
-WHERE t.oid = to_regclass($1) AND lower(a.attname) = lower($2) AND i.indisvalid LIMIT 1`}
+WHERE t.oid = to_regclass(ltrim($1 || '.' || $2, '.')) AND lower(a.attname) = lower($3) AND i.indisvalid LIMIT 1`,
+		schemas: `SELECT n.nspname::text, c.oid IS NOT DISTINCT FROM to_regclass($1) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname = lower($1) AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT pg_is_other_temp_schema(n.oid) ORDER BY 1`}
 	mariadb = dialect{name: "mysql", clock: "SELECT UTC_TIMESTAMP(6)",
-		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = lower(?)
+		indexes: `SELECT 1 FROM information_schema.statistics WHERE table_schema = COALESCE(NULLIF(?, ''), DATABASE()) AND lower(table_name) = lower(?)
 AND lower(column_name) = lower(?) AND seq_in_index = 1 LIMIT 1`}
 	sqlite = dialect{name: "sqlite", texts: true, clock: "SELECT strftime('%Y-%m-%d %H:%M:%f', 'now')",
-		indexes: `SELECT 1 FROM pragma_index_list(?) l, pragma_index_info(l.name) c WHERE c.seqno = 0 AND lower(c.name) = lower(?) LIMIT 1`}
+		indexes: `SELECT 1 FROM (SELECT COALESCE(NULLIF(?, ''), 'main') AS is_in) s, pragma_index_list(?, s.is_in) l, pragma_index_info(l.name, s.is_in) c WHERE c.seqno = 0 AND lower(c.name) = lower(?) LIMIT 1`}
 )
 
 // Database is the engine's database, opened for reading.
@@ -182,9 +188,9 @@ func (d *Database) read(ctx context.Context, do func(tx *transaction) error) err
 		return fmt.Errorf("connecting to the database: %w", err)
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
-	if d.bound != "" {
-		if _, err := tx.ExecContext(ctx, d.bound+strconv.FormatInt(d.limit.Milliseconds(), 10)); err != nil {
-			return fmt.Errorf("bounding the time of statements: %w", err)
+	if d.begin != "" {
+		if _, err := tx.ExecContext(ctx, fmt.Sprintf(d.begin, d.limit.Milliseconds())); err != nil {
+			return fmt.Errorf("beginning a transaction: %w", err)
 		}
 	}
 	return do(&transaction{tx, d.dialect})
@@ -197,7 +203,7 @@ func (t *transaction) each(ctx context.Context, m *Mapping, name string, with ma
 	text, args := t.text(m.queries[name], with)
 	rows, err := t.QueryContext(ctx, text, args...)
 	if err != nil {
-		return fmt.Errorf("query %s: %w", name, err)
+		return fmt.Errorf("query %s: %w", name, explained(err))
 	}
 	defer rows.Close() //nolint:errcheck // Err has the error
 	order, err := columnOrder(rows, shapes[name])
@@ -221,7 +227,7 @@ func (t *transaction) each(ctx context.Context, m *Mapping, name string, with ma
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return fmt.Errorf("query %s: %w", name, err)
+		return fmt.Errorf("query %s: %w", name, explained(err))
 	}
 	return nil
 }

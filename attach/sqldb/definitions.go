@@ -5,6 +5,8 @@ package sqldb
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -39,6 +41,10 @@ func (d *definition) after(o *definition) bool {
 	return cmp.Or(cmp.Compare(d.version, o.version), cmp.Compare(d.id, o.id)) > 0
 }
 
+// errVanished is returned if the database has no definition any more. An engine keeps those
+// that it stores a model of, so the rows are hidden, or of another schema or database.
+var errVanished = errors.New("the database has none of the definitions that it had")
+
 // readDefinitions reads the list of definitions. It forgets those that are not listed,
 // and the models of others, if no row named them since the last list and the last tokens.
 func (s *Adapter) readDefinitions(ctx context.Context) error {
@@ -62,6 +68,9 @@ func (s *Adapter) readDefinitions(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(listed) == 0 && len(s.definitions) > 0 && s.cfg.Mapping.queries["model"] != nil {
+		return fmt.Errorf("query definitions: %w, of %d", errVanished, len(s.definitions))
 	}
 	since := min(s.listedAt, s.presenceAt)
 	for id, d := range s.definitions {

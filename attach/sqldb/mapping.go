@@ -29,10 +29,14 @@ type Mapping struct {
 // need is a table with columns that the queries read, or of which the first is
 // to be that of an index.
 type need struct {
+	schema  string // "" for the one that the database chooses
 	table   string
 	columns []string
 	index   bool
 }
+
+// name returns the table's name in SQL.
+func (n *need) name() string { return strings.TrimLeft(n.schema+"."+n.table, ".") }
 
 // query is one SQL statement. Its parameters are written as :name.
 type query struct {
@@ -142,10 +146,14 @@ func (p *mappingParser) head(n int, key, value string) error {
 		for i := range columns {
 			columns[i] = strings.TrimSpace(columns[i])
 		}
-		if table = strings.TrimSpace(table); !ok || !closed || !isWord(table) || !all(columns, isWord) {
-			return p.fault(n, "%q; expected TABLE(COLUMN, …)", value)
+		schema, name, qualified := strings.Cut(strings.TrimSpace(table), ".")
+		if !qualified {
+			schema, name = "", schema
 		}
-		p.m.needs = append(p.m.needs, need{table, columns, key == "index"})
+		if !ok || !closed || !isWord(name) || qualified && !isWord(schema) || !all(columns, isWord) {
+			return p.fault(n, "%q; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)", value)
+		}
+		p.m.needs = append(p.m.needs, need{schema, name, columns, key == "index"})
 	default:
 		return p.fault(n, "%q; expected mapping, about, tool, needs, index or query", key)
 	}

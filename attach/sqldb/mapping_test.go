@@ -54,8 +54,10 @@ func TestAFaultInAMappingHasItsPlace(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"-- mapping: camunda7\n", "", `m.sql:1:1: no line "-- mapping: NAME"`},
 		{"-- about:", "-- abuot:", `m.sql:2:1: "abuot"; expected mapping, about, tool, needs, index or query`},
-		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:9:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …)`},
-		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:9:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF ID_", `m.sql:9:1: "ACT_RU_JOBDEF ID_"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "a.b.ACT_RU_JOBDEF(ID_)", `m.sql:9:1: "a.b.ACT_RU_JOBDEF(ID_)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", ".ACT_RU_JOBDEF(ID_)", `m.sql:9:1: ".ACT_RU_JOBDEF(ID_)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
+		{"ACT_RU_JOBDEF(ID_, ACT_ID_)", "ACT_RU_JOBDEF(ID_; DROP)", `m.sql:9:1: "ACT_RU_JOBDEF(ID_; DROP)"; expected TABLE(COLUMN, …) or SCHEMA.TABLE(COLUMN, …)`},
 		{"-- query: probe\nSELECT", "SELECT", `m.sql:23:1: SQL before the first line "-- query: NAME"`},
 		{"-- query: probe", "-- query: prone", `m.sql:23:1: query "prone"; expected one of created, definitions, done, ended, finished, floor, flow, model, open, probe, started, tasks, why`},
 		{"-- query: definitions", "-- query: probe", `m.sql:30:1: a second query "probe"`},

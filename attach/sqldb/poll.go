@@ -159,7 +159,8 @@ func (s *Adapter) readPresence(ctx context.Context, now int64) error {
 	return nil
 }
 
-// readOpen reads where instances are, and the models of their definitions.
+// readOpen reads where instances are, and the models of their definitions. If there is no
+// instance any more, the definitions show whether the engine's rows are still there.
 func (s *Adapter) readOpen(ctx context.Context, limit map[string]any) (open []openRow, err error) {
 	err = s.each(ctx, "open", limit, func(row []any) error {
 		if len(open) == MaxTokens {
@@ -174,9 +175,13 @@ func (s *Adapter) readOpen(ctx context.Context, limit map[string]any) (open []op
 		open = append(open, r)
 		return nil
 	})
+	if err == nil && len(open) == 0 && s.held && !s.reread {
+		err = s.readDefinitions(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
+	s.held = len(open) > 0
 	for i := range open {
 		if open[i].version, open[i].net, err = s.net(ctx, open[i].definition, open[i].node); err != nil {
 			return nil, err

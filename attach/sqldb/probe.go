@@ -56,24 +56,24 @@ func Probe(ctx context.Context, d *Database, m *Mapping) (version string, err er
 func (d *Database) probeTable(ctx context.Context, n need) error {
 	read := func(columns string) error {
 		return d.read(ctx, func(tx *transaction) error {
-			rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+n.table+" WHERE 1 = 0")
+			rows, err := tx.QueryContext(ctx, "SELECT "+columns+" FROM "+n.name()+" WHERE 1 = 0")
 			if err != nil {
-				return err
+				return explained(err)
 			}
 			err = rows.Err()
-			return errors.Join(err, rows.Close())
+			return explained(errors.Join(err, rows.Close()))
 		})
 	}
 	if read(strings.Join(n.columns, ", ")) == nil {
 		return nil
 	}
 	if err := read("1"); err != nil {
-		return fmt.Errorf("table %s: %w", n.table, err)
+		return fmt.Errorf("table %s: %w", n.name(), d.where(ctx, n, err))
 	}
 	var faults []error
 	for _, c := range n.columns {
 		if err := read(c); err != nil {
-			faults = append(faults, fmt.Errorf("column %s of table %s: %w", c, n.table, err))
+			faults = append(faults, fmt.Errorf("column %s of table %s: %w", c, n.name(), err))
 		}
 	}
 	return errors.Join(faults...)
@@ -82,10 +82,23 @@ func (d *Database) probeTable(ctx context.Context, n need) error {
 func (d *Database) probeIndex(ctx context.Context, n need) error {
 	err := d.read(ctx, func(tx *transaction) error {
 		var one int
-		return tx.QueryRowContext(ctx, d.indexes, n.table, n.columns[0]).Scan(&one)
+		return tx.QueryRowContext(ctx, d.indexes, n.schema, n.table, n.columns[0]).Scan(&one)
 	})
 	if errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("table %s has no index that begins with %s; a poll would read the whole table", n.table, n.columns[0])
+		return fmt.Errorf("table %s has no index that begins with %s; a poll would read the whole table", n.name(), n.columns[0])
 	}
 	return err
+}
+
+// where adds to the error about a table the schemas that have one of its name, if the database
+// does not look there: the user may not use the schema, or the search path lacks it.
+func (d *Database) where(ctx context.Context, n need, err error) error {
+	if d.schemas == "" || n.schema != "" {
+		return err
+	}
+	read, others, failed := d.schemasOf(ctx, n.table)
+	if failed != nil || read != "" || len(others) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; there is one in schema %s: expected that search_path in the address names the schema, and GRANT USAGE ON SCHEMA", err, strings.Join(others, ", "))
 }

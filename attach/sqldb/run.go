@@ -60,6 +60,7 @@ type Adapter struct {
 	definitions  map[string]*definition // by id
 	listedAt     int64                  // when these were read
 	first        map[string]int64       // tokens without a time, by id: when they were first seen
+	held         bool                   // the last poll found a token
 	future       bool                   // times in the future were logged
 	probed       bool
 	at           int64 // the time of this poll, by the host's clock

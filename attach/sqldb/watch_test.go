@@ -34,6 +34,7 @@ type watch struct {
 	url      string // of the NATS server
 	nc       *nats.Conn
 	subjects telemetry.Subjects
+	status   func() Status // of the adapter that runs
 
 	mu   sync.Mutex
 	last map[string]*telemetry.Snapshot
@@ -101,6 +102,7 @@ func (w *watch) run(cfg Config) (end func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.status = a.Status
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- a.Run(ctx) }()

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -30,7 +32,7 @@ type attachSQLCmd struct {
 
 	List  bool   `group:"Mappings" help:"List the mappings that come with pnagent, and exit."`
 	Print string `group:"Mappings" placeholder:"NAME" help:"Print a mapping that comes with pnagent, as a template for your own, and exit."`
-	Check bool   `group:"Mappings" help:"Check that the database has what the mapping needs, and exit."`
+	Check bool   `group:"Mappings" help:"Check that the database has what the mapping needs, run each of its queries, print how many rows they return, and exit."`
 }
 
 // Run polls until ctx ends, or does what is asked of mappings.
@@ -51,13 +53,29 @@ func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 	if c.Check {
 		ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
-		version, err := sqldb.Probe(ctx, cfg.Database, cfg.Mapping)
-		if err == nil {
-			_, err = fmt.Fprintf(s.out, "The database has what the mapping %s needs; version of its tables: %s\n", cfg.Mapping.Name, version)
-		}
-		return err
+		return c.check(ctx, s.out, &cfg)
 	}
 	return c.attach(ctx, cfg, log)
+}
+
+// check writes what the database has.
+func (c *attachSQLCmd) check(ctx context.Context, out io.Writer, cfg *sqldb.Config) error {
+	found, err := sqldb.Check(ctx, cfg.Database, cfg.Mapping, cfg.Zone, cfg.Overlap)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "The database has what the mapping %s needs; version of its tables: %s\n", cfg.Mapping.Name, found.Version)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, q := range found.Queries {
+		fmt.Fprintf(t, "%s\t%d rows\t\n", q.Query, q.Rows)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, note := range found.Notes {
+		fmt.Fprintf(out, "note: %s\n", note)
+	}
+	return nil
 }
 
 func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {

@@ -61,7 +61,9 @@ type sidecarFlags struct {
 	AllowPublic       bool          `name:"snmp.allow-public" help:"Answer the community public at an SNMP address that is not of the loopback."`
 	Community         string        `name:"snmp.community-file" type:"path" placeholder:"FILE" help:"File with the SNMP community, which others must not be able to read (mode 0600 or 0640). Without it, that of the environment variable PNAGENT_SNMP_COMMUNITY, or public if there is no --snmp.users-file."`
 	ForgetAfter       time.Duration `name:"forget-after" default:"15m" help:"Silence after which a source's tokens leave the sums."`
+	Objects           string        `name:"objects" default:"work" enum:"work,all" help:"Places and transitions that SNMP, metrics and the API have: work, where instances wait, or all, also those by which pnagent keeps books of a BPMN process: what is armed, active around others, or counted. Sums, alarms and the lists of the page are always of work."`
 	SeriesBudget      int           `name:"metrics.series-budget" default:"50000" help:"Maximum number of series of one net to expose."`
+	CreatedSamples    bool          `name:"metrics.created-samples" help:"Add a _created line for each counter and histogram of a net to OpenMetrics text. Prometheus stores each as one more series, which counts in the budget. Protobuf has these times in any case."`
 	History           int           `name:"web.history-memory" default:"64" help:"MiB for the last hour of the live page; if an hour of seconds needs more, fewer moments are kept."`
 	Archive           archiveFlags  `embed:"" prefix:"web."`
 	Hosts             []string      `name:"web.allowed-hosts" placeholder:"NAME" help:"${allowed_hosts}"`

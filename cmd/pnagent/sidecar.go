@@ -184,7 +184,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 		reload = s.reload
 	}
 	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
-		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.flags.SeriesBudget,
+		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.flags.SeriesBudget, CreatedSamples: s.cfg.flags.CreatedSamples,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
 		Collectors: s.parts(),
 		Mounts: []metrics.Mount{

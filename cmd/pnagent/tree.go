@@ -110,7 +110,7 @@ func (s *sidecar) openCollector() (err error) {
 		}
 		return err
 	}
-	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, ForgetNets: s.cfg.forgetNets, Limits: s.cfg.collect},
+	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, ForgetNets: s.cfg.forgetNets, Limits: s.cfg.collect, Bookkeeping: s.cfg.flags.Objects == "all"},
 		Nets: s.cfg.nets, Allow: s.cfg.allow, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
 	if s.cfg.upLink != nil {
 		cfg.Up = s.cfg.upLink.State

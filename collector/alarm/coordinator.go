@@ -49,6 +49,9 @@ func (d *coordinator) turn(duty Duty, now int64) []Change {
 	if !duty.On {
 		d.hush.held = nil
 	}
+	if follow {
+		d.limiter.leave()
+	}
 	defer func() { d.begun = true }()
 	switch {
 	case follow && (!m.follows || !d.begun):
@@ -89,7 +92,8 @@ func (d *coordinator) fold(s *Saved, now int64) []Change {
 }
 
 // notify returns the notifications that are due for these changes. It confirms the
-// others: another process sends them, or the limiter suppresses them.
+// others: another process sends them, or the limiter suppresses them. Clears that wait are
+// neither; the next process that notifies has them as clearing.
 func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	if d.alone() {
 		for _, c := range changes {

@@ -41,9 +41,10 @@
 //
 // # Notifications
 //
-// A token bucket of 50, refilled with 10 a second, limits notifications but not alarms.
-// One notification reports how many were suppressed. Each sink has a queue and a time-out;
-// what does not fit or fails is counted.
+// A token bucket of 50, refilled with 10 a second, limits notifications but not alarms. It
+// suppresses raises, and makes clears wait: a raise that was sent gets its clear. One
+// notification reports how many were suppressed. Each sink has a queue and a time-out; what
+// does not fit or fails is counted.
 //
 // # Notes
 //

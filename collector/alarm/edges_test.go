@@ -122,7 +122,7 @@ func TestTheLimiterPassesABurstAndARate(t *testing.T) {
 		{31e6, 1, 1, 27},
 	} {
 		pass, word := 0, uint64(0)
-		for _, n := range s.pass(make([]Change, c.come), t0+c.at) {
+		for _, n := range s.pass(raises(c.come), t0+c.at) {
 			if n.At != t0+c.at {
 				t.Errorf("one of %d µs is of %d", c.at, n.At-t0)
 			}

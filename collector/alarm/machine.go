@@ -336,7 +336,7 @@ func (m *Machine) forget() {
 
 // State returns the active alarms with an index, and the number of suppressed notifications.
 func (m *Machine) State(suppressed uint64) *ActiveSet {
-	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Resting: m.resting, Active: make([]Alarm, 0, len(m.active))}
+	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Resting: m.resting, Settling: m.began == 0 || m.now-m.began < m.rules.Settle.Microseconds(), Active: make([]Alarm, 0, len(m.active))}
 	for _, h := range m.active {
 		if h.Index == 0 {
 			continue

@@ -118,7 +118,7 @@ func TestALongStormIsReportedEveryTenSeconds(t *testing.T) {
 	var reports []int64
 	sent := 0
 	for at := range int64(60) {
-		for _, n := range s.pass(make([]Change, 30), t0+at*1e6) {
+		for _, n := range s.pass(raises(30), t0+at*1e6) {
 			if n.Suppressed != 0 {
 				reports = append(reports, at)
 			} else {
@@ -145,11 +145,11 @@ func TestALongStormIsReportedEveryTenSeconds(t *testing.T) {
 
 func TestAClockThatIsSetBackFillsNoBucket(t *testing.T) {
 	var s limiter
-	s.pass(make([]Change, burst), t0)
-	if got := s.pass(make([]Change, 1), t0-3600e6); len(got) != 0 {
+	s.pass(raises(burst), t0)
+	if got := s.pass(raises(1), t0-3600e6); len(got) != 0 {
 		t.Errorf("%d pass", len(got))
 	}
-	if got := s.pass(make([]Change, 2*perSecond), t0-3600e6+1e6); len(got) != perSecond {
+	if got := s.pass(raises(2*perSecond), t0-3600e6+1e6); len(got) != perSecond {
 		t.Errorf("%d pass a second later", len(got))
 	}
 }

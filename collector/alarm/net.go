@@ -77,7 +77,7 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 		if m.rules.base[TokenStuck].On && !r.On {
 			resting = append(resting, def.Places[i].ID)
 		}
-		r.On = r.On && !n.IsFinal(i) // tokens stay there
+		r.On = r.On && !n.IsFinal(i) && n.Work(i) // tokens stay there, or are counted where the instance waits
 		return def.Places[i].ID, share(r)
 	})
 	slices.Sort(resting)
@@ -85,7 +85,7 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 	transitions := func(before []subject, kind Kind) []subject {
 		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
 			r := rules.transition(kind, def.Transitions[i].ID)
-			r.On = r.On && (kind != TransitionStarved || !begin[i])
+			r.On = r.On && (kind != TransitionStarved || !begin[i] && n.WorkTransition(i))
 			return def.Transitions[i].ID, share(r)
 		})
 	}

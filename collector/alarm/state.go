@@ -83,7 +83,10 @@ type Alarm struct {
 type ActiveSet struct {
 	Active     []Alarm // by Index
 	LastChange int64   // when Active last changed; 0 if it never did
-	Suppressed uint64  // notifications suppressed since the sidecar's start
+	// Settling reports whether alarms may be missing from Active: this process, or its
+	// reception after a break, began less than Rules.Settle ago.
+	Settling   bool
+	Suppressed uint64 // notifications suppressed since the sidecar's start
 
 	// Resting are the places of each net in which tokens may stay, by an override that
 	// turns tokenStuck off; ids, in order. It is not changed.

@@ -51,6 +51,7 @@ type Config struct {
 type Counters struct {
 	Tally
 	Suppressed   uint64 // notifications
+	Waiting      int    // clears that wait, because too many notifications were due at once
 	Unannounced  int    // active alarms that the process on duty has not announced within AnnounceWithin
 	Skipped      Skipped
 	SaveFailures uint64 // failed writes of the state or the notes
@@ -304,7 +305,8 @@ func (w *Watcher) show() {
 	w.digest.Store(&digest)
 	w.notesDigest.Store(&notesDigest)
 	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed, w.counters.Skipped = m.Tally(), w.coordinator.limiter.suppressed, w.coordinator.skipped()
+	limiter := &w.coordinator.limiter
+	w.counters.Tally, w.counters.Suppressed, w.counters.Waiting, w.counters.Skipped = m.Tally(), limiter.suppressed, len(limiter.waiting), w.coordinator.skipped()
 	w.mu.Unlock()
 }
 

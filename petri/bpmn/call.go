@@ -45,6 +45,12 @@ func (s *scope) leadsTo(to *scope, seen map[*scope]bool) bool {
 	return found
 }
 
+// The ids of what choice adds to an activity: the call of each process, and the flow to it.
+const (
+	callPrefix   = "call "
+	calledSuffix = "/called"
+)
+
 // choice returns a scope that calls one of several processes: that whose id is the value
 // of an expression, or one piece of work.
 func (d *document) choice(n *node, ref string, processes []*scope) *scope {
@@ -52,8 +58,8 @@ func (d *document) choice(n *node, ref string, processes []*scope) *scope {
 	which := &node{el: s.el, kind: "exclusiveGateway", id: n.id + "/which", pos: n.pos, inside: true}
 	s.nodes = append(s.nodes, which)
 	call := func(id string, calls *scope, cond string) *flow {
-		to := &node{el: n.el, kind: n.kind, id: n.id + "/call " + id, name: n.name, pos: n.pos, calls: calls, maps: n.maps, takes: 1, puts: 1, inside: true}
-		f := &flow{el: s.el, id: to.id + "/called", pos: n.pos, src: which, dst: to, cond: cond}
+		to := &node{el: n.el, kind: n.kind, id: n.id + "/" + callPrefix + id, name: n.name, pos: n.pos, calls: calls, maps: n.maps, takes: 1, puts: 1, inside: true}
+		f := &flow{el: s.el, id: to.id + calledSuffix, pos: n.pos, src: which, dst: to, cond: cond}
 		to.in, which.out = []*flow{f}, append(which.out, f)
 		s.nodes, s.flows = append(s.nodes, to), append(s.flows, f)
 		return f

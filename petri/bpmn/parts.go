@@ -5,6 +5,8 @@ package bpmn
 import (
 	"slices"
 	"strings"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 // Part is the part of a net that one element of the process became. Each place of the
@@ -20,16 +22,18 @@ type Part struct {
 	// Tokens are the places whose tokens are at the element: those that it takes or holds.
 	// Each place is in Tokens of at most one Part. The place of a sequence flow is in
 	// those of the node at its end; before a gateway that joins or chooses, in those of the flow.
-	// An activity with a scope has one token there for each time that it is active, whatever
-	// it has inside; the tokens of other places record what is armed, counted or returned.
+	// An activity with content has one token there for each time that it is active, whatever
+	// it has inside: petri.RoleState. An activity that runs several times without content has
+	// one for each run. The tokens of other places record what is armed, counted or returned.
 	Tokens []string
 
 	// Fires are the transitions of which each firing is one time that the element occurred or
-	// ended: one of a loop is one of its runs. The others are steps on the way.
+	// ended: one of a loop is one of its runs. The others, of petri.RoleState, are steps on the way.
 	Fires []string
 }
 
-// parts returns the parts of a net that is complete, in the order of its levels.
+// parts returns the parts of a net that is complete, in the order of its levels. It sets the
+// roles of the places and transitions, and the elements at which tokens are shown.
 func (b *builder) parts() []Part {
 	x := &parts{owners: map[string]owner{}, flows: map[string]*flow{}}
 	x.process = x.add(b.root, b.root.scope.id, nil, nil)
@@ -48,10 +52,10 @@ func (b *builder) parts() []Part {
 		}
 	}
 	for i := range b.net.Places {
-		x.place(b.net.Places[i].ID)
+		x.place(&b.net.Places[i])
 	}
 	for i := range b.net.Transitions {
-		x.transition(b.net.Transitions[i].ID)
+		x.transition(&b.net.Transitions[i])
 	}
 	return slices.DeleteFunc(x.list, func(p Part) bool { return len(p.Places)+len(p.Transitions)+len(p.Tokens) == 0 })
 }
@@ -100,39 +104,89 @@ func (x *parts) owner(id string) (owner, string) {
 	return x.process, id
 }
 
-func (x *parts) place(id string) {
+func (x *parts) place(pl *petri.Place) {
+	id := pl.ID
 	o, word := x.owner(id)
 	p := &x.list[o.part]
 	p.Places = append(p.Places, id)
 	if f := x.flows[id]; f != nil && word == "" {
 		if f.dst.kind == "eventBasedGateway" || !strings.HasSuffix(f.dst.kind, "Gateway") {
-			p = &x.list[x.owners[o.level.id(f.dst.id)].part]
+			pl.Element = o.level.id(f.dst.id)
+			p = &x.list[x.owners[pl.Element].part]
 		}
 		p.Tokens = append(p.Tokens, id)
-	} else if o.node.holds(word) {
+		return
+	}
+	role, shown := o.role(word)
+	if pl.Role = role; shown {
 		p.Tokens = append(p.Tokens, id)
+		if role != petri.RoleWork {
+			pl.Element = o.level.id(x.list[o.part].Element)
+		}
 	}
 }
 
-// holds reports whether the tokens of the place id/word are at the node.
-func (n *node) holds(word string) bool {
+// role returns the role of the place id/word of an element, and whether its tokens are at the
+// element. A token of an instance that waits is in a place of work: where it waits, and not in
+// what is active around that.
+func (o *owner) role(word string) (role petri.Role, shown bool) {
+	n := o.node
+	if n == nil { // the end of the whole process, beside those that are drawn
+		return petri.RoleState, word == "end"
+	}
+	content, runs := o.level.kids[n] != nil, n.loop != nil
 	switch word {
-	case "start", "in", "out", "active", "thrown", "compensating", "undone":
-		return n != nil
+	case "start", "in", "out":
+		return petri.RoleWork, true
+	case "thrown", "compensating", "undone": // on its way, or around the handlers
+		return petri.RoleState, true
+	case "active":
+		if content && !n.offers() || runs {
+			return petri.RoleState, content
+		}
+		return petri.RoleWork, true
+	case "run":
+		if !content {
+			return petri.RoleWork, true
+		}
 	case "end": // an activity without a flow out of it is over
-		return n == nil || !n.isActivity()
+		if !n.isActivity() {
+			return petri.RoleWork, true
+		}
 	case "count": // of those that have arrived; in a loop, that of its runs
-		return n != nil && n.kind == "complexGateway"
+		if n.kind == "complexGateway" {
+			return petri.RoleWork, true
+		}
 	}
-	return false
+	return aside(word), false
 }
 
-func (x *parts) transition(id string) {
-	o, word := x.owner(id)
+// offers reports whether a node is an ad hoc sub-process, which waits until what is inside is
+// begun by name.
+func (n *node) offers() bool { return n.adHoc != nil && n.adHoc.chosen == "" }
+
+// aside returns the role of a place that has no tokens of the element.
+func aside(word string) petri.Role {
+	if strings.HasPrefix(word, callPrefix) && strings.HasSuffix(word, calledSuffix) {
+		return petri.RoleWork // a call of a process by an expression, which another program does
+	}
+	switch word[strings.LastIndexByte(word, '/')+1:] {
+	case "vars", "run", "item", "list", "count", "results", "base", "left", "done", "completed", "all", "ends":
+		return petri.RoleData
+	}
+	return petri.RoleState
+}
+
+func (x *parts) transition(t *petri.Transition) {
+	o, word := x.owner(t.ID)
 	p := &x.list[o.part]
-	p.Transitions = append(p.Transitions, id)
+	p.Transitions = append(p.Transitions, t.ID)
 	if o.node != nil && o.node.fires(word, x.flows[o.level.id(strings.TrimPrefix(word, "flow "))]) {
-		p.Fires = append(p.Fires, id)
+		p.Fires = append(p.Fires, t.ID)
+		return
+	}
+	if t.Role = petri.RoleState; strings.HasPrefix(word, callPrefix) && t.Trigger.Kind != petri.TriggerNone {
+		t.Role = petri.RoleWork
 	}
 }
 

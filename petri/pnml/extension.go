@@ -11,7 +11,7 @@ import (
 )
 
 // tool and toolVersion mark the sections with what PNML cannot express: guards,
-// triggers, defaults, transitions that preempt, open places, scopes, variables and data of arcs.
+// triggers, defaults, transitions that preempt, open places, roles, scopes, variables and data of arcs.
 // Their values are attributes, which keep white space.
 const (
 	tool        = "pnagent"
@@ -52,6 +52,8 @@ func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
 			return n.flag(c, &t.Alternative)
 		case "preempts":
 			return n.flag(c, &t.Preempts)
+		case "role":
+			return n.role(c, &t.Role)
 		}
 		return n.ignore(c)
 	})
@@ -86,9 +88,28 @@ func (n *netReader) ownPlace(e *element, p *petri.Place) error {
 			return n.placeData(c, p, petri.DataAround)
 		case "own":
 			return n.placeData(c, p, petri.OwnData)
+		case "role":
+			return n.role(c, &p.Role)
+		case "element":
+			return n.value(c, &p.Element)
 		}
 		return n.ignore(c)
 	})
+}
+
+// role reads what a place or a transition is for. A role of a later version is work, with a
+// warning, because it only changes how the net is shown.
+func (n *netReader) role(e *element, to *petri.Role) error {
+	name := ""
+	if err := n.value(e, &name); err != nil {
+		return err
+	}
+	role, known := petri.RoleOf(name)
+	if !known {
+		n.Warnings.Add(e.pos, "ignored the role "+xmlscan.Quote(name)+"; expected work, state or data")
+	}
+	*to = role
+	return nil
 }
 
 // placeData reads a flag that says what the data of the tokens of a place are.
@@ -293,7 +314,7 @@ func triggerKind(s string) (petri.TriggerKind, bool) {
 }
 
 func (p printer) ownTransition(t *petri.Transition) {
-	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Eventful() && !t.Preempts && !t.Alternative {
+	if t.Guard == "" && t.Trigger == (petri.Trigger{}) && !t.Eventful() && !t.Preempts && !t.Alternative && t.Role == petri.RoleWork {
 		return
 	}
 	p.beginOwn()
@@ -316,6 +337,7 @@ func (p printer) ownTransition(t *petri.Transition) {
 	if t.Preempts {
 		p.put("          <preempts/>\n")
 	}
+	p.role(t.Role)
 	p.put("        </toolspecific>\n")
 }
 
@@ -331,7 +353,7 @@ func (p printer) event(does string, e *petri.Event) {
 }
 
 func (p printer) ownPlace(pl *petri.Place) {
-	if pl.Scope == "" && !pl.Open && pl.Data == petri.Variables {
+	if pl.Scope == "" && !pl.Open && pl.Data == petri.Variables && pl.Role == petri.RoleWork && pl.Element == "" {
 		return
 	}
 	p.beginOwn()
@@ -345,7 +367,15 @@ func (p printer) ownPlace(pl *petri.Place) {
 	case petri.OwnData:
 		p.put("          <own/>\n")
 	}
+	p.role(pl.Role)
+	p.value("element", pl.Element)
 	p.put("        </toolspecific>\n")
+}
+
+func (p printer) role(r petri.Role) {
+	if r != petri.RoleWork {
+		p.value("role", r.String())
+	}
 }
 
 func (p printer) ownNet(n *petri.Net) {

@@ -66,7 +66,7 @@ func writable(n *petri.Net) error {
 	}
 	for i := range n.Places {
 		p := &n.Places[i]
-		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc, p.Scope), finite(p.At)); err != nil {
+		if err := errors.Join(xmlText(p.ID, p.Name, p.Doc, p.Scope, p.Element), finite(p.At)); err != nil {
 			return fmt.Errorf("place %s: %w", xmlscan.Quote(p.ID), err)
 		}
 	}

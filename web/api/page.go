@@ -248,6 +248,7 @@ type DrawnNode struct {
 	H       float64 `json:"h"`
 	Initial uint32  `json:"initial,omitempty"` // tokens of the initial marking
 	Final   bool    `json:"final,omitempty"`   // no transition takes tokens from the place
+	Role    string  `json:"role,omitempty"`    // state or data if it is not work: its tokens and firings are counted nowhere
 }
 
 // DrawnArc is an arc between two nodes.

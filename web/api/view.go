@@ -84,7 +84,8 @@ type Place struct {
 	Name  string `json:"name,omitempty"`
 	Final bool   `json:"final"` // no transition takes tokens from it: its tokens are finished work
 	// Resting: tokens may stay, because an override turns tokenStuck off.
-	Resting bool `json:"resting,omitempty"`
+	Resting bool   `json:"resting,omitempty"`
+	Role    string `json:"role,omitempty"` // state or data if it is not work: its tokens are not in the sums
 	PlaceNow
 	Arrivals      *uint64    `json:"arrivals,omitempty"`           // tokens put into it
 	Departures    *uint64    `json:"departures,omitempty"`         // tokens taken from it
@@ -165,6 +166,7 @@ type Wait struct {
 type Transition struct {
 	ID   string `json:"id"`
 	Name string `json:"name,omitempty"`
+	Role string `json:"role,omitempty"` // state if it is not work but a step on the way
 	TransitionNow
 	DampedRates
 	Firings    *uint64    `json:"firings,omitempty"`

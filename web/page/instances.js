@@ -4,6 +4,7 @@ import { el, name, say } from './dom.js';
 import { count, label, plural } from './format.js';
 import { moment } from './notes.js';
 import { badge, called, data, waits } from './place.js';
+import { work } from './scene.js';
 import { given } from './share.js';
 
 /** Rows of a page. */
@@ -49,7 +50,7 @@ export class Instances {
   /** @returns {[string, string][]} ids and names */
   #places() {
     const { scene } = this.model;
-    return scene?.nodes.slice(0, scene.placeCount).filter((n) => !n.final).map((n) => /** @type {[string, string]} */ ([n.id, label(n)])) ?? [];
+    return scene?.nodes.slice(0, scene.placeCount).filter((n) => !n.final && work(n)).map((n) => /** @type {[string, string]} */ ([n.id, label(n)])) ?? [];
   }
 
   open() {

@@ -11,8 +11,8 @@ const enough = 400;
 
 /**
  * @typedef {[number, number]} Point
- * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean, calm?: boolean}} DrawnNode
- *   final: no transition takes tokens from the place; calm: the age of its tokens is no problem
+ * @typedef {{id: string, kind: 'place'|'transition', name?: string, doc?: string, label?: string, x: number, y: number, w: number, h: number, initial?: number, final?: boolean, role?: string, calm?: boolean}} DrawnNode
+ *   final: no transition takes tokens from the place; role: state or data if it is not work; calm: the age of its tokens is no problem
  * @typedef {{from: number, to: number, kind: 'normal'|'inhibitor'|'read'|'reset', weight: number, points: Point[]}} DrawnArc
  * @typedef {{net: string, name?: string, doc?: string, hash: string, width: number, height: number, positions: string, nodes: DrawnNode[], arcs: DrawnArc[],
  *   model?: import('./elements.js').DrawnModel}} Drawing
@@ -55,13 +55,13 @@ export class Scene {
   }
 
   /**
-   * Notes whose tokens may grow old: those of final places, and where the rules of
-   * alarms allow it.
+   * Notes whose tokens may grow old: those of final places, those that are not work, and where
+   * the rules of alarms allow it.
    * @param {number[]} resting places
    */
   rest(resting) {
     const may = new Set(resting);
-    for (let i = 0; i < this.placeCount; i++) this.nodes[i].calm = this.nodes[i].final || may.has(i);
+    for (let i = 0; i < this.placeCount; i++) this.nodes[i].calm = this.nodes[i].final || !work(this.nodes[i]) || may.has(i);
   }
 
   /**
@@ -230,4 +230,12 @@ function border(node, end, other) {
   }
   const share = Math.min(node.w / 2 / Math.abs(vx || 1e-9), node.h / 2 / Math.abs(vy || 1e-9));
   return share < 1 ? [node.x + vx * share, node.y + vy * share] : end;
+}
+
+/**
+ * Whether a place or a transition is work, which lists and sums are of.
+ * @param {DrawnNode} node
+ */
+export function work(node) {
+  return !node.role;
 }

@@ -3,6 +3,7 @@ import { el, name, say, syncRows } from './dom.js';
 import { less, placeChange } from './compare.js';
 import { age, count, label, rate, signed, unknown } from './format.js';
 import { heat, HeatScale } from './heat.js';
+import { work } from './scene.js';
 
 const most = 500;
 const pause = 900;
@@ -57,7 +58,7 @@ export class Tables {
   #show(scene, shown) {
     const { model } = this;
     const at = model.now();
-    const places = Array.from({ length: scene.placeCount }, (_, i) => i);
+    const places = worked(scene, 0, scene.placeCount);
     const oldest = places.map((i) => (scene.nodes[i].calm ? Infinity : shown?.places[i]?.since || Infinity));
     places.sort((a, b) => oldest[a] - oldest[b] || (shown?.places[b]?.tokens ?? -1) - (shown?.places[a]?.tokens ?? -1) || a - b);
     this.#fill(this.places, scene, places, 0, (i) => {
@@ -65,7 +66,7 @@ export class Tables {
       const seconds = shown?.oldestAge(i, at);
       return [row.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(seconds), count(row.tokens), count(row.instances), rate(row.arrival_rate)];
     }, (i) => (scene.nodes[i].calm ? 0 : heat(shown?.oldestAge(i, at))));
-    const transitions = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => i);
+    const transitions = worked(scene, scene.placeCount, scene.nodes.length);
     transitions.sort((a, b) => (shown?.transitions[b]?.rate ?? -1) - (shown?.transitions[a]?.rate ?? -1) || a - b);
     this.#fill(this.transitions, scene, transitions, scene.placeCount, (i) => {
       const row = shown?.transitions[i] ?? {};
@@ -83,12 +84,12 @@ export class Tables {
     const [at, present] = [model.at, model.clock.now()];
     const old = (/** @type {number} */ i, /** @type {import('./frame.js').Frame} */ frame, /** @type {number} */ ms) => (frame.places[i]?.tokens === 0 ? 'empty' : scene.nodes[i].final ? 'finished' : age(frame.oldestAge(i, ms)));
     const changes = Array.from({ length: scene.placeCount }, (_, i) => placeChange(then.places[i], now.places[i], (present - at) / 1000, scene.nodes[i].calm));
-    this.#fill(this.placesOfBoth, scene, byChange(changes.map((c) => c.by)), 0, (i) => {
+    this.#fill(this.placesOfBoth, scene, byChange(changes.map((c) => c.by)).filter((i) => work(scene.nodes[i])), 0, (i) => {
       const { then: a, now: b, by, aged } = changes[i];
       return [count(a), count(b), difference(by), old(i, then, at), old(i, now, present), aged ? `still there, ${age(aged)} older` : ''];
     });
     const rates = Array.from({ length: scene.nodes.length - scene.placeCount }, (_, i) => less(now.transitions[i]?.rate, then.transitions[i]?.rate));
-    this.#fill(this.transitionsOfBoth, scene, byChange(rates), scene.placeCount, (i) => {
+    this.#fill(this.transitionsOfBoth, scene, byChange(rates).filter((i) => work(scene.nodes[scene.placeCount + i])), scene.placeCount, (i) => {
       const [a, b] = [then.transitions[i] ?? {}, now.transitions[i] ?? {}];
       return [rate(a.rate), rate(b.rate), difference(rates[i], rate), count(a.blocked), count(b.blocked), difference(less(b.blocked, a.blocked))];
     });
@@ -153,4 +154,14 @@ function table(caption, heads) {
   const root = el('div', { class: 'table' }, el('table', { role: 'table' }, el('caption', null, caption),
     el('thead', null, el('tr', null, ...heads.map((h) => el('th', { scope: 'col' }, h)))), body), more);
   return { root, body, more };
+}
+
+/**
+ * The rows of those nodes that are work.
+ * @param {import('./scene.js').Scene} scene
+ * @param {number} from node
+ * @param {number} to
+ */
+function worked(scene, from, to) {
+  return Array.from({ length: to - from }, (_, i) => i).filter((i) => work(scene.nodes[from + i]));
 }

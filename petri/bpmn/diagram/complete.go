@@ -26,6 +26,11 @@ func Complete(content []byte, lim bpmn.Limits) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.Complete(content)
+}
+
+// Complete is the function of that name for content that was read.
+func (f *File) Complete(content []byte) ([]byte, error) {
 	if f.covered() {
 		return content, nil
 	}

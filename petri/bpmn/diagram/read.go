@@ -26,6 +26,9 @@ type item struct {
 	parent *elem
 }
 
+// Has reports whether an element of the model has an id.
+func (f *File) Has(id string) bool { return f.byID[id] != nil }
+
 // Read reads the diagrams of a BPMN 2.0 file, whose name is used in messages only. It
 // leaves out shapes and edges of elements that are not in the file, and those whose
 // geometry is not usable. The error is a *petri.Fault, as of [bpmn.Read]: XML that is not

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqldb
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/npmtest"
+)
+
+// secured is PostgreSQL with the table of ownMapping, which has two rows, and a user who may read all.
+func secured(t *testing.T) (s *server, reader string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts PostgreSQL")
+	}
+	s = newPostgres(t)
+	reader = s.reader()
+	change(t, s.open("pgx", s.address), "CREATE TABLE work (id VARCHAR(9) PRIMARY KEY, node VARCHAR(9), came TIMESTAMP NULL, gone TIMESTAMP NULL)",
+		"CREATE INDEX a ON work(came)", "CREATE INDEX b ON work(gone)", "CREATE TABLE model (text TEXT)",
+		"INSERT INTO model VALUES ('<definitions xmlns=\"http://www.omg.org/spec/BPMN/20100524/MODEL\"><process id=\"p\"><userTask id=\"desk\"/></process></definitions>')",
+		"INSERT INTO work VALUES ('a', 'desk', '"+at(time.Hour)+"', NULL), ('b', 'desk', '"+at(time.Hour)+"', NULL)")
+	return s, reader
+}
+
+// A policy hides the rows of a table from the user. PostgreSQL refuses the query instead, so
+// the check and a poll name the table, and the tokens that the adapter found before stay.
+func TestRowsThatAPolicyHidesAreNoEmptyTable(t *testing.T) {
+	s, reader := secured(t)
+	admin := s.open("pgx", s.address)
+	w := newWatch(t)
+	w.run(ownConfig(t, reader))
+	w.until(w.tokens(2))
+	change(t, admin, "ALTER TABLE work ENABLE ROW LEVEL SECURITY")
+	w.until(w.fails)
+	w.until(w.tokens(2))
+	_, err := checked(t, ownConfig(t, reader))
+	if !errors.Is(err, ErrProbe) || !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `row-level security policy for table "work"`) {
+		t.Errorf("the check: %v; expected the table", err)
+	}
+
+	// Tables that the mapping does not name as needed are asked, too.
+	change(t, admin, "ALTER TABLE work DISABLE ROW LEVEL SECURITY", "ALTER TABLE model ENABLE ROW LEVEL SECURITY")
+	if _, err := checked(t, ownConfig(t, reader)); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), "query model: ") {
+		t.Errorf("the check: %v; expected the query of the model", err)
+	}
+
+	change(t, admin, "ALTER TABLE work ENABLE ROW LEVEL SECURITY", "ALTER ROLE pnagent BYPASSRLS", "UPDATE work SET gone = '"+at(0)+"' WHERE id = 'a'")
+	w.until(w.tokens(1))
+	if got, err := checked(t, ownConfig(t, reader)); err != nil || len(got.Notes) > 0 {
+		t.Errorf("the check of a user that sees all rows: %+v, %v", got, err)
+	}
+}
+
+// Tables of one name may be in several schemas, and a user may not use each of them.
+func TestACheckNamesTheSchemaOfATable(t *testing.T) {
+	s, _ := secured(t)
+	admin := s.open("pgx", s.address)
+	change(t, admin, "CREATE SCHEMA empty", "CREATE TABLE empty.work (LIKE work INCLUDING ALL)", "CREATE TABLE empty.model (LIKE model)", "CREATE SCHEMA engine", "CREATE ROLE clerk LOGIN",
+		"GRANT SELECT ON ALL TABLES IN SCHEMA public, empty TO clerk", "GRANT USAGE ON SCHEMA empty TO clerk")
+	clerk := strings.Replace(s.address, "pn@", "clerk@", 1)
+	got, err := checked(t, ownConfig(t, clerk+"&search_path=empty,public"))
+	if err != nil || len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "table work is read from schema empty; there is one in public, too") {
+		t.Errorf("two schemas: %+v, %v", got, err)
+	}
+	qualified := ownConfig(t, clerk+"&search_path=empty")
+	qualified.Mapping = changed(t, "-- needs: work(", "-- needs: public.work(", "-- index: work(", "-- index: public.work(", "FROM work", "FROM public.work", "FROM model", "FROM public.model")
+	got, err = checked(t, qualified)
+	if err != nil || len(got.Notes) != 0 || got.Queries[2] != (Rows{"open", 2}) {
+		t.Errorf("a table with its schema: %+v, %v", got, err)
+	}
+	change(t, admin, "DROP SCHEMA empty CASCADE", "ALTER TABLE work SET SCHEMA engine", "DROP INDEX engine.b")
+	_, err = checked(t, ownConfig(t, clerk))
+	if want := "table work: ERROR: relation \"work\" does not exist (SQLSTATE 42P01); there is one in schema engine"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("a schema that the user may not use: %v; expected %s", err, want)
+	}
+	qualified.Database = ownConfig(t, s.address).Database
+	qualified.Mapping = changed(t, "-- needs: work(", "-- needs: engine.work(", "-- index: work(", "-- index: engine.work(", "FROM work", "FROM engine.work")
+	if _, err = checked(t, qualified); err == nil || !strings.Contains(err.Error(), "table engine.work has no index that begins with gone") {
+		t.Errorf("an index of a table with its schema: %v", err)
+	}
+}
+
+// engineOf runs a program of node that makes the tables of an engine, in a directory with its packages.
+func engineOf(t *testing.T, dir, program, address string) {
+	t.Helper()
+	node := enginetest.Program(t, "node")
+	lib := npmtest.Install(t, filepath.Join("testdata", dir))
+	file, err := filepath.Abs(filepath.Join("testdata", dir, program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), node, file, address)
+	cmd.Env = append(os.Environ(), "NODE_PATH="+filepath.Join(lib, "node_modules"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, out)
+	}
+}
+
+// Graphile Worker enables row level security for its tables itself, without a policy.
+func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Node.js")
+	}
+	s := newPostgres(t)
+	reader := s.reader()
+	engineOf(t, "graphile", "worker.js", s.address)
+	m, err := Load("testdata/graphile/graphile.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := func() Config {
+		cfg := ownConfig(t, reader)
+		cfg.Mapping = m
+		return cfg
+	}
+	if _, err = checked(t, config()); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table graphile_worker._private_jobs: ERROR: query would be affected by row-level security policy`) {
+		t.Errorf("the check: %v; expected the table", err)
+	}
+	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent BYPASSRLS")
+	got, err := checked(t, config())
+	if want := []Rows{{"definitions", 2}, {"tasks", 1}, {"open", 3}, {"why", 3}, {"started", 3}, {"ended", 0}}; err != nil || !cmp.Equal(want, got.Queries) {
+		t.Fatalf("the check: %+v, %v; expected %v", got, err, want)
+	}
+	w := newWatch(t)
+	w.run(config())
+	w.until(w.tokens(3))
+	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent NOBYPASSRLS")
+	w.until(w.fails)
+	w.until(w.tokens(3))
+}
+
+// Row level security of one of Camunda's tables does not end what its instances wait for.
+func TestTheInstancesOfCamundaAreNotHidden(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts PostgreSQL and Java")
+	}
+	s := newPostgres(t)
+	e := newEngine(t, "camunda7", s.driver, "audit")
+	reader := s.reader()
+	e.Do("deploy child.bpmn stuck.bpmn")
+	e.Do("start stuck 1")
+	w := newWatch(t)
+	w.run(newConfig(t, reader, "camunda7"))
+	w.until(func() string {
+		if len(w.held()) == 0 {
+			return "no token"
+		}
+		return ""
+	})
+	w.mu.Lock()
+	before := len(w.held())
+	w.mu.Unlock()
+	change(t, s.open("pgx", s.address), "ALTER TABLE ACT_RU_EXECUTION ENABLE ROW LEVEL SECURITY")
+	w.until(w.fails)
+	w.until(w.tokens(before))
+	if _, err := checked(t, newConfig(t, reader, "camunda7")); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table ACT_RU_EXECUTION: ERROR: query would be affected by row-level security policy for table "act_ru_execution"`) {
+		t.Errorf("the check: %v; expected the table", err)
+	}
+}

@@ -22,6 +22,8 @@ type alarm struct {
 	when   []stretch
 	active bool   // now
 	note   string // of operators, if it is active
+
+	title, netTitle string // names of what it is about and of its net, if they are known
 }
 
 // stretch is a time in which an alarm was active.
@@ -36,18 +38,29 @@ func (a *alarm) subject() string {
 	if a.labels["alarm"] == "natsDisconnected" {
 		whole = "the sidecar"
 	}
-	return cmp.Or(a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["subject"], whole)
+	return cmp.Or(a.title, a.labels["place"], a.labels["transition"], a.labels["source"], a.labels["region"], a.labels["subject"], whole)
 }
 
 func (a *alarm) name() string {
 	name := a.labels["alarm"] + " · " + a.subject()
-	if net := a.labels["net"]; net != "" {
+	if net := a.net(); net != "" {
 		name += " · " + net
 	}
 	return name
 }
 
+// net is the name of its net, or the id.
+func (a *alarm) net() string { return cmp.Or(a.netTitle, a.labels["net"]) }
+
 func (a *alarm) key() string { return a.spot() + "\x00" + a.labels["severity"] }
+
+// last is when it was last raised; the zero Time if it never was.
+func (a *alarm) last() time.Time {
+	if len(a.when) == 0 {
+		return time.Time{}
+	}
+	return a.when[len(a.when)-1].from
+}
 
 // spot is the key without the severity.
 func (a *alarm) spot() string {
@@ -224,7 +237,7 @@ func (a *alarm) cells(from, to time.Time) []Cell {
 	if a.when[0].early {
 		more = "> "
 	}
-	row := append(words(a.labels["alarm"], a.labels["severity"], a.subject(), a.labels["net"], raised, cleared),
+	row := append(words(a.labels["alarm"], a.labels["severity"], a.subject(), a.net(), raised, cleared),
 		Cell{Text: plot.Format("short", float64(len(a.when))), Class: "num"},
 		Cell{Text: more + plot.Format("s", a.long().Round(time.Second).Seconds()), Class: "num"},
 		Cell{Text: plot.Format("s", longest.to.Sub(longest.from).Round(time.Second).Seconds()), Class: "num"})
@@ -236,8 +249,10 @@ func (a *alarm) cells(from, to time.Time) []Cell {
 
 // wrongNow lists the alarms that are active.
 func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
-	f := &Figure{Title: "Wrong now", Size: "half", About: "Alarms that are active, by the sidecar's thresholds."}
-	for _, a := range all {
+	f := &Figure{Title: "Wrong now", Size: "half", About: "Alarms that are active, by the sidecar's thresholds; those that are active for longest come first."}
+	byAge := slices.Clone(all)
+	slices.SortStableFunc(byAge, func(a, b alarm) int { return a.last().Compare(b.last()) })
+	for _, a := range byAge {
 		if !a.active || len(a.when) == 0 {
 			continue
 		}
@@ -251,7 +266,7 @@ func wrongNow(all []alarm, nets []netState, from, to time.Time) *Figure {
 		}
 		begun, _, long := a.says(len(a.when)-1, from, to)
 		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: a.labels["alarm"], Class: "burnt"}, {Text: a.labels["severity"]}, {Text: a.subject()},
-			{Text: a.labels["net"], Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}, {Text: a.note}})
+			{Text: a.net(), Link: linkTo(a.labels["net"], nets)}, {Text: begun, Class: "time"}, {Text: long, Class: "num"}, {Text: a.note}})
 	}
 	if f.Table == nil {
 		f.Empty = "Nothing: no alarm is active."

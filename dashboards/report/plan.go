@@ -38,12 +38,15 @@ type drawing struct {
 
 // netState is what nets are ordered by.
 type netState struct {
-	id         string
+	id, name   string // the name may be empty
 	alarms     int
 	deadlocked float64
 	oldest     float64 // age in seconds, NaN without a token
 	place      string  // of the oldest token
 }
+
+// title is what the report calls the net.
+func (n *netState) title() string { return cmp.Or(n.name, n.id) }
 
 // job is one panel to draw.
 type job struct {
@@ -224,7 +227,7 @@ func has(b *dashboards.Dashboard, name string, multi bool) bool {
 
 // section is that of the i-th net.
 func (n *netState) section(i int) Section {
-	s := Section{ID: netAnchor(i), Title: "Net " + n.id, Mark: "calm"}
+	s := Section{ID: netAnchor(i), Title: "Net " + n.title(), Mark: "calm"}
 	switch {
 	case n.alarms > 0 || n.deadlocked > 0:
 		s.Mark = "burnt"

@@ -29,9 +29,13 @@ type Sidecar struct {
 type netDocs struct {
 	places      []api.PlaceDetail
 	transitions []api.TransitionDetail
-	left        [2]int // places and transitions that are not shown
+	names       map[string]string // of its nodes, by kind and id
+	left        [2]int            // places and transitions that are not shown
 	faults      []string
 }
+
+// title returns the name of a place or transition, or its id without one.
+func (d *netDocs) title(kind, id string) string { return cmp.Or(d.names[kind+" "+id], id) }
 
 // overview is what a sidecar has of all nets.
 type overview api.Overview
@@ -51,6 +55,11 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 	if len(over.Nets) == 0 {
 		return nil, fmt.Errorf("%w: the sidecar has no net %q", ErrNoNet, o.Net)
 	}
+	// Sidecars of before do not list them.
+	cleared, err := ask[api.ClearedAlarms](ctx, s, "alarms/cleared", nil)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	nets := over.ranked()
 	docs := make([]netDocs, min(len(nets), maxNets))
 	for i := range docs {
@@ -59,7 +68,7 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	return s.lay(over, nets, docs, o), nil
+	return s.lay(over, cleared, nets, docs, o), nil
 }
 
 // overview asks for all nets.
@@ -92,7 +101,7 @@ func (d *overview) only(net string) {
 func (d *overview) ranked() []netState {
 	nets := make([]netState, len(d.Nets))
 	for i, n := range d.Nets {
-		nets[i] = netState{id: n.ID, alarms: n.Alarms, oldest: orNaN(n.OldestAge), place: n.OldestPlace}
+		nets[i] = netState{id: n.ID, name: n.Name, alarms: n.Alarms, oldest: orNaN(n.OldestAge), place: n.OldestPlace}
 		if n.Instances != nil {
 			nets[i].deadlocked = float64(n.Instances.Deadlocked)
 		}
@@ -131,6 +140,10 @@ func (s Sidecar) net(ctx context.Context, id string, at time.Time) (d netDocs, e
 		}
 		return *t.Rate
 	})
+	d.names = make(map[string]string, len(drawing.Nodes))
+	for _, n := range drawing.Nodes {
+		d.names[n.Kind+" "+n.ID] = n.Name
+	}
 	d.left = [2]int{morePlaces, moreTransitions}
 	var faults [2][]string
 	d.places, faults[0], err = each[api.PlaceDetail](ctx, s, "place", id, places)

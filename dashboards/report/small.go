@@ -16,7 +16,7 @@ import (
 )
 
 // lay makes the report of what a sidecar said.
-func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options) *Report {
+func (s Sidecar) lay(over *overview, cleared *api.ClearedAlarms, nets []netState, docs []netDocs, o Options) *Report {
 	now := over.At.Time().In(o.Now.Location())
 	r := &Report{From: now.Add(-o.Since), To: now, Source: "the sidecar at " + s.Name}
 	if over.History != nil && over.History.From.Time().After(r.From) {
@@ -24,42 +24,88 @@ func (s Sidecar) lay(over *overview, nets []netState, docs []netDocs, o Options)
 		r.Notes = append(r.Notes, fmt.Sprintf("You asked for %s. The sidecar keeps one hour at most; its data starts at %s.",
 			plot.Format("s", o.Since.Seconds()), plot.Clock(r.From, now)))
 	}
-	r.Notes = append(r.Notes, "Without --prometheus the report omits: cleared alarms, the age ladder and percentiles over time, the sidecar itself, dispatch.")
+	r.Notes = append(r.Notes, "Without --prometheus the report omits: the age ladder and percentiles over time, the sidecar itself, dispatch.")
 	if over.AlarmsLeftOut > 0 {
 		r.Notes = append(r.Notes, count(over.AlarmsLeftOut, "active alarm")+" are not listed.")
 	}
 	if len(nets) > maxNets {
 		r.Notes = append(r.Notes, fmt.Sprintf("Only the %d worst of %d nets have plots; --net selects another.", maxNets, len(nets)))
 	}
-	r.Sections = append(r.Sections, Section{ID: "s-nets", Title: "Overview", About: "All nets, the worst first.", Parts: []Part{{"Nets", []*Figure{over.table(nets)}}}})
 	var oldest []oldPlace
 	for i := range docs {
+		nets[i].place = docs[i].title("place", nets[i].place)
 		section := nets[i].section(i)
 		section.Parts = docs[i].parts(r.From, now)
 		r.Sections = append(r.Sections, section)
 		for _, p := range docs[i].places {
 			if p.OldestAge != nil && *p.OldestAge > 0 && !p.Final && !p.Resting {
-				oldest = append(oldest, oldPlace{nets[i].id, p.ID, *p.OldestAge})
+				oldest = append(oldest, oldPlace{nets[i].id, cmp.Or(p.Name, p.ID), *p.OldestAge})
 			}
 		}
 	}
+	r.Sections = slices.Insert(r.Sections, 0, Section{ID: "s-nets", Title: "Overview", About: "All nets, the worst first.", Parts: []Part{{"Nets", []*Figure{over.table(nets)}}}})
 	r.Sections = append(r.Sections, Section{ID: "s-sources", Title: "Sources", About: "Sources that the sidecar receives.", Parts: []Part{{"Now", []*Figure{over.sources()}}}})
 	figure := &Figure{Title: "Oldest tokens now", Size: "half", About: aboutOldest}
 	figure.list(oldest, nets, now)
 	alarms := over.active(r.From, now)
+	if cleared != nil {
+		alarms = over.withCleared(alarms, cleared, nets, docs, r.From, now)
+		if last := len(cleared.Cleared) - 1; last >= 0 && len(cleared.Cleared) >= keptCleared && cleared.Cleared[last].Cleared.Time().After(r.From) {
+			r.Notes = append(r.Notes, fmt.Sprintf("The sidecar lists the last %d cleared alarms: those cleared before %s are not known.", len(cleared.Cleared), plot.Clock(cleared.Cleared[last].Cleared.Time().In(now.Location()), now)))
+		}
+	}
+	sortAlarms(alarms)
 	summarise(r, nets, alarms, figure)
-	r.Headline[1] = count(len(alarms), "alarm") + " active now. Alarms that were raised and cleared in this span are not known."
+	if cleared == nil {
+		r.Headline[1] = count(len(alarms), "alarm") + " active now. The sidecar does not list the alarms that were cleared in this span."
+	}
 	return r
+}
+
+// keptCleared is how many cleared alarms a sidecar keeps.
+const keptCleared = 1000
+
+// withCleared adds the alarms that were cleared in the span to the active ones. An alarm that was
+// raised several times has a stretch for each.
+func (d *overview) withCleared(all []alarm, cleared *api.ClearedAlarms, nets []netState, docs []netDocs, from, now time.Time) []alarm {
+	at := map[string]int{}
+	for i := range all {
+		at[all[i].key()] = i
+	}
+	for _, c := range cleared.Cleared { // the newest first
+		if c.Cleared.Time().Before(from) || len(d.Nets) == 1 && c.Net != d.Nets[0].ID && c.Net != "" {
+			continue
+		}
+		one := alarm{labels: labelsOf(c.Alarm, c.Severity, c.Net, c.Place, c.Transition, c.Source, c.Region)}
+		for i := range docs {
+			if nets[i].id == c.Net && c.Place+c.Transition != "" {
+				one.title = cmp.Or(docs[i].names["place "+c.Place], docs[i].names["transition "+c.Transition])
+			}
+		}
+		one.netTitle = titleOf(c.Net, nets)
+		i, known := at[one.key()]
+		if !known {
+			i = len(all)
+			at[one.key()], all = i, append(all, one)
+		}
+		begun := c.Since.Time().In(now.Location())
+		all[i].when = slices.Insert(all[i].when, 0, stretch{from: begun, to: c.Cleared.Time().In(now.Location()), before: begun.Before(from)})
+	}
+	return all
+}
+
+// labelsOf are the labels of an alarm.
+func labelsOf(kind, severity, net, place, transition, source, region string) map[string]string {
+	return map[string]string{"alarm": kind, "severity": severity, "net": net, "place": place, "transition": transition, "source": source, "region": region}
 }
 
 // active are the alarms as the summary shows them.
 func (d *overview) active(from, now time.Time) []alarm {
 	var all []alarm
 	for _, a := range d.Alarms {
-		all = append(all, alarm{labels: map[string]string{"alarm": a.Alarm, "severity": a.Severity, "net": a.Net, "subject": a.About()}, active: true, note: noteOf(&a, now.Location()),
+		all = append(all, alarm{labels: labelsOf(a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source, a.Region), title: a.Name, netTitle: a.NetName, active: true, note: noteOf(&a, now.Location()),
 			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
 	}
-	sortAlarms(all)
 	return all
 }
 
@@ -98,8 +144,8 @@ func (d *overview) table(nets []netState) *Figure {
 		if n.Instances != nil {
 			deadlocked, active = plot.Format("short", float64(n.Instances.Deadlocked)), &n.Instances.Active
 		}
-		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: n.ID, Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(n.Alarms), Class: bad(n.Alarms > 0)},
-			{Text: deadlocked, Class: bad(ranked.deadlocked > 0)}, numeric("s", n.OldestAge), {Text: n.OldestPlace},
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: ranked.title(), Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(n.Alarms), Class: bad(n.Alarms > 0)},
+			{Text: deadlocked, Class: bad(ranked.deadlocked > 0)}, numeric("s", n.OldestAge), {Text: ranked.place},
 			numeric("short", n.Tokens), numeric("short", active), numeric("ops", n.Rate), {Text: up, Class: bad(n.Stale > 0)}})
 	}
 	return f
@@ -169,20 +215,21 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 	for i := range d.places {
 		p := &d.places[i]
 		step = max(step, gapStep(&p.Series))
-		age, oldest, came := column(&p.Series, p.ID, 2), numeric("s", p.OldestAge), since(orNaN(p.OldestAge), to)
-		many = append(many, column(&p.Series, p.ID, 1))
+		name := cmp.Or(p.Name, p.ID)
+		age, oldest, came := column(&p.Series, name, 2), numeric("s", p.OldestAge), since(orNaN(p.OldestAge), to)
+		many = append(many, column(&p.Series, name, 1))
 		if p.Final {
 			oldest, came = Cell{Text: "finished", Class: "num"}, ""
 		} else {
 			old = append(old, age)
 		}
-		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&p.Series), Title: "Age of the oldest token in " + p.ID}.Spark(age)
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&p.Series), Title: "Age of the oldest token in " + name}.Spark(age)
 		var p50, p99 *float64
 		if p.Dwell != nil {
 			p50, p99 = p.Dwell.P50, p.Dwell.P99
 		}
-		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: p.ID}, oldest, {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
-			{Text: came, Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: reasons(p)}})
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: name}, oldest, {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+			{Text: came, Class: "time"}, numeric("short", p.Tokens), numeric("s", p.MeanAge), numeric("s", p50), numeric("s", p99), {Text: d.reasons(p)}})
 	}
 	if len(d.places) == 0 {
 		table.Table, table.Empty = nil, noData
@@ -198,13 +245,13 @@ func (d *netDocs) placeTable(from, to time.Time) (table, ages, tokens *Figure) {
 }
 
 // reasons are what the oldest token of a place waits for.
-func reasons(p *api.PlaceDetail) string {
+func (d *netDocs) reasons(p *api.PlaceDetail) string {
 	if p.Stuck == nil || len(*p.Stuck) == 0 {
 		return ""
 	}
 	var all []string
 	for _, w := range (*p.Stuck)[0].Waits {
-		all = append(all, w.Transition+" "+w.Text)
+		all = append(all, d.title("transition", w.Transition)+" "+w.Text)
 	}
 	if len(all) > maxStats {
 		all = append(all[:maxStats], fmt.Sprintf("and %d more", len(all)-maxStats))
@@ -220,10 +267,11 @@ func (d *netDocs) transitionTable(from, to time.Time) (table, rates *Figure) {
 	for i := range d.transitions {
 		t := &d.transitions[i]
 		step = max(step, gapStep(&t.Series))
-		s := column(&t.Series, t.ID, 1)
+		name := cmp.Or(t.Name, t.ID)
+		s := column(&t.Series, name, 1)
 		all = append(all, s)
-		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&t.Series), Title: "Firings of " + t.ID}.Spark(s)
-		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: t.ID}, numeric("ops", t.Rate), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
+		spark := plot.Frame{Width: 120, Height: 22, From: from, To: to, Step: gapStep(&t.Series), Title: "Firings of " + name}.Spark(s)
+		table.Table.Rows = append(table.Table.Rows, []Cell{{Text: name}, numeric("ops", t.Rate), {Spark: template.HTML(spark)}, //nolint:gosec // report/plot escapes
 			numeric("short", t.Firings), numeric("short", t.Failures), numeric("short", t.Enabled), numeric("s", t.EnabledAge)})
 	}
 	if len(d.transitions) == 0 {
@@ -250,7 +298,7 @@ func (d *netDocs) blockers() *Figure {
 			continue
 		}
 		for _, b := range *t.Blocks {
-			all = append(all, block{[]Cell{{Text: t.ID}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
+			all = append(all, block{[]Cell{{Text: cmp.Or(t.Name, t.ID)}, {Text: b.Text}, numeric("short", &b.Instances)}, b.Instances})
 		}
 	}
 	if len(all) == 0 {

@@ -317,16 +317,17 @@ func TestWhatASidecarDoesNotSayIsSaid(t *testing.T) {
 // Whatever a sidecar says is drawn or refused.
 func FuzzSidecars(f *testing.F) {
 	p := pages()
-	f.Add(p["overview"], p["drawing"], p["history"], p["place"], p["transition"])
-	f.Add(`{"at":"9999-12-31T23:59:59Z","nets":[{"id":"a"}]}`, `{"nodes":[]}`, `{"places":[{}],"transitions":[null]}`, `{}`, `{}`)
-	f.Fuzz(func(t *testing.T, all, drawing, history, place, transition string) {
+	f.Add(p["overview"], p["drawing"], p["history"], p["place"], p["transition"], p["alarms/cleared"])
+	f.Add(`{"at":"9999-12-31T23:59:59Z","nets":[{"id":"a"}]}`, `{"nodes":[]}`, `{"places":[{}],"transitions":[null]}`, `{}`, `{}`, `{"cleared":[{}]}`)
+	f.Fuzz(func(t *testing.T, all, drawing, history, place, transition, cleared string) {
 		var over overview
 		var d netDocs
 		var pl api.PlaceDetail
 		var tr api.TransitionDetail
 		var dr api.Drawing
 		var fr api.Frame
-		for text, into := range map[string]any{all: &over, drawing: &dr, history: &fr, place: &pl, transition: &tr} {
+		var cl api.ClearedAlarms
+		for text, into := range map[string]any{all: &over, drawing: &dr, history: &fr, place: &pl, transition: &tr, cleared: &cl} {
 			if readJSON(strings.NewReader(text), into) != nil {
 				return
 			}
@@ -341,6 +342,39 @@ func FuzzSidecars(f *testing.F) {
 		for i := range docs {
 			docs[i] = d
 		}
-		checkPage(t, Sidecar{Name: "s"}.lay(&over, nets, docs, Options{Now: now, Since: time.Hour}))
+		checkPage(t, Sidecar{Name: "s"}.lay(&over, &cl, nets, docs, Options{Now: now, Since: time.Hour}))
 	})
+}
+
+// A sidecar alone lists the alarms that were cleared in the span, and the report has the names of
+// nets, places and transitions, as the page.
+func TestASidecarAloneListsClearedAlarmsByName(t *testing.T) {
+	p := pages()
+	p["overview"] = strings.NewReplacer(`{"id":"ill",`, `{"id":"ill","name":"Ill net",`, `"place":"q","since"`, `"place":"q","name":"The queue","net_name":"Ill net","since"`).Replace(p["overview"])
+	p["drawing"] = strings.NewReplacer(`"q","kind":"place"`, `"q","kind":"place","name":"The queue"`, `"t","kind":"transition"`, `"t","kind":"transition","name":"Take"`).Replace(p["drawing"])
+	p["place"] = strings.Replace(p["place"], `{"id":"$place",`, `{"id":"$place","name":"The queue",`, 1)
+	p["transition"] = strings.Replace(p["transition"], `{"id":"$transition",`, `{"id":"$transition","name":"Take",`, 1)
+	p["alarms/cleared"] = `{"cleared":[
+		{"alarm":"transitionStarved","severity":"warning","net":"ill","transition":"t","since":"2026-03-02T08:52:00Z","cleared":"2026-03-02T08:53:00Z"},
+		{"alarm":"tokenStuck","severity":"minor","net":"ill","place":"q","since":"2026-03-02T05:00:00Z","cleared":"2026-03-02T08:51:00Z"},
+		{"alarm":"sourceLost","severity":"major","source":"oslo","since":"2026-03-02T04:00:00Z","cleared":"2026-03-02T04:10:00Z"}]}`
+	r, err := side(t, p).Report(t.Context(), Options{Now: now, Since: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := checkPage(t, r)
+	for _, want := range []string{"1 alarm raised and 2 cleared in this span; 1 active now.", "<td>transitionStarved</td><td>warning</td><td>Take</td><td>Ill net</td>", "Net Ill net", "The oldest token has been in The queue for", "berlin/1: Take waits for a token in R"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+	for _, other := range []string{"not known", "oslo", "<td>q</td>", "<td>t</td>"} {
+		if strings.Contains(page, other) {
+			t.Errorf("there is %q", other)
+		}
+	}
+	figure := r.Summary[1].Figures[0].Table.Rows
+	if len(figure) != 2 || figure[0][2].Text != "The queue" || figure[0][6].Text != "2" {
+		t.Errorf("the alarms of the span are %v", figure)
+	}
 }

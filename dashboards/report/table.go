@@ -121,6 +121,14 @@ func linkTo(net string, nets []netState) string {
 	return "#" + netAnchor(i)
 }
 
+// titleOf returns what the report calls a net.
+func titleOf(net string, nets []netState) string {
+	if i := slices.IndexFunc(nets, func(n netState) bool { return n.id == net }); i >= 0 {
+		return nets[i].title()
+	}
+	return net
+}
+
 // oldPlace is a place with the age of its oldest token, in seconds.
 type oldPlace struct {
 	net, place string
@@ -138,7 +146,7 @@ func (f *Figure) list(rows []oldPlace, nets []netState, now time.Time) {
 	})
 	f.Table = &Table{Head: []Cell{{Text: "Place"}, {Text: "Net"}, {Text: "Since"}, {Text: "Age", Class: "num"}}}
 	for _, r := range rows[:min(len(rows), maxLines)] {
-		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: r.place}, {Text: r.net, Link: linkTo(r.net, nets)},
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: r.place}, {Text: titleOf(r.net, nets), Link: linkTo(r.net, nets)},
 			{Text: since(r.age, now), Class: "time"}, {Text: plot.Format("s", r.age), Class: "num"}})
 	}
 }

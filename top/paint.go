@@ -46,7 +46,7 @@ func stateStyle(state string) style {
 	switch state {
 	case "up":
 		return green
-	case "stale":
+	case "stale", "unknown":
 		return yellow
 	}
 	return red

@@ -62,6 +62,15 @@ func TestAnOverviewSaysThatTheSidecarIsCutOff(t *testing.T) {
 	v.Up = &natslink.ConnState{Connected: true, Since: noon.Add(-time.Hour).UnixMicro()}
 	st.show(v)
 	doc := st.document(t, "/api/v1/overview")
+	for path, sources := range map[string]any{"/api/v1/overview": doc["sources"], "/api/v1/view": st.document(t, "/api/v1/view")["sources"]} {
+		var states []any
+		for _, s := range sources.([]any) {
+			states = append(states, s.(map[string]any)["state"])
+		}
+		if diff := cmp.Diff([]any{"unknown", "unknown", "gone"}, states); diff != "" {
+			t.Errorf("%s: the states of the sources (-want +got): %s", path, diff)
+		}
+	}
 	got, err := json.Marshal(map[string]any{"nats": doc["nats"], "up_nats": doc["up_nats"], "deaf": doc["deaf"]})
 	if want := `{"deaf":true,"nats":{"connected":false,"disconnects":0,"reason":"EOF","since":"2026-03-01T12:00:00.000000Z"},` +
 		`"up_nats":{"connected":true,"disconnects":0,"since":"2026-03-01T11:00:00.000000Z"}}`; err != nil || string(got) != want {

@@ -26,7 +26,7 @@ func ViewDocument(v *collector.View, alarms *alarm.ActiveSet, now int64) *api.Vi
 		d.Nets[i] = netDocument(n, alarms, now)
 	}
 	for i := range v.Sources {
-		d.Sources[i] = sourceDocument(&v.Sources[i], now)
+		d.Sources[i] = sourceDocument(v, &v.Sources[i], now)
 	}
 	return d
 }
@@ -199,8 +199,17 @@ func blockDocument(def *petri.Net, b *stats.Block) api.Block {
 	return api.Block{Transition: def.Transitions[b.Transition].ID, Place: place, Reason: b.Reason.String(), Instances: b.Instances}
 }
 
-func sourceState(s *collector.Source, now int64) api.SourceState {
-	d := api.SourceState{Name: s.Name, Net: s.Net, State: s.State.String(), Reason: s.Reason, Gaps: s.Gaps,
+// stateOf returns the state of a source. While sources are shown as of before a break, it is not
+// known whether one that was up still is.
+func stateOf(v *collector.View, s *collector.Source) string {
+	if s.State == collector.Up && v.Interrupted {
+		return api.UnknownState
+	}
+	return s.State.String()
+}
+
+func sourceState(v *collector.View, s *collector.Source, now int64) api.SourceState {
+	d := api.SourceState{Name: s.Name, Net: s.Net, State: stateOf(v, s), Reason: s.Reason, Gaps: s.Gaps,
 		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped,
 		Below: s.Below(), RefusedRequests: refusedRequests(s.Requests)}
 	if s.LastMessage != 0 {
@@ -210,8 +219,8 @@ func sourceState(s *collector.Source, now int64) api.SourceState {
 	return d
 }
 
-func sourceDocument(s *collector.Source, now int64) api.Source {
-	return api.Source{SourceState: sourceState(s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
+func sourceDocument(v *collector.View, s *collector.Source, now int64) api.Source {
+	return api.Source{SourceState: sourceState(v, s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
 		LastMessage: api.Time(s.LastMessage), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
 		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
 }

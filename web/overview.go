@@ -100,7 +100,7 @@ func (b *board) sources() []api.SourceState {
 			continue
 		}
 		*room--
-		state := sourceState(&all[i], b.view.At)
+		state := sourceState(b.view, &all[i], b.view.At)
 		if r := state.RefusedRequests; r != nil && *r == (api.RefusedRequests{}) {
 			state.RefusedRequests = nil
 		}

@@ -210,11 +210,14 @@ type Queue struct {
 	QuoteSwitches uint64  `json:"quote_switches"` // turns that ended because the quote was used up
 }
 
+// UnknownState is the state of a source that was up before an interruption, while that lasts.
+const UnknownState = "unknown"
+
 // SourceState is the state of one source of one net.
 type SourceState struct {
 	Name           string   `json:"name"`
 	Net            string   `json:"net"`
-	State          string   `json:"state,omitempty"`                  // up, stale, gone, undefined or refused
+	State          string   `json:"state,omitempty"`                  // up, stale, gone, undefined or refused; unknown for one that was up before the interruption that deaf reports
 	Reason         string   `json:"reason,omitempty"`                 // why it is refused
 	LastMessageAge *float64 `json:"last_heard_age_seconds,omitempty"` // since its last message
 	Gaps           uint64   `json:"gaps"`                             // lost snapshots

@@ -118,7 +118,7 @@ export class Lists {
     if (n.id === this.model.where.net) button.setAttribute('aria-current', 'true');
     else button.removeAttribute('aria-current');
     const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
-    const [sign, kind, words] = health(n, this.model.overview?.alarms ?? []);
+    const [sign, kind, words] = health(n, this.model.overview);
     say(mark, sign);
     mark.className = 'mark ' + kind;
     mark.setAttribute('aria-label', words);
@@ -141,7 +141,7 @@ export class Lists {
   #showSource(row, s) {
     const mark = /** @type {HTMLElement} */ (row.querySelector('.mark'));
     const up = s.state === 'up';
-    say(mark, up ? '●' : '◌');
+    say(mark, up ? '●' : s.state === 'unknown' ? '?' : '◌');
     mark.className = up ? 'mark good' : 'mark warn';
     mark.title = s.state;
     const { model } = this;
@@ -192,15 +192,16 @@ function source(s) {
 /**
  * Sign, class and words for how a net is.
  * @param {import('./model.js').NetSummary} n
- * @param {import('./model.js').Alarm[]} alarms
+ * @param {import('./model.js').Overview | null | undefined} overview
  * @returns {[string, string, string]}
  */
-function health(n, alarms) {
+function health(n, overview) {
   if (n.alarms) {
-    const of = alarms.filter((a) => a.net === n.id);
+    const of = (overview?.alarms ?? []).filter((a) => a.net === n.id);
     const worst = grades.find((grade) => of.some((a) => a.severity === grade));
     return [...mark(worst ?? ''), worst ? `alarm, ${worst}` : 'alarm'];
   }
+  if (overview?.deaf) return ['?', 'warn', 'not known: the sidecar receives no messages of sources'];
   if (!n.sources_up) return ['◌', 'warn', 'no source is up'];
   if (n.sources_stale) return ['◐', 'warn', 'some sources are silent'];
   return ['●', 'good', 'well'];

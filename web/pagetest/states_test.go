@@ -114,7 +114,17 @@ func statesOfThePage() []state {
 		{id: "lost", grade: "bad", over: (*fake).close, end: func(f *fake) { f.start() }, grey: "all",
 			words: `The sidecar has not answered since ` + moments + ` \(.*\)\. The numbers shown are .* old\. This page tries again\. Check that pnagent serve runs at 127\.0\.0\.1:\d+\.`},
 		{id: "deaf", grade: "bad", grey: "all",
-			doc:   field("nats", map[string]any{"connected": false, "since": minuteAgo, "server": "tls://nats.example.org:4222", "reason": "maximum <b>connections</b> exceeded", "disconnects": 1}, "deaf", true),
+			doc: func(doc map[string]any) {
+				sources(1, 0, source("berlin", "unknown"))(doc)
+				field("nats", map[string]any{"connected": false, "since": minuteAgo, "server": "tls://nats.example.org:4222", "reason": "maximum <b>connections</b> exceeded", "disconnects": 1}, "deaf", true)(doc)
+			},
+			check: func(t *testing.T, b *browsertest.Tab) {
+				t.Helper()
+				b.Until(`document.querySelector('.row.source .mark').textContent === '?'`)
+				if got := browsertest.Eval[string](b, `[...document.querySelectorAll('.row .mark.good')].map((m) => m.parentElement.textContent).join()`); got != "" {
+					t.Errorf("while NATS is away, %s is shown as well", got)
+				}
+			},
 			words: `The sidecar has had no connection to NATS at tls://nats\.example\.org:4222 since ` + moments + ` \(1 m \d\d s\) and receives no engine: maximum <b>connections</b> exceeded\. The numbers shown are not current: they are the last known, and tokens grow older\. The sidecar tries again by itself\. Check that the NATS server runs\.`},
 		{id: "deaf", grade: "bad", grey: "all",
 			doc: field("nats", map[string]any{"connected": false, "since": minuteAgo, "reason": "connection refused"}, "deaf", true,

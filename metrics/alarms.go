@@ -80,12 +80,12 @@ func alarmCounterFamilies() []Family {
 	single := func(name, help string, value func(*alarm.Counters) uint64) Family {
 		return counter(name, help, func(s *scrape, c *alarm.Counters) { s.put(float64(value(c))) })
 	}
-	bySink := func(name, help string, value func(*alarm.SinkCounters) uint64) Family {
+	bySink := func(name, help string, put func(*scrape, *alarm.SinkCounters), labels ...string) Family {
 		return counter(name, help, func(s *scrape, c *alarm.Counters) {
 			for i := range c.Sinks {
-				s.put(float64(value(&c.Sinks[i])), pair("sink", c.Sinks[i].Name))
+				put(s, &c.Sinks[i])
 			}
-		}, "sink")
+		}, labels...)
 	}
 	return []Family{
 		{Name: PnagentAlarms, Type: Gauge, scope: ofSidecar, Help: "Active alarms; 0 if there are none. Only at /metrics, which has all of them, and absent while " + AlarmActive + " may lack some.",
@@ -113,9 +113,13 @@ func alarmCounterFamilies() []Family {
 				s.put(float64(c.Damaged.Notes), pair("file", "notes"))
 			}, "file"),
 		bySink(PnagentNotificationsSentTotal, "Notifications that a sink took.",
-			func(c *alarm.SinkCounters) uint64 { return c.Sent }),
-		bySink(PnagentNotificationsFailedTotal, "Notifications that a sink refused, was too slow for, or had no room for.",
-			func(c *alarm.SinkCounters) uint64 { return c.Failed }),
+			func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Sent), pair("sink", c.Name)) }, "sink"),
+		bySink(PnagentNotificationsFailedTotal, "Notifications that did not reach a sink, by reason: it did not answer in the time (unanswered), refused them, was not ready in the time (not_ready), could not be reached (network), too many waited for it (queue_full), or the sidecar ended before (stopped).",
+			func(s *scrape, c *alarm.SinkCounters) {
+				for why, n := range c.Failed {
+					s.put(float64(n), pair("sink", c.Name), pair("reason", alarm.Failure(why).String()))
+				}
+			}, "sink", "reason"),
 		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
 		{Name: PnagentNotificationsWaiting, Type: Gauge, scope: ofSidecar, Help: "Notifications that an alarm is over that wait, because too many were due at once.",

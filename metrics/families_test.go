@@ -96,7 +96,7 @@ pnagent_alarms_dropped_total counter
 pnagent_alarm_save_failures_total counter 
 pnagent_alarm_files_damaged_total counter file
 pnagent_notifications_sent_total counter sink
-pnagent_notifications_failed_total counter sink
+pnagent_notifications_failed_total counter sink,reason
 pnagent_notifications_suppressed_total counter 
 pnagent_notifications_waiting gauge 
 pnagent_alarms_unannounced gauge 

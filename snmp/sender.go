@@ -58,7 +58,11 @@ type SenderConfig struct {
 	// and may be lost.
 	Inform  bool
 	Timeout time.Duration // of an inform, up to a minute; 0 is DefaultTimeout
-	Retries int           // largest number of repetitions of an inform, 0 to 20
+	Retries int           // largest number of repetitions of an inform, 0 to 20, unless Keep is longer
+	// Keep is how long an inform without an acknowledgement is repeated, less often
+	// after Retries. The next one for the sink waits meanwhile, so that they stay in
+	// order.
+	Keep time.Duration
 	// UpTime returns sysUpTime.0 for notifications, in hundredths of a second;
 	// nil counts from NewSender.
 	UpTime func() uint32
@@ -139,6 +143,56 @@ func (s *Sender) Run(ctx context.Context) {
 	running.Wait()
 }
 
+// Delivery is a notification with what becomes of it.
+type Delivery struct {
+	Variables []smi.Variable // as of Notify
+	Alarm     uint32         // that it is about; 0 for none
+	Clears    bool           // the alarm is over
+	// Done is called once, from any goroutine: with nil if every sink got the
+	// notification (a trap was sent, an inform acknowledged), or with the error of the
+	// first one that did not, which has a Reason.
+	Done func(error)
+}
+
+// Deliver queues a notification for every sink and returns at once. If the queue of a
+// sink is full, a clear displaces a raise.
+func (s *Sender) Deliver(d Delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.encode(d.Variables)
+	if err != nil {
+		d.Done(err)
+		return
+	}
+	n.alarm, n.clears, n.outcome = d.Alarm, d.Clears, &settlement{left: len(s.sinks), done: d.Done}
+	for _, k := range s.sinks {
+		_ = k.offer(n) // the outcome has the error
+	}
+}
+
+// settlement joins what becomes of a notification at each sink.
+type settlement struct {
+	mu   sync.Mutex
+	left int
+	err  error
+	done func(error)
+}
+
+// at notes what became of the notification at one sink.
+func (o *settlement) at(err error) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	o.err = cmp.Or(o.err, err)
+	o.left--
+	last, err := o.left == 0, o.err
+	o.mu.Unlock()
+	if last {
+		o.done(err)
+	}
+}
+
 // Notify queues a notification for every sink and returns at once. The first
 // variable must be snmpTrapOID.0, before which Notify puts sysUpTime.0, or
 // sysUpTime.0 and then snmpTrapOID.0 (RFC 3416 section 4.2.6). It returns
@@ -178,6 +232,10 @@ func (s *Sender) Stats() []SinkStats {
 type notification struct {
 	id      int32
 	message []byte // of SNMPv2c; the PDU of one of SNMPv3, which each sink encrypts
+	alarm   uint32
+	clears  bool
+	queued  time.Time
+	outcome *settlement // nil if the sender of the notification does not ask
 }
 
 // encode encodes a notification. The request id is random, so that only a host

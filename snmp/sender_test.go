@@ -181,7 +181,7 @@ func BenchmarkNotify(b *testing.B) {
 					b.Fatal(err)
 				}
 				for _, k := range s.sinks {
-					<-k.queue
+					k.queue.Take()
 				}
 			}
 		})

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/outbox"
 )
 
 // dialAgainAfter bounds the use of a socket, since a sink's name may have moved to another address.
@@ -31,10 +33,11 @@ type sink struct {
 	inform    bool
 	timeout   time.Duration
 	retries   int
+	keep      time.Duration
 	log       *slog.Logger
 	dial      dialFunc
 	counters  sinkCounters
-	queue     chan notification
+	queue     *outbox.Queue[notification]
 
 	mu      sync.Mutex // orders offer before stop
 	stopped bool
@@ -49,8 +52,8 @@ type sink struct {
 
 func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
 	return &sink{address: address, community: []byte(cfg.Community), secure: newSecureSink(cfg.User, cfg.Engine), inform: cfg.Inform, timeout: cfg.Timeout,
-		retries: cfg.Retries, log: cfg.Log.With("sink", address), dial: dial,
-		queue: make(chan notification, MaxQueue), packet: make([]byte, maxAck)}
+		retries: cfg.Retries, keep: cfg.Keep, log: cfg.Log.With("sink", address), dial: dial,
+		queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
 }
 
 func (k *sink) stats() SinkStats { return k.counters.read(k.address) }
@@ -60,29 +63,41 @@ func (k *sink) offer(n notification) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.stopped {
-		k.counters.lost[lostStopped].Add(1)
+		k.lost(n, lostStopped, ErrStopped)
 		return ErrStopped
 	}
+	n.queued = time.Now()
 	k.counters.queued.Add(1)
-	select {
-	case k.queue <- n:
-		return nil
-	default:
+	var err error
+	for _, d := range k.queue.Put(n, n.alarm, n.clears) {
+		if d.id == n.id {
+			err = ErrQueueFull
+		}
 		k.counters.queued.Add(-1)
-		k.counters.lost[lostQueueFull].Add(1)
-		return ErrQueueFull
+		k.lost(d, lostQueueFull, ErrQueueFull)
 	}
+	return err
+}
+
+// lost counts a notification that the sink does not get.
+func (k *sink) lost(n notification, why loss, err error) {
+	k.counters.lost[why].Add(1)
+	n.outcome.at(&lossError{k.address, why, err})
 }
 
 // run sends the queue until ctx ends.
 func (k *sink) run(ctx context.Context) {
 	defer k.stop()
 	for ctx.Err() == nil {
+		n, ok := k.queue.Take()
+		if ok {
+			why, err := k.deliver(ctx, n)
+			k.finish(ctx, n, why, err)
+			continue
+		}
 		select {
 		case <-ctx.Done():
-		case n := <-k.queue:
-			why, err := k.deliver(ctx, n)
-			k.finish(ctx, why, err)
+		case <-k.queue.Ready():
 		}
 	}
 }
@@ -93,33 +108,43 @@ func (k *sink) stop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.stopped = true
-	for len(k.queue) > 0 {
-		<-k.queue
+	for n, ok := k.queue.Take(); ok; n, ok = k.queue.Take() {
 		k.counters.queued.Add(-1)
-		k.counters.lost[lostStopped].Add(1)
+		k.lost(n, lostStopped, ErrStopped)
 	}
 }
 
-// finish counts the result of a notification. It logs when the sink stops
-// working and when it works again, not each notification.
-func (k *sink) finish(ctx context.Context, why loss, err error) {
+// finish counts the result of a notification.
+func (k *sink) finish(ctx context.Context, n notification, why loss, err error) {
 	if why != noLoss && ctx.Err() != nil {
 		why = lostStopped
 	}
 	switch {
 	case why != noLoss:
-		k.counters.lost[why].Add(1)
+		k.lost(n, why, err)
 	case k.inform:
 		k.counters.acknowledged.Add(1)
+		fallthrough
+	default:
+		n.outcome.at(nil)
 	}
 	k.counters.queued.Add(-1)
-	if failing := why != noLoss; failing != k.failing && why != lostStopped {
-		k.failing = failing
-		if failing {
-			k.log.Warn("SNMP notifications do not reach the sink; more are only counted", "reason", why.String(), "err", err)
-		} else {
-			k.log.Info("SNMP notifications reach the sink again")
-		}
+	if why != lostStopped {
+		k.works(why, err)
+	}
+}
+
+// works logs when the sink stops working and when it works again, not each notification.
+func (k *sink) works(why loss, err error) {
+	failing := why != noLoss
+	if failing == k.failing {
+		return
+	}
+	k.failing = failing
+	if failing {
+		k.log.Warn("SNMP notifications do not reach the sink; more are only counted", "reason", why.String(), "err", err)
+	} else {
+		k.log.Info("SNMP notifications reach the sink again")
 	}
 }
 
@@ -136,8 +161,12 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 		return noLoss, nil
 	}
 	why, cause := lostNetwork, error(nil)
-	for try := range 1 + k.retries {
+	for try := 0; try == 0 || try <= k.retries || time.Since(n.queued) < k.keep; try++ {
 		deadline := time.Now().Add(k.timeout)
+		if try > k.retries { // it is away for longer
+			deadline = deadline.Add(4 * k.timeout)
+			k.works(why, cause)
+		}
 		answer, sent, err := k.ask(ctx, n, deadline)
 		if sent && try > 0 {
 			k.counters.retried.Add(1)
@@ -152,9 +181,9 @@ func (k *sink) deliver(ctx context.Context, n notification) (loss, error) {
 		if !wait(ctx, deadline) {
 			break
 		}
-	}
-	if k.secure != nil {
-		k.secure.forget()
+		if k.secure != nil && try >= k.retries {
+			k.secure.forget()
+		}
 	}
 	return why, cause
 }

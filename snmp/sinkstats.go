@@ -2,7 +2,10 @@
 
 package snmp
 
-import "sync/atomic"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // loss is why a sink did not get a notification, if known.
 type loss uint8
@@ -21,6 +24,19 @@ const (
 func (l loss) String() string {
 	return [...]string{"", "queue_full", "stopped", "network", "unanswered", "refused"}[l]
 }
+
+// lossError is the error of a notification that a sink did not get.
+type lossError struct {
+	sink string
+	why  loss
+	err  error
+}
+
+func (e *lossError) Error() string { return fmt.Sprintf("notify %s: %s: %v", e.sink, e.why, e.err) }
+func (e *lossError) Unwrap() error { return e.err }
+
+// Reason returns the key of SinkStats.Lost.
+func (e *lossError) Reason() string { return e.why.String() }
 
 // SinkStats counts what a Sender did for one sink.
 //

@@ -24,13 +24,14 @@ type alarmFlags struct {
 	State   string    `name:"alarm-state" type:"path" placeholder:"FILE" help:"File that keeps active alarms over restarts; each sidecar needs its own. Default: alarms.state in --mib-dir."`
 	Sinks   []string  `name:"snmp.trap-sink" placeholder:"ADDR" help:"Address to send traps to when alarms are raised and cleared, host:port; may be given again. They are SNMPv2c with the community of --snmp.community-file, or SNMPv3 with --snmp.trap-user, which --snmp.users-file needs unless a community is set."`
 	User    string    `name:"snmp.trap-user" placeholder:"NAME" help:"User of --snmp.users-file for notifications to the trap sinks, which are SNMPv3 then instead of SNMPv2c. See docs/snmpv3.md."`
-	Inform  bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps."`
+	Inform  bool      `name:"snmp.inform" help:"Send informs to the trap sinks, which they acknowledge, instead of traps. One without an acknowledgement is repeated for 10 minutes."`
 }
 
 // stateName is what the state file is called beside the lock.
 const stateName = "alarms.state"
 
-// informRetries and the sender's default time-out give a sink 12 seconds.
+// informRetries and the sender's default time-out give a sink 12 seconds, before an inform
+// is repeated less often.
 const informRetries = 5
 
 // fill takes the rules, and reads the file of them that the flags name.
@@ -68,7 +69,7 @@ func (s *sidecar) openTraps() (err error) {
 		return usageError{errors.New("--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file")}
 	}
 	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, User: user, Engine: s.engine,
-		Inform: s.cfg.alarms.Inform, Retries: informRetries, Log: s.cfg.log}
+		Inform: s.cfg.alarms.Inform, Retries: informRetries, Keep: alarm.KeepUnsent, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}
@@ -96,10 +97,10 @@ func (s *sidecar) trapUser() (*snmp.User, error) {
 func (s *sidecar) openAlarms() {
 	var sinks []alarm.Sink
 	if s.subagent != nil {
-		sinks = append(sinks, s.sink("agentx", s.subagent.Notify))
+		sinks = append(sinks, alarm.Sink{Name: "agentx", Send: s.notifyMaster, Keep: alarm.KeepUnsent})
 	}
 	if s.sender != nil {
-		sinks = append(sinks, s.sink("snmp", s.sender.Notify))
+		sinks = append(sinks, alarm.Sink{Name: "snmp", Deliver: s.notifySinks})
 	}
 	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.flags.ForgetAfter,
 		StateFile: s.cfg.alarms.State, NotesFile: s.cfg.alarms.notesFile(), History: s.cfg.alarms.History, Sinks: sinks, Log: s.cfg.log}
@@ -110,21 +111,37 @@ func (s *sidecar) openAlarms() {
 	s.watcher = alarm.New(cfg)
 }
 
-// sink sends notifications as variables. While there is no AgentX session they
-// wait for one.
-func (s *sidecar) sink(name string, send func(context.Context, []smi.Variable) error) alarm.Sink {
-	return alarm.Sink{Name: name, Send: func(ctx context.Context, n alarm.Notification) error {
-		variables := s.builder.Suppressed(n.Suppressed)
-		if n.Suppressed == 0 {
-			var err error
-			if variables, err = s.builder.Notification(n.Alarm, n.Raise); err != nil {
-				return err
-			}
-		}
-		err := send(ctx, variables)
-		if errors.Is(err, agentx.ErrNotConnected) {
-			return fmt.Errorf("%w: %w", alarm.ErrNotReady, err)
-		}
-		return err
-	}}
+// variables returns a notification as SNMP has it.
+func (s *sidecar) variables(n *alarm.Notification) ([]smi.Variable, error) {
+	if n.Suppressed != 0 {
+		return s.builder.Suppressed(n.Suppressed), nil
+	}
+	return s.builder.Notification(n.Alarm, n.Raise)
+}
+
+// notifyMaster sends a notification through AgentX. While there is no session it waits for
+// one.
+func (s *sidecar) notifyMaster(ctx context.Context, n alarm.Notification) error {
+	variables, err := s.variables(&n)
+	if err == nil {
+		err = s.subagent.Notify(ctx, variables)
+	}
+	if errors.Is(err, agentx.ErrNotConnected) {
+		return fmt.Errorf("%w: %w", alarm.ErrNotReady, err)
+	}
+	return err
+}
+
+// notifySinks sends a notification to the trap sinks.
+func (s *sidecar) notifySinks(n alarm.Notification, done func(error)) {
+	variables, err := s.variables(&n)
+	if err != nil {
+		done(err)
+		return
+	}
+	about := snmp.Delivery{Variables: variables, Done: done}
+	if n.Suppressed == 0 {
+		about.Alarm, about.Clears = n.Alarm.Index, !n.Raise
+	}
+	s.sender.Deliver(about)
 }

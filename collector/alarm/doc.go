@@ -43,8 +43,9 @@
 //
 // A token bucket of 50, refilled with 10 a second, limits notifications but not alarms. It
 // suppresses raises, and makes clears wait: a raise that was sent gets its clear. One
-// notification reports how many were suppressed. Each sink has a queue and a time-out; what
-// does not fit or fails is counted.
+// notification reports how many were suppressed. Each sink has a queue, in which notifications
+// wait for [KeepUnsent] while it is away, in order. What does not fit or fails is counted by
+// reason.
 //
 // # Notes
 //

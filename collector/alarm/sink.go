@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"sync/atomic"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/outbox"
 )
 
 // ErrNotReady is wrapped by the error of a sink that cannot send yet, such as while it
@@ -16,54 +18,126 @@ import (
 var ErrNotReady = errors.New("not ready to send notifications")
 
 const (
-	// queueLength is more than the limiter passes in ten seconds.
-	queueLength = 256
+	// queueLength is more than the limiter passes in KeepUnsent.
+	queueLength = 8192
 	// defaultTimeout is the time-out of a Sink without one.
 	defaultTimeout = 10 * time.Second
 	// retryAfter is the time between two attempts with a sink that is not ready.
 	retryAfter = 250 * time.Millisecond
 )
 
+// KeepUnsent is how long a notification may wait for a sink that is away.
+const KeepUnsent = 10 * time.Minute
+
 // Sink is a receiver of notifications.
 type Sink struct {
 	Name    string // for logs and metrics
 	Send    func(context.Context, Notification) error
-	Timeout time.Duration // for one notification; 0 is ten seconds
+	Timeout time.Duration // for one notification that the sink is ready for; 0 is ten seconds
+	Keep    time.Duration // how long notifications wait for a sink that is not ready; 0 is Timeout
+
+	// Deliver replaces Send for a sink with a queue of its own. It returns at once, and
+	// calls done once, from any goroutine. The error has a method Reason, which returns
+	// one of Failures as a text.
+	Deliver func(n Notification, done func(error))
 }
+
+// Failure is why a notification did not reach a sink.
+type Failure uint8
+
+// The failures. Unanswered: within the time there was no acknowledgement, or no end of a
+// call. NotReady: the sink was not ready in the time. Stopped: the process ended before.
+const (
+	Unanswered Failure = iota
+	Refused
+	NotReady
+	Network
+	QueueFull
+	Stopped
+	failures
+)
+
+// String returns the failure as a label of a metric.
+func (f Failure) String() string {
+	return [...]string{"unanswered", "refused", "not_ready", "network", "queue_full", "stopped"}[f]
+}
+
+// failureOf returns the failure of an error.
+func failureOf(err error) Failure {
+	var known interface{ Reason() string }
+	if errors.As(err, &known) {
+		for f := range failures {
+			if f.String() == known.Reason() {
+				return f
+			}
+		}
+	}
+	switch {
+	case errors.Is(err, ErrNotReady):
+		return NotReady
+	case errors.Is(err, context.DeadlineExceeded):
+		return Unanswered
+	}
+	return Refused
+}
+
+// Failures count notifications by Failure.
+type Failures [failures]uint64
 
 // SinkCounters count the notifications for one sink.
 type SinkCounters struct {
-	Name         string
-	Sent, Failed uint64 // Failed: the sink returned an error or timed out, or the queue was full
+	Name   string
+	Sent   uint64
+	Failed Failures
 }
 
 // delivery is a notification for a sink. done is called once it was sent or has failed,
 // but not if the end of the process interrupts it.
 type delivery struct {
 	Notification
-	done func()
+	done   func()
+	queued time.Time
 }
 
 // sender sends to one sink, so that a slow sink delays no other.
 type sender struct {
-	sink         Sink
-	log          *slog.Logger
-	queue        chan delivery
-	sent, failed atomic.Uint64
-	lastErr      string // used by run only
+	sink    Sink
+	log     *slog.Logger
+	queue   *outbox.Queue[delivery]
+	sent    atomic.Uint64
+	failed  [failures]atomic.Uint64
+	lastErr string // used by run only
 }
 
 func newSender(s Sink, log *slog.Logger) *sender {
 	s.Timeout = cmp.Or(max(s.Timeout, 0), defaultTimeout)
-	return &sender{sink: s, log: log.With("sink", s.Name), queue: make(chan delivery, queueLength)}
+	s.Keep = max(s.Keep, s.Timeout)
+	return &sender{sink: s, log: log.With("sink", s.Name), queue: outbox.New[delivery](queueLength)}
 }
 
 // enqueue queues a notification, or counts it as failed. It never waits.
 func (m *sender) enqueue(n delivery) {
-	select {
-	case m.queue <- n:
-	default:
-		m.failed.Add(1)
+	if m.sink.Deliver != nil {
+		m.sink.Deliver(n.Notification, func(err error) { m.settle(n, err) })
+		return
+	}
+	n.queued = time.Now()
+	for _, d := range m.queue.Put(n, n.Alarm.Index, n.Suppressed == 0 && !n.Raise) {
+		m.failed[QueueFull].Add(1)
+		d.done()
+	}
+}
+
+// settle counts what became of a notification.
+func (m *sender) settle(n delivery, err error) {
+	if err == nil {
+		m.sent.Add(1)
+		n.done()
+		return
+	}
+	why := failureOf(err)
+	m.failed[why].Add(1)
+	if why != Stopped {
 		n.done()
 	}
 }
@@ -71,34 +145,42 @@ func (m *sender) enqueue(n delivery) {
 // run sends queued notifications until ctx ends. Those still queued have failed.
 func (m *sender) run(ctx context.Context) {
 	for {
-		select {
-		case n := <-m.queue:
-			if m.send(ctx, n.Notification); ctx.Err() == nil {
-				n.done()
+		n, ok := m.queue.Take()
+		if !ok {
+			select {
+			case <-m.queue.Ready():
+				continue
+			case <-ctx.Done():
+				return
 			}
-		case <-ctx.Done():
-			m.failed.Add(uint64(len(m.queue)))
+		}
+		err := m.send(ctx, &n)
+		if err != nil && ctx.Err() != nil {
+			m.failed[Stopped].Add(1 + uint64(m.queue.Len()))
 			return
 		}
+		m.settle(n, err)
 	}
 }
 
-func (m *sender) send(ctx context.Context, n Notification) {
-	ctx, cancel := context.WithTimeout(ctx, m.sink.Timeout)
-	defer cancel()
-	err := m.sink.Send(ctx, n)
-	for errors.Is(err, ErrNotReady) && wait(ctx) {
-		err = m.sink.Send(ctx, n)
-	}
-	if err == nil {
-		m.sent.Add(1)
-		m.lastErr = ""
-		return
-	}
-	m.failed.Add(1)
-	if err.Error() != m.lastErr { // log a sink that is down once, not with every alarm
-		m.lastErr = err.Error()
-		m.log.Warn("cannot send a notification", "err", err)
+// send sends a notification. While the sink is not ready it tries again.
+func (m *sender) send(ctx context.Context, n *delivery) error {
+	for {
+		attempt, cancel := context.WithTimeout(ctx, m.sink.Timeout)
+		err := m.sink.Send(attempt, n.Notification)
+		cancel()
+		waited := time.Since(n.queued)
+		again := errors.Is(err, ErrNotReady) && waited < m.sink.Keep
+		switch {
+		case err == nil:
+			m.lastErr = ""
+		case (!again || waited >= m.sink.Timeout) && ctx.Err() == nil && err.Error() != m.lastErr: // log a sink that is down once, not with every alarm
+			m.lastErr = err.Error()
+			m.log.Warn("cannot send a notification", "err", err)
+		}
+		if !again || !wait(ctx) {
+			return err
+		}
 	}
 }
 
@@ -113,5 +195,9 @@ func wait(ctx context.Context) bool {
 }
 
 func (m *sender) counters() SinkCounters {
-	return SinkCounters{Name: m.sink.Name, Sent: m.sent.Load(), Failed: m.failed.Load()}
+	c := SinkCounters{Name: m.sink.Name, Sent: m.sent.Load()}
+	for why := range m.failed {
+		c.Failed[why] = m.failed[why].Load()
+	}
+	return c
 }

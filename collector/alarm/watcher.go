@@ -267,7 +267,7 @@ func (w *Watcher) send(n Notification) {
 		}
 	}
 	for _, s := range w.senders {
-		s.enqueue(delivery{n, done})
+		s.enqueue(delivery{Notification: n, done: done})
 	}
 	if len(w.senders) == 0 {
 		done()

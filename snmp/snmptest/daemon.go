@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/pausetest"
 )
 
 const (
@@ -116,6 +117,29 @@ func (d *daemon) Stop() { d.end(syscall.SIGTERM) }
 
 // Kill ends the daemon at once.
 func (d *daemon) Kill() { d.end(syscall.SIGKILL) }
+
+// Pause stops the daemon as if it hung, until Resume.
+func (d *daemon) Pause(tb testing.TB) {
+	tb.Helper()
+	pausetest.Stop(tb, d.running(tb))
+}
+
+// Resume resumes a paused daemon.
+func (d *daemon) Resume(tb testing.TB) {
+	tb.Helper()
+	pausetest.Resume(tb, d.running(tb))
+}
+
+// running returns the daemon's process, and fails the test without one.
+func (d *daemon) running(tb testing.TB) *os.Process {
+	tb.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.cmd == nil {
+		tb.Fatalf("%s does not run", d.name)
+	}
+	return d.cmd.Process
+}
 
 // end sends signal and waits; what does not end by itself is killed.
 func (d *daemon) end(signal os.Signal) {

@@ -4,11 +4,9 @@ package snmptest
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/pnagent/pnagent/internal/pausetest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
@@ -64,29 +62,6 @@ func (s *Snmpd) Start(tb testing.TB) {
 		_, err := s.Run(ctx, "snmpget", []string{"-t", "0.1", "-r", "0"}, "1.3.6.1.2.1.1.3.0")
 		return err
 	})
-}
-
-// Pause stops the daemon as if it hung, until Resume.
-func (s *Snmpd) Pause(tb testing.TB) {
-	tb.Helper()
-	pausetest.Stop(tb, s.running(tb))
-}
-
-// Resume resumes a paused daemon.
-func (s *Snmpd) Resume(tb testing.TB) {
-	tb.Helper()
-	pausetest.Resume(tb, s.running(tb))
-}
-
-// running returns the daemon's process, and fails the test without one.
-func (s *Snmpd) running(tb testing.TB) *os.Process {
-	tb.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cmd == nil {
-		tb.Fatal("snmpd does not run")
-	}
-	return s.cmd.Process
 }
 
 // Pid returns the daemon's process id, or 0 while it does not run.

@@ -45,6 +45,12 @@ func StartTrapd(tb testing.TB, lines ...string) *Snmptrapd {
 	return d
 }
 
+// Pause stops the daemon as if it hung, until Resume.
+func (d *Snmptrapd) Pause(tb testing.TB) { tb.Helper(); d.daemon.Pause(tb) }
+
+// Resume resumes a paused daemon.
+func (d *Snmptrapd) Resume(tb testing.TB) { tb.Helper(); d.daemon.Resume(tb) }
+
 // Wait waits until at least n notifications have come and gives all that have.
 func (d *Snmptrapd) Wait(tb testing.TB, n int) (got []Notification) {
 	tb.Helper()

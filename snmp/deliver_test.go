@@ -125,7 +125,7 @@ func TestEachDeliveryIsReportedOnce(t *testing.T) {
 	}
 }
 
-// snmptrapd that hangs, longer than an inform is repeated without Keep, and goes on: it has
+// snmptrapd that hangs, longer than an inform is repeated without Keep, and continues: it has
 // every raise, and each before its clear.
 func TestSnmptrapdThatHungHasEveryInform(t *testing.T) {
 	sink := snmptest.StartTrapd(t)

@@ -105,7 +105,7 @@ func TestClearsThatWaitLeaveRoomForRaises(t *testing.T) {
 	if sent[true] != 20 || s.suppressed != 0 {
 		t.Errorf("%d raises were sent, %d suppressed; want 20", sent[true], s.suppressed)
 	}
-	for range 100 { // a storm of raises does not hold back the clears for ever, nor do they hold back the raises
+	for range 100 { // a storm of raises does not hold back the clears forever, nor do they hold back the raises
 		at += 1e6
 		for _, n := range s.pass(raises(30), at) {
 			if n.Suppressed == 0 {

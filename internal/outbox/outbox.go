@@ -22,7 +22,7 @@ type item[T any] struct {
 	clears bool
 }
 
-// New returns a Queue of at most so many notifications.
+// New returns a Queue of a fixed number of notifications.
 func New[T any](most int) *Queue[T] { return &Queue[T]{most: most, ready: make(chan struct{}, 1)} }
 
 // Put appends a notification about an alarm (0 for none), and returns those that have no room.

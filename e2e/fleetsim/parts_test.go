@@ -254,7 +254,7 @@ func TestProcessesOfASmallFleetShowTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := runStage(ctx, stageConfig{kind: both, sources: 51, below: 4, interval: 200 * time.Millisecond, churn: 0.01, warmUp: time.Second, measure: 4 * time.Second,
+	out, err := runStage(ctx, stageConfig{kind: both, sources: 51, below: 4, interval: 200 * time.Millisecond, churn: 0.01, warmUp: time.Second, measure: 4 * time.Second, silence: time.Second,
 		program: program, processor: -1, stateDir: t.TempDir(), progress: t.Logf})
 	if err != nil {
 		t.Fatal(err)
@@ -265,6 +265,9 @@ func TestProcessesOfASmallFleetShowTheSame(t *testing.T) {
 	}
 	if out.Same == nil || !*out.Same || len(out.Sidecars) != 6 || out.Messages == 0 {
 		t.Errorf("got %+v; want the same of 6 sidecars", out)
+	}
+	if quiet := out.Sidecars[0].Silent; quiet == nil || quiet.Alarms < 50 || quiet.RSS == 0 {
+		t.Errorf("while the fleet is silent there is %+v; want an alarm of each source, and what that costs", quiet)
 	}
 	for i := range 2 {
 		p := &out.Sidecars[i]

@@ -89,6 +89,21 @@ func (r *report) readings() table {
 	return t
 }
 
+// silences returns the table of what it costs to have a fleet that is silent; nil if that was
+// not measured.
+func (r *report) silences() (t table) {
+	for s, p := range r.sidecars() {
+		if p.Silent == nil {
+			continue
+		}
+		if t == nil {
+			t = table{{"set-up", "sources, all silent", "sidecar", "active alarms", "CPU", "memory"}}
+		}
+		t = append(t, []string{s.Kind, count(float64(s.Sources)), p.Name, count(float64(p.Silent.Alarms)), percent(p.Silent.CPU), mebibytes(p.Silent.RSS)})
+	}
+	return t
+}
+
 // fleets returns the table of what the fleet itself did.
 func (r *report) fleets() table {
 	t := table{{"set-up", "sources", "bytes a message", "full", "fleet and NATS, CPU", "late at most", "restarts", "silences", "load before"}}
@@ -117,7 +132,10 @@ func viewOf(p *sidecarOutcome, s *outcome) string {
 // text writes aligned tables.
 func (r *report) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n", r.Machine)
-	for _, t := range []table{r.measurements(), r.readings(), r.fleets(), r.stages()} {
+	for _, t := range []table{r.measurements(), r.readings(), r.silences(), r.fleets(), r.stages()} {
+		if t == nil {
+			continue
+		}
 		fmt.Fprintln(w)
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		for _, row := range t {
@@ -139,7 +157,10 @@ func (r *report) text(w io.Writer) error {
 func (r *report) markdown(w io.Writer) error {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "`%s` on %s:\n", strings.TrimSpace(r.Command), r.Machine)
-	for _, t := range []table{r.measurements(), r.readings(), r.fleets()} {
+	for _, t := range []table{r.measurements(), r.readings(), r.silences(), r.fleets()} {
+		if t == nil {
+			continue
+		}
 		fmt.Fprintln(&out)
 		t.markdown(&out)
 	}

@@ -60,7 +60,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.stage.natsURL, "nats", "", "NATS server to use; default: one in this process, which divides subjects into shares")
 	f.StringVar(&o.stage.program, "pnagent", "", "pnagent to run; default: built from this checkout")
 	f.IntVar(&o.stage.processor, "processor", runtime.NumCPU()-1, "processor to pin the one sidecar to, with taskset; negative for none")
-	f.StringVar(&o.stage.stateDir, "state-dir", "", "where the sidecars below the root keep their state; default: a temporary directory")
+	f.StringVar(&o.stage.stateDir, "state-dir", "", "where the sidecars keep their state; default: a temporary directory")
+	f.DurationVar(&o.stage.silence, "silence", 0, "how long to measure while the whole fleet is silent, after the comparison; 0 for not")
+	f.BoolVar(&o.stage.memory, "memory", false, "measure sidecars that keep nothing on a disk, as with an empty --mib-dir; those below a root keep their counters")
 	f.BoolVar(&o.json, "json", false, "print JSON")
 	f.BoolVar(&o.markdown, "markdown", false, "print the tables of docs/scale.md")
 	if err := f.Parse(args); err != nil {
@@ -78,7 +80,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			o.sizes = append(o.sizes, n)
 		}
 	}
-	if c := &o.stage; o.tree == 1 || o.both == 1 || o.tree < 0 || o.both < 0 || c.below < 1 || c.interval <= 0 || c.warmUp < 0 || c.measure <= 0 {
+	if c := &o.stage; o.tree == 1 || o.both == 1 || o.tree < 0 || o.both < 0 || c.below < 1 || c.interval <= 0 || c.warmUp < 0 || c.silence < 0 || c.measure <= 0 {
 		return o, errors.New("expected 0 or at least 2 for --tree and --both, and more than 0 for --below, --interval and --measure")
 	}
 	return o, nil

@@ -38,15 +38,16 @@ type sidecar struct {
 // sidecars starts processes of one program.
 type sidecars struct {
 	program string
-	dir     string // for definitions, state, and as working directory
+	dir     string // for definitions, and as working directory
+	state   string // for what sidecars keep on a disk; "" keeps nothing
 	natsURL string
 	taskset string // "" if not installed
 	nets    []string
 }
 
 // newSidecars writes the nets' definitions and finds taskset.
-func newSidecars(program, dir, natsURL string, nets ...definition) (*sidecars, error) {
-	s := &sidecars{program: program, dir: dir, natsURL: natsURL}
+func newSidecars(program, dir, state, natsURL string, nets ...definition) (*sidecars, error) {
+	s := &sidecars{program: program, dir: dir, state: state, natsURL: natsURL}
 	for _, n := range nets {
 		file := filepath.Join(dir, n.id+".pnml")
 		if err := os.WriteFile(file, n.pnml, 0o600); err != nil {
@@ -65,8 +66,14 @@ func (s *sidecars) start(ctx context.Context, name string, processor int, flags 
 	if err != nil {
 		return nil, err
 	}
+	kept := ""
+	if s.state != "" {
+		if kept, err = os.MkdirTemp(s.state, "fleetsim-"+name+"-"); err != nil {
+			return nil, err
+		}
+	}
 	args := []string{s.program, "serve", "--nats", s.natsURL, "--web.listen-address", "127.0.0.1:0", "--snmp", snmp,
-		"--mib-dir", "", "--from-zero", "--log.format", "json"}
+		"--mib-dir", kept, "--from-zero", "--log.format", "json"}
 	args = append(append(args, flags...), s.nets...)
 	if processor >= 0 && s.taskset != "" {
 		args = append([]string{s.taskset, "--cpu-list", strconv.Itoa(processor)}, args...)
@@ -91,6 +98,9 @@ func (s *sidecars) start(ctx context.Context, name string, processor int, flags 
 			p.read(lines.Text())
 		}
 		_ = p.cmd.Wait() // its log is the result, not its exit status
+		if kept != "" {
+			_ = os.RemoveAll(kept)
+		}
 	}()
 	select {
 	case <-p.ready:

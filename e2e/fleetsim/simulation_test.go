@@ -40,6 +40,7 @@ type fleet struct {
 	asked   []atomic.Bool // by source: whether a collector asked for a full message
 	byName  map[string]int
 	stopped atomic.Bool
+	silent  atomic.Bool   // as if the network to all sources was cut, once they are stopped
 	hellos  chan struct{} // one value for each collector that subscribed
 
 	counts counts
@@ -235,6 +236,9 @@ func (f *fleet) due(turn, source int) time.Duration {
 func (g *group) turn(s *source, i int, stopped bool) error {
 	f, now := g.fleet, time.Now().UnixMicro()
 	full := f.asked[g.index[i]].Swap(false)
+	if f.silent.Load() {
+		return nil
+	}
 	if stopped {
 		return g.publish(s, now, full || g.final == 0)
 	}

@@ -3,8 +3,8 @@
 package fleetsim
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,10 +35,12 @@ type stageConfig struct {
 	churn     float64
 	warmUp    time.Duration
 	measure   time.Duration
-	natsURL   string // "" for a server in this process
-	program   string // pnagent
-	processor int    // that the flat sidecar is pinned to; negative for none
-	stateDir  string // of the sidecars below; "" for a directory of the stage
+	natsURL   string        // "" for a server in this process
+	program   string        // pnagent
+	processor int           // that the flat sidecar is pinned to; negative for none
+	stateDir  string        // of the sidecars; "" for a directory of the stage
+	silence   time.Duration // how long sidecars are measured while the whole fleet is silent; 0 for not
+	memory    bool          // sidecars that stand alone keep nothing on a disk
 	progress  func(format string, args ...any)
 }
 
@@ -88,6 +90,7 @@ type sidecarOutcome struct {
 	View     reading  `json:"view"`
 	Walk     reading  `json:"walk"`
 	Received received `json:"received"`
+	Silent   *silent  `json:"silent,omitempty"`   // nil if that was not measured
 	True     *bool    `json:"true,omitempty"`     // whether it showed the truth; nil for a sidecar below the root
 	Warnings []string `json:"warnings,omitempty"` // and errors
 }
@@ -129,8 +132,12 @@ func runStage(ctx context.Context, cfg stageConfig) (out *outcome, err error) {
 }
 
 func (s *stage) start(ctx context.Context) (err error) {
-	if s.starter, err = newSidecars(s.program, s.dir, s.natsURL, s.probe.net, s.fleet.net); err != nil {
+	state := cmp.Or(s.stateDir, s.dir)
+	if s.starter, err = newSidecars(s.program, s.dir, state, s.natsURL, s.probe.net, s.fleet.net); err != nil {
 		return err
+	}
+	if s.memory {
+		s.starter.state = ""
 	}
 	if s.kind != treeOnly {
 		if s.flat, err = s.starter.start(ctx, "flat", s.processor); err != nil {
@@ -143,24 +150,14 @@ func (s *stage) start(ctx context.Context) (err error) {
 	if s.root, err = s.starter.start(ctx, "root", -1, "--nats.prefix", "petrinet.root"); err != nil {
 		return err
 	}
-	state := s.stateDir
-	if state == "" {
-		state = s.dir
-	}
+	s.starter.state = state // a sidecar below another one must keep its counters
 	for i := 1; i <= s.below; i++ {
-		dir, err := os.MkdirTemp(state, "fleetsim-up-")
+		child, err := s.starter.start(ctx, fmt.Sprint("below-", i), -1, "--share", fmt.Sprintf("%d/%d", i, s.below),
+			"--up", "petrinet.root", "--up.source", fmt.Sprint("below-", i))
 		if err != nil {
 			return err
 		}
-		child, err := s.starter.start(ctx, fmt.Sprint("below-", i), -1, "--share", fmt.Sprintf("%d/%d", i, s.below),
-			"--up", "petrinet.root", "--up.source", fmt.Sprint("below-", i), "--state-dir", dir)
-		if err != nil {
-			return errors.Join(err, os.RemoveAll(dir))
-		}
 		s.children = append(s.children, child)
-		if s.stateDir != "" {
-			go func() { <-child.done; _ = os.RemoveAll(dir) }()
-		}
 	}
 	return nil
 }
@@ -206,7 +203,7 @@ func (s *stage) run(ctx context.Context, out *outcome) error {
 		if !waits(running, s.warmUp) {
 			return running.Err()
 		}
-		for _, step := range []func(context.Context, *outcome) error{s.window, s.readAll, s.compare} {
+		for _, step := range []func(context.Context, *outcome) error{s.window, s.readAll, s.compare, s.quiet} {
 			if err := step(running, out); err != nil {
 				return err
 			}
@@ -354,6 +351,61 @@ func (s *stage) compare(ctx context.Context, out *outcome) error {
 			return err
 		}
 		o.RSSTop, o.Warnings = u.rssTop, p.warnings()
+	}
+	return nil
+}
+
+// silent is what a sidecar uses while its fleet is silent, and nothing but the probe reads.
+type silent struct {
+	Alarms int     `json:"alarms"` // that are active
+	CPU    float64 `json:"cpu"`
+	RSS    int64   `json:"rss_bytes"`
+}
+
+// quiet makes the whole fleet silent, and measures once there are as many alarms as the sidecars
+// will have.
+func (s *stage) quiet(ctx context.Context, out *outcome) error {
+	if s.silence == 0 {
+		return nil
+	}
+	s.progress("%s, %d sources: all fall silent", s.kind, s.sources)
+	s.fleet.silent.Store(true)
+	tops, want := s.tops(), s.sources-1
+	if s.kind == treeOnly {
+		want = 0 // the sources of a root are the sidecars below, which publish
+	}
+	for i, p := range tops {
+		o := &silent{}
+		_, err := settled(ctx, func() (missing []string, err error) {
+			body, err := p.get(ctx, "/metrics")
+			if o.Alarms = strings.Count(string(body), "\npetrinet_alarm_active{"); p == s.flat && o.Alarms < want {
+				missing = append(missing, fmt.Sprintf("%d alarms", o.Alarms))
+			}
+			return missing, err
+		})
+		if err != nil {
+			return err
+		}
+		out.Sidecars[i].Silent = o
+	}
+	s.progress("%s, %d sources: measures the silence for %v", s.kind, s.sources, s.silence)
+	before := make([]used, len(tops))
+	for i, p := range tops {
+		var err error
+		if before[i], err = p.used(); err != nil {
+			return err
+		}
+	}
+	if !waits(ctx, s.silence) {
+		return ctx.Err()
+	}
+	for i, p := range tops {
+		after, err := p.used()
+		if err != nil {
+			return err
+		}
+		m := measured(p, before[i], after, false)
+		out.Sidecars[i].Silent.CPU, out.Sidecars[i].Silent.RSS = m.CPU, m.RSS
 	}
 	return nil
 }

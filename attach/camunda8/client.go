@@ -30,6 +30,9 @@ var errAbsent = errors.New("not in this version of the API")
 // errPages is returned if the pages of a search do not end.
 var errPages = errors.New("the cursor of a page is that of the page before")
 
+// errNoItems is returned for an answer that is no answer to a search, such as {}.
+var errNoItems = errors.New("the answer has no items")
+
 // client asks the Orchestration Cluster REST API.
 type client struct {
 	http *http.Client
@@ -163,10 +166,17 @@ func search[T any](ctx context.Context, c *client, path string, q query, most in
 			return false, err
 		}
 		var answer struct {
-			Items []T
-			Page  struct{ EndCursor string }
+			Items []T // nil if the answer has none, also not an empty list
+			Page  struct {
+				TotalItems int
+				EndCursor  string
+			}
 		}
-		if err := json.Unmarshal(body, &answer); err != nil {
+		err = json.Unmarshal(body, &answer)
+		if err == nil && answer.Items == nil {
+			err = errNoItems
+		}
+		if err != nil {
 			return false, fmt.Errorf("POST %s/search: %w", path, err)
 		}
 		for i := range answer.Items {
@@ -179,7 +189,7 @@ func search[T any](ctx context.Context, c *client, path string, q query, most in
 			}
 		}
 		switch {
-		case len(answer.Items) < c.page || answer.Page.EndCursor == "":
+		case len(answer.Items) == 0 || answer.Page.EndCursor == "", len(answer.Items) < c.page && taken >= answer.Page.TotalItems:
 			return false, nil
 		case answer.Page.EndCursor == q.Page.After:
 			return false, fmt.Errorf("POST %s/search: %w", path, errPages)

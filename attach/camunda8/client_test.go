@@ -63,6 +63,77 @@ func TestAllPagesAreRead(t *testing.T) {
 	}
 }
 
+// A gateway may return fewer items than a page was asked for. What it then says of the total
+// shows that there are more.
+func TestAPageThatIsShorterThanAskedForIsNotTheLast(t *testing.T) {
+	api := newEmulation(t, false)
+	api.page = 2
+	for i := range 7 {
+		api.put(jobsPath, fmt.Sprint(100+i), item{"state": "CREATED", "type": fmt.Sprint(i)})
+	}
+	c, err := newClient(api.URL, api.Client())
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if _, err := search(t.Context(), c, jobsPath, query{Sort: by("jobKey")}, 100, func(*job) error { n++; return nil }); err != nil || n != 7 {
+		t.Errorf("%d of 7 items, %v", n, err)
+	}
+}
+
+// An answer with the status 200 that is none to a search has no items: these are not zero.
+func TestAnAnswerWithoutItemsIsAnError(t *testing.T) {
+	for _, body := range []string{"", "{}", "null", "[]", `{"items":null,"page":{"totalItems":3}}`, `{"message":"ok"}`, "<html>Log in</html>"} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))
+		c, err := newClient(server.URL, server.Client())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := search(t.Context(), c, jobsPath, query{}, 100, func(*job) error { return nil }); err == nil || !strings.HasPrefix(err.Error(), "POST /jobs/search: ") {
+			t.Errorf("%q: %v", body, err)
+		}
+		server.Close()
+	}
+}
+
+// What the client may not read any more, the API leaves out. Tokens are not over while
+// neither definitions nor element instances, also those that ended, are shown.
+func TestWhatTheAPIHidesIsNotOver(t *testing.T) {
+	e := newEmulation(t, true)
+	e.put(definitionsPath, "1", item{"processDefinitionId": "p", "version": 1})
+	started := date(time.Now().UnixMilli())
+	e.put(elementsPath, "100", item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "p", "processDefinitionKey": "1", "processInstanceKey": "9", "startDate": started})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	poll := func() error {
+		a.presenceAt = 0 // it is due
+		return a.poll(t.Context())
+	}
+	if err := poll(); err != nil {
+		t.Fatal(err)
+	}
+	hidden := e.items[elementsPath]
+	e.items[elementsPath] = map[string]item{}
+	for range 2 {
+		if err := poll(); !errors.Is(err, errVanished) {
+			t.Errorf("element instances are hidden: %v", err)
+		}
+	}
+	e.items[elementsPath] = hidden
+	e.put(elementsPath, "100", item{"state": "COMPLETED", "endDate": started})
+	for range 2 {
+		if err := poll(); err != nil {
+			t.Errorf("the last one ended: %v", err)
+		}
+	}
+	e.items[definitionsPath], a.listedAt = map[string]item{}, 0
+	if err := poll(); !errors.Is(err, errVanished) {
+		t.Errorf("definitions are hidden: %v", err)
+	}
+}
+
 func TestACursorThatDoesNotMoveEndsTheSearch(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, `{"items":[{}],"page":{"endCursor":"x"}}`)

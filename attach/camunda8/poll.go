@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -131,14 +132,38 @@ func (a *Adapter) list(ctx context.Context) error {
 	return nil
 }
 
+// errVanished is returned if nothing is left of what the API showed before. The engine keeps
+// definitions, and for a time element instances that ended.
+var errVanished = errors.New("the API shows nothing any more; does the client have READ_PROCESS_INSTANCE and READ_PROCESS_DEFINITION?")
+
 // readDefinitions reads the list of definitions.
 func (a *Adapter) readDefinitions(ctx context.Context) error {
-	return each(ctx, a, "definition", definitionsPath, query{Sort: by("processDefinitionKey")}, maxDefinitions, func(p *processDefinition) error {
+	listed := 0
+	err := each(ctx, a, "definition", definitionsPath, query{Sort: by("processDefinitionKey")}, maxDefinitions, func(p *processDefinition) error {
+		listed++
 		if a.definitions[p.Key] == nil {
 			a.definitions[p.Key] = &definition{processDefinition: *p}
 		}
 		return nil
 	})
+	if err == nil && listed == 0 && len(a.definitions) > 0 {
+		err = fmt.Errorf("%d process definitions: %w", len(a.definitions), errVanished)
+	}
+	return err
+}
+
+// shown returns an error if there is no element instance at all, also none that ended. An
+// API leaves out what the client may not read.
+func (a *Adapter) shown(ctx context.Context) error {
+	found := false
+	_, err := search(ctx, a.client, elementsPath, query{Sort: by("elementInstanceKey")}, 1, func(*elementInstance) error {
+		found = true
+		return nil
+	})
+	if err == nil && !found {
+		err = fmt.Errorf("element instances: %w", errVanished)
+	}
+	return err
 }
 
 // netOf returns the net of a process id, and makes it. It returns nil for one that
@@ -236,9 +261,13 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 		open = append(open, *e)
 		return nil
 	})
+	if err == nil && len(open) == 0 && a.held {
+		err = a.shown(ctx)
+	}
 	if err != nil {
 		return err
 	}
+	a.held = len(open) > 0
 	whys, err := a.readWhys(ctx, now)
 	if err != nil {
 		return err

@@ -55,6 +55,7 @@ type Adapter struct {
 	relisted     bool                   // they were read again in this poll, for one that was unknown
 	absent       map[string]bool        // searches that the API lacks, since listedAt
 	presenceAt   int64
+	held         bool // the last poll found an element instance that is active
 	presenceTook time.Duration
 
 	mu     sync.Mutex // guards what follows

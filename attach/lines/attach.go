@@ -40,6 +40,10 @@ type Config struct {
 	Speed       float64 // as a multiple of the recorded speed; 0 is unlimited
 	AsNow       bool    // events get the time when they are applied
 
+	// Late says that the inputs do not have the events before the start. Tokens are not
+	// known, and so absent, until a first line comes, unless the state file has them.
+	Late bool
+
 	State string // path of the state file; "" for none
 	Log   *slog.Logger
 }
@@ -67,6 +71,7 @@ type Attachment struct {
 	defs    []telemetry.SourceNet
 	clock   func() int64
 	pace    pacer
+	started int64     // when New was called
 	stateOf time.Time // modification time of the state file that was loaded
 
 	logged [reasons]atomic.Uint32 // lines, by reason
@@ -79,6 +84,7 @@ type Attachment struct {
 	lastEpoch int64
 	epoch     func() int64
 
+	heard  bool   // lines were read, or the state file
 	states uint64 // the number of the last state
 
 	saving  sync.Mutex // held while the state file is written
@@ -90,7 +96,7 @@ type Attachment struct {
 func New(cfg Config) (*Attachment, error) {
 	cfg.Table = cmp.Or(cfg.Table, &Table{})
 	a := &Attachment{cfg: cfg, clock: func() int64 { return time.Now().UnixMicro() }, positions: map[string]*position{}}
-	a.pace.speed = cfg.Speed
+	a.pace.speed, a.started = cfg.Speed, a.clock()
 	a.window = window{width: cfg.Window.Microseconds(), limit: max(cfg.Held, 1)}
 	var err error
 	if a.names, err = newNames(cfg.Nets, cfg.Table, cfg.Net); err != nil {
@@ -168,6 +174,9 @@ func (a *Attachment) rows(net int, now int64, into *stats.Rows) error {
 	n := a.nets[net]
 	n.Look(now, into)
 	n.TakeSlowest(into)
+	if a.cfg.Late && !a.heard {
+		into.Columns &= countedColumns &^ stats.ColInstances
+	}
 	if a.cfg.State == "" {
 		a.mu.Unlock()
 		return nil

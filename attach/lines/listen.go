@@ -4,10 +4,8 @@ package lines
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 
@@ -36,21 +34,15 @@ func (a *Attachment) Handler() http.Handler {
 			return
 		}
 		defer func() { feeds <- f }()
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
-		if tooLarge := (*http.MaxBytesError)(nil); errors.As(err, &tooLarge) {
-			http.Error(w, fmt.Sprintf("body of more than %d bytes; expected several requests", MaxBody), http.StatusRequestEntityTooLarge)
-			return
-		}
-		if err != nil {
-			http.Error(w, "the body is incomplete; none of it is used", http.StatusBadRequest)
+		body, ok := bodyOf(w, r)
+		if !ok {
 			return
 		}
 		if err := f.Take(r.Context(), body, nil); err != nil {
 			http.Error(w, "the request ended before the times of its events", http.StatusServiceUnavailable)
 			return
 		}
-		w.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(w).Encode(f.taken.answer()) // fails only if the client has disconnected
+		a.answer(w, f)
 	})
 }
 

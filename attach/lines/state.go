@@ -149,7 +149,7 @@ func (a *Attachment) load() error {
 	if err != nil {
 		return fmt.Errorf("reading the state: %w", err)
 	}
-	a.stateOf = fi.ModTime()
+	a.stateOf, a.heard = fi.ModTime(), true
 	b, err := io.ReadAll(io.LimitReader(f, maxState))
 	if err != nil {
 		return fmt.Errorf("reading the state %s: %w", a.cfg.State, err)

@@ -126,6 +126,7 @@ func (f *Feed) deliver(now int64, done func(left int), left int) {
 		}
 	}
 	a.counters.add(&f.count)
+	a.heard = a.heard || len(f.events) > 0
 	if done != nil {
 		done(left)
 	}

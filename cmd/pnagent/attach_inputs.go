@@ -108,6 +108,7 @@ func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, err
 	server := c.Web.server("", c.HTTP, log)
 	mux := http.NewServeMux()
 	mux.Handle("POST /events", a.Handler())
+	mux.Handle("POST /state", a.StateHandler())
 	return input{run: func(ctx context.Context) error { return server.Serve(ctx, l, mux) }}, nil
 }
 

@@ -192,7 +192,7 @@ func drain(failed chan error) (err error) {
 func (c *attachLinesCmd) config(s streams, log *slog.Logger) (lines.Config, error) {
 	cfg := lines.Config{
 		Net: c.Net, Pattern: c.Pattern, Window: c.Window, Held: c.Held, EndsByEvent: c.Told || len(c.XES)+len(c.OCEL) > 0, Instances: c.Instances,
-		Search: c.Search, AsNow: c.AsNow, State: c.State, Log: log, Fields: lines.Fields(c.Fields),
+		Search: c.Search, AsNow: c.AsNow, State: c.State, Late: c.HTTP != "" || c.UDP != "" || c.Subject != "" || c.From == "end" && len(c.Follow) > 0, Log: log, Fields: lines.Fields(c.Fields),
 		Times: lines.Times{Layout: c.Layout, Unit: map[string]time.Duration{"s": time.Second, "ms": time.Millisecond, "us": time.Microsecond, "ns": time.Nanosecond}[c.Unit]},
 	}
 	var err error

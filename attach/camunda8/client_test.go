@@ -81,7 +81,7 @@ func TestAPageThatIsShorterThanAskedForIsNotTheLast(t *testing.T) {
 	}
 }
 
-// An answer with the status 200 that is none to a search has no items: these are not zero.
+// An answer with the status 200 and without items is not one to a search, so it does not mean zero items.
 func TestAnAnswerWithoutItemsIsAnError(t *testing.T) {
 	for _, body := range []string{"", "{}", "null", "[]", `{"items":null,"page":{"totalItems":3}}`, `{"message":"ok"}`, "<html>Log in</html>"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }))

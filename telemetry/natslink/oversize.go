@@ -62,13 +62,12 @@ func (s *sizes) control(line []byte) error {
 	}
 	line = bytes.TrimRight(line, "\r ")
 	size, err := strconv.ParseInt(string(line[bytes.LastIndexByte(line, ' ')+1:]), 10, 64)
-	if err != nil {
-		return nil // the client reports it
-	}
-	if size > MaxMessage {
+	if err == nil && size > MaxMessage {
 		return fmt.Errorf("%w: %d bytes; expected at most %d", errOversize, size, MaxMessage)
 	}
-	s.payload = size + int64(len("\r\n"))
+	if err == nil { // otherwise the client reports it
+		s.payload = size + int64(len("\r\n"))
+	}
 	return nil
 }
 

@@ -43,9 +43,10 @@ func Files(o Options) ([]File, error) {
 		}
 		files = append(files, File{"grafana/" + d.File, text})
 	}
-	recordings, err := recordingFile().yaml()
-	alerts, alertErr := alertFile(o).yaml()
-	return append(files, File{"prometheus/recordings.yaml", recordings}, File{"prometheus/alerts.yaml", alerts}), errors.Join(err, alertErr)
+	recordings, err := write(recordingFile())
+	alerts, alertErr := write(alertFile(o))
+	routes, routeErr := write(alertmanagerFile())
+	return append(files, File{"alertmanager/alertmanager.yaml", routes}, File{"prometheus/recordings.yaml", recordings}, File{"prometheus/alerts.yaml", alerts}), errors.Join(err, alertErr, routeErr)
 }
 
 // Written is the result of writing a file.

@@ -3,6 +3,7 @@
 package dashboards
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -185,7 +186,7 @@ func (a *asked) everything(t *testing.T) {
 		switch {
 		case loud[alert.Name]:
 			a.answers(t, alert.Name, alert.Expr())
-		case alert.Name != "PnagentAbsent":
+		case alert.Name != "PnagentAbsent" && !strings.Contains(alert.Signal, ":held"): // those have series only for what is wrong
 			a.answers(t, alert.Name, alert.Signal)
 		}
 	}
@@ -332,13 +333,19 @@ func (a *asked) until(t *testing.T, what, expr, path string, query func() url.Va
 func startPrometheus(t *testing.T, path, target string, flags ...string) *asked {
 	t.Helper()
 	dir := t.TempDir()
-	rules, err := filepath.Abs("prometheus")
-	if err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"recordings.yaml", "alerts.yaml"} {
+		text, err := os.ReadFile(filepath.Join("prometheus", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.ReplaceAll(text, []byte("offset "+firstSeen), []byte("offset 1s")) // a minute is longer than the test
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	config := filepath.Join(dir, "prometheus.yml")
 	text := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: ['%s/*.yaml']\n"+
-		"scrape_configs:\n- job_name: pnagent\n  static_configs:\n  - targets: ['%s']\n", rules, target)
+		"scrape_configs:\n- job_name: pnagent\n  static_configs:\n  - targets: ['%s']\n", dir, target)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

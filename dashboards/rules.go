@@ -24,11 +24,13 @@ type rule struct {
 	Alert       string       `yaml:"alert,omitempty"`
 	Expr        string       `yaml:"expr"`
 	For         string       `yaml:"for,omitempty"`
+	Keep        string       `yaml:"keep_firing_for,omitempty"`
 	Labels      *labels      `yaml:"labels,omitempty"`
 	Annotations *annotations `yaml:"annotations,omitempty"`
 }
 
 type labels struct {
+	Alarm    string   `yaml:"alarm,omitempty"`
 	Severity Severity `yaml:"severity"`
 }
 
@@ -47,20 +49,23 @@ func recordingFile() ruleFile {
 }
 
 func alertFile(o Options) ruleFile {
-	var f ruleFile
+	f := ruleFile{[]ruleGroup{{Name: "pnagent-nets"}}} // rules of one group see each other's results
+	for _, r := range holds(o.Job) {
+		f.Groups[0].Rules = append(f.Groups[0].Rules, rule{Record: r.Record, Expr: r.Expr})
+	}
 	for _, a := range Alerts(o.Job) {
 		if n := len(f.Groups); n == 0 || f.Groups[n-1].Name != a.Group {
 			f.Groups = append(f.Groups, ruleGroup{Name: a.Group})
 		}
 		g := &f.Groups[len(f.Groups)-1]
-		g.Rules = append(g.Rules, rule{Alert: a.Name, Expr: a.Expr(), For: a.For, Labels: &labels{a.severity()},
+		g.Rules = append(g.Rules, rule{Alert: a.Name, Expr: a.Expr(), For: a.For, Keep: a.KeepFiringFor, Labels: a.labels(),
 			Annotations: &annotations{a.Summary, a.Description, o.Runbooks + "/" + a.Runbook}})
 	}
 	return f
 }
 
-// yaml writes a rule file, with a line that says where it comes from.
-func (f ruleFile) yaml() ([]byte, error) {
+// write returns a file as YAML, with a line that says where it comes from.
+func write(f any) ([]byte, error) {
 	text, err := yaml.MarshalWithOptions(f, yaml.IndentSequence(true))
 	if err != nil {
 		return nil, fmt.Errorf("rules: %w", err)

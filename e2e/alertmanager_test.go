@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
+	"github.com/pnagent/pnagent/internal/rulestest"
+)
+
+// alertmanager and amtool build in a minute of two processors. This is the last version whose
+// module has the files of its page, which are compiled in.
+var (
+	alertmanager = sync.OnceValues(proxied{module: "github.com/prometheus/alertmanager", version: "v0.31.0",
+		command: "github.com/prometheus/alertmanager/cmd/alertmanager"}.build)
+	amtool = sync.OnceValues(proxied{module: "github.com/prometheus/alertmanager", version: "v0.31.0",
+		command: "github.com/prometheus/alertmanager/cmd/amtool"}.build)
+)
+
+// paged is one alert of a notification of Alertmanager's.
+type paged struct {
+	Status   string // firing or resolved
+	Labels   map[string]string
+	receiver string
+	at       time.Time
+}
+
+// is reports whether the alert has the name and the labels, each "name=value".
+func (p *paged) is(name string, labels ...string) bool {
+	return p.Labels["alertname"] == name && !slices.ContainsFunc(labels, func(l string) bool {
+		name, value, _ := strings.Cut(l, "=")
+		return p.Labels[name] != value
+	})
+}
+
+// pager is the receiver of Alertmanager's notifications.
+type pager struct {
+	mu  sync.Mutex
+	got []paged
+}
+
+func (p *pager) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var message struct{ Alerts []paged }
+	if err := json.NewDecoder(r.Body).Decode(&message); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range message.Alerts {
+		a.receiver, a.at = r.URL.Path, time.Now()
+		p.got = append(p.got, a)
+	}
+}
+
+// count returns how many alerts with a status, a name and labels were sent, and the last.
+func (p *pager) count(status, name string, labels ...string) (n int, last paged) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, a := range p.got {
+		if a.Status == status && a.is(name, labels...) {
+			n, last = n+1, a
+		}
+	}
+	return n, last
+}
+
+// waitFor waits until such an alert was sent.
+func (p *pager) waitFor(t *testing.T, status, name string, labels ...string) paged {
+	t.Helper()
+	var last paged
+	until(t, fmt.Sprint("Alertmanager sends ", status, " ", name, labels), func() error {
+		var n int
+		if n, last = p.count(status, name, labels...); n == 0 {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			return fmt.Errorf("there are %+v", p.got)
+		}
+		return nil
+	})
+	return last
+}
+
+// none checks that no such alert was sent.
+func (p *pager) none(t *testing.T, when, status, name string, labels ...string) {
+	t.Helper()
+	if n, last := p.count(status, name, labels...); n > 0 {
+		t.Errorf("%s: %d times %s %s %v, the last %+v; want none", when, n, status, name, labels, last)
+	}
+}
+
+// startAlerting runs a Prometheus with the rules of this repository, and an Alertmanager with its
+// routes, both faster by rulestest.Factor.
+func startAlerting(t *testing.T, w web) (am web, station *pager) {
+	t.Helper()
+	prom, manager := need(t, "prometheus", "prometheus"), needProxied(t, alertmanager)
+	dir := t.TempDir()
+	station = &pager{}
+	receiver := httptest.NewServer(station)
+	t.Cleanup(receiver.Close)
+	put := func(name string, text []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	shipped := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join("..", "dashboards", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rulestest.Faster(text)
+	}
+	routes := strings.ReplaceAll(string(shipped("alertmanager/alertmanager.yaml")), "http://127.0.0.1:9095", receiver.URL)
+	am = web{"http://" + porttest.Addr(t)}
+	start(t, manager, "--config.file="+put("alertmanager.yml", []byte(routes)), "--storage.path="+filepath.Join(dir, "am"),
+		"--web.listen-address="+strings.TrimPrefix(am.url, "http://"), "--cluster.listen-address=", "--log.level=warn")
+	config := fmt.Sprintf("global: {scrape_interval: 500ms, scrape_timeout: 500ms, evaluation_interval: 500ms}\nrule_files: [%q, %q]\n"+
+		"alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\nscrape_configs:\n- job_name: pnagent\n  static_configs: [{targets: [%q]}]\n",
+		put("recordings.yaml", shipped("prometheus/recordings.yaml")), put("alerts.yaml", shipped("prometheus/alerts.yaml")),
+		strings.TrimPrefix(am.url, "http://"), strings.TrimPrefix(w.url, "http://"))
+	start(t, prom, "--config.file="+put("prometheus.yml", []byte(config)), "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:0")
+	return am, station
+}
+
+// inhibited waits until Alertmanager inhibits an alert or does not.
+func (w web) inhibited(t *testing.T, want bool, matchers ...string) {
+	t.Helper()
+	until(t, fmt.Sprint(matchers, " is inhibited: ", want), func() error {
+		query := url.Values{"filter": matchers}
+		status, body, err := w.get("/api/v2/alerts?" + query.Encode())
+		if err != nil || status != http.StatusOK {
+			return fmt.Errorf("%d, %w", status, err)
+		}
+		var alerts []struct {
+			Status struct{ InhibitedBy []string }
+		}
+		if err := json.Unmarshal(body, &alerts); err != nil {
+			return err
+		}
+		if len(alerts) == 0 {
+			return fmt.Errorf("there is no such alert")
+		}
+		for _, a := range alerts {
+			if (len(a.Status.InhibitedBy) > 0) != want {
+				return fmt.Errorf("%s", body)
+			}
+		}
+		return nil
+	})
+}
+
+const alertmanagerNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="%[1]s" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page">
+<place id="waiting"><initialMarking><text>1</text></initialMarking></place><place id="later"><initialMarking><text>1</text></initialMarking></place>
+<transition id="go"/><transition id="go on"/><arc id="a" source="waiting" target="go"/><arc id="b" source="later" target="go on"/></page></net></pnml>`
+
+// TestAlertmanagerResolvesOnlyWhatIsOver counts what a real Alertmanager sends for what a real
+// Prometheus sees of a real sidecar, which is killed and started again and again.
+func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
+	t.Parallel()
+	needProxied(t, alertmanager) // before anything waits for it
+	natsURL, dir, addr := startNATS(t), t.TempDir(), porttest.Addr(t)
+	rules := filepath.Join(dir, "alarms.yaml")
+	configure := func(severity string) {
+		text := fmt.Sprintf("settle: 2s\ndefaults:\n  stuck: {after: 1s, clear_after: 0s}\n  starved: off\n  deadlocked: off\n  lost: {for: 0s, clear_after: 0s}\noverrides:\n"+
+			"  - {net: claims, place: waiting, stuck: {severity: %s}}\n  - {net: orders, place: later, stuck: {after: 20s}}\n  - {net: claims, place: later, stuck: off}\n", severity)
+		if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("minor")
+	begin := func() *sidecar {
+		return serveAsIs(t, natsURL, "--mib-dir", dir, "--web.listen-address", addr, "--alarms", rules, "--web.actions")
+	}
+	side := begin()
+	nc := connect(t, natsURL)
+	manual := func(net string) []string {
+		bindings := fmt.Sprintf("nets: {%s: {transitions: {go: manual, go on: manual}}}", net)
+		return []string{"--bindings", write(t, "bindings.yaml", bindings), write(t, net+".pnml", fmt.Sprintf(alertmanagerNet, net))}
+	}
+	runEngine(t, natsURL, "berlin", manual("claims")...)
+	am, station := startAlerting(t, side.web)
+	stuck := []string{"net=claims", "place=waiting"}
+	station.waitFor(t, "firing", "PetrinetTokenStuck", append(stuck, "severity=warning")...)
+
+	for range 20 {
+		side.kill(t)
+		side = begin()
+	}
+	station.none(t, "after 20 restarts", "resolved", "PetrinetTokenStuck")
+
+	// The severity changes.
+	reload := func(severity string) {
+		t.Helper()
+		configure(severity)
+		answer, err := http.Post(side.url+"/-/reload", "", nil)
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Fatalf("reload: %+v, %v", answer, err)
+		}
+		answer.Body.Close()
+		until(t, "the alarm is "+severity, func() error {
+			if a := side.noted(t); len(a) != 1 || a[0].Severity != severity {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		})
+	}
+	reload("critical")
+	if got := station.waitFor(t, "firing", "PetrinetTokenStuck", append(stuck, "severity=critical")...); got.receiver != "/pager" {
+		t.Errorf("the critical alert is sent to %s", got.receiver)
+	}
+	reload("minor")
+
+	// A silence, a restart in it, and a real end in it.
+	matches(t, "a silence", side.alarmsOf(t, "silence", "--for", "1h", "--net", "claims", "--comment", "upgrade"), 0, "silenced until")
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
+	side.kill(t)
+	side = begin()
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
+	station.none(t, "while it is silenced", "resolved", "PetrinetTokenStuck")
+	fired, _ := station.count("firing", "PetrinetTokenStuck")
+	request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"go"}`)
+	ended := time.Now()
+	for _, severity := range []string{"warning", "critical"} {
+		over := station.waitFor(t, "resolved", "PetrinetTokenStuck", append(stuck, "severity="+severity)...)
+		t.Logf("the %s alert is resolved %v after the end", severity, over.at.Sub(ended).Round(time.Millisecond))
+	}
+	if after, _ := station.count("firing", "PetrinetTokenStuck"); after != fired {
+		t.Errorf("%d times firing, and %d before the end of the alarm", after, fired)
+	}
+
+	// What follows from a lost source.
+	lost := runEngine(t, natsURL, "osaka", manual("orders")...)
+	station.waitFor(t, "firing", "PetrinetTokenStuck", "net=orders", "place=waiting")
+	lost.kill(t)
+	station.waitFor(t, "firing", "PetrinetSourceLost", "source=osaka")
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="waiting"`)
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
+	side.kill(t)
+	side = begin()
+	until(t, "the sidecar knows its alarms again", func() error {
+		all, err := side.readMetrics()
+		if _, known := all.value("pnagent_alarms"); !known {
+			return fmt.Errorf("not yet, %w", err)
+		}
+		return nil
+	})
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`)
+	station.none(t, "while the source is lost", "firing", "PetrinetTokenStuck", "net=orders", "place=later")
+	station.none(t, "while the source is lost", "resolved", "PetrinetTokenStuck", "net=orders")
+	station.none(t, "while the source is lost", "resolved", "PetrinetSourceLost")
+	for _, only := range []string{"PetrinetAlarmSilenced", "PetrinetNetSilent"} {
+		station.none(t, "at any time", "firing", only)
+	}
+}
+
+func TestAmtoolAcceptsTheRoutes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join("..", "dashboards", "alertmanager", "alertmanager.yaml")
+	r := tool(t, nil, needProxied(t, amtool), "check-config", file)
+	if r.code != 0 || !strings.Contains(r.out, "3 inhibit rules") {
+		t.Errorf("amtool check-config: %+v", r)
+	}
+	for labels, want := range map[string]string{"severity=none": "nobody", "severity=warning": "team", "severity=critical": "pager"} {
+		if r := tool(t, nil, needProxied(t, amtool), "config", "routes", "test", "--config.file="+file, labels); r.out != want+"\n" {
+			t.Errorf("an alert with %s is sent to %q, %s; want %s", labels, r.out, r.err, want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func TestMixinHasEveryDashboardAlertAndRecording(t *testing.T) {
 	text, err := vm.EvaluateAnonymousSnippet("test.jsonnet", `
 		local m = import 'mixin.libsonnet';
 		{dashboards: {[f]: m.grafanaDashboards[f].uid for f in std.objectFieldsAll(m.grafanaDashboards)},
-		 alerts: [r.alert for g in m.prometheusAlerts.groups for r in g.rules],
+		 alerts: [r.alert for g in m.prometheusAlerts.groups for r in g.rules if std.objectHas(r, 'alert')],
 		 records: [r.record for g in m.prometheusRules.groups for r in g.rules]}`)
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@
 package act
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -194,7 +195,7 @@ func readAnswer(text []byte) (elsewhere bool, err error) {
 	case err != nil:
 		return false, fmt.Errorf("%w: the answer is %.100q: %w", ErrUnknown, text, err)
 	case answer.Unknown:
-		return false, &unknownOutcome{answer.Error, answer.Key}
+		return false, &unknownOutcome{cmp.Or(answer.Error, ErrUnknown.Error()), answer.Key}
 	case answer.Error != "":
 		return answer.Elsewhere, errors.New(answer.Error)
 	case !answer.OK:

@@ -269,6 +269,30 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// What an engine answers about a request whose journal failed, and about that request later.
+func TestAnswersAboutARequestWhoseOutcomeIsNotKnown(t *testing.T) {
+	for text, c := range map[string]struct {
+		err error
+		key string
+	}{
+		`{"error":"the outcome is not known: …","unknown":true,"key":"1/2/3"}`: {ErrUnknown, "1/2/3"},
+		`{"unknown":true}`:         {ErrUnknown, ""},
+		`{"ok":true,"done":true}`:  {nil, ""},
+		`{"ok":true,"done":false}`: {ErrNotDone, ""},
+	} {
+		_, err := readAnswer([]byte(text))
+		var u *unknownOutcome
+		errors.As(err, &u)
+		if !errors.Is(err, c.err) || u != nil && (u.key != c.key || u.text == "") || (u != nil) != errors.Is(c.err, ErrUnknown) {
+			t.Errorf("%s: %v; want %v and the key %q", text, err, c.err, c.key)
+		}
+	}
+	r := Request{Verb: Fire, Net: "n", Instance: "i", Element: "t", Outcome: "1/2/3", DryRun: true}
+	if r.Check() == nil {
+		t.Error("a dry run of a question is accepted")
+	}
+}
+
 // FuzzAnswer: an answer is a success, a refusal with its reason, or unknown.
 func FuzzAnswer(f *testing.F) {
 	f.Add([]byte(`{"ok":true}`))

@@ -86,7 +86,7 @@ func decodeBeat(message []byte) (*Beat, error) {
 		return nil, fmt.Errorf("beat: %w", err)
 	}
 	if len(b.Parts) > maxParts || len(b.Known) > maxParts {
-		return nil, fmt.Errorf("beat has %d parts and knows of %d; expected at most %d", len(b.Parts), len(b.Known), maxParts)
+		return nil, fmt.Errorf("beat has %d parts and %d known commits; expected at most %d each", len(b.Parts), len(b.Known), maxParts)
 	}
 	for i := range b.Known {
 		if err := b.Known[i].check(); err != nil {

@@ -5,7 +5,6 @@ package collector
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -259,31 +258,15 @@ func (v *visible) define(n *NetView) {
 		return
 	}
 	def.Arcs = slices.DeleteFunc(slices.Clone(n.Def.Arcs), func(a petri.Arc) bool { return gone[a.Source] || gone[a.Target] })
-	v.def, v.final, v.steps = &def, kept(n.Final, v.places), steps(n.Def.Transitions, v.transitions)
+	v.def, v.final, v.steps = &def, kept(n.Final, v.places), make([]int32, len(v.transitions))
+	for i, owner := range n.Def.Owners() {
+		if v.steps[i] = v.transitions[i]; v.steps[i] < 0 && owner >= 0 {
+			v.steps[i] = v.transitions[owner]
+		}
+	}
 }
 
 func in(set []bool, i int) bool { return i < len(set) && set[i] }
-
-// steps returns the index of each transition, or of that whose id begins the id of the
-// transition before "/": a step on the way of an element is shown as the element.
-func steps(all []petri.Transition, index []int32) []int32 {
-	byID := make(map[string]int32, len(all))
-	for i := range all {
-		if index[i] >= 0 {
-			byID[all[i].ID] = index[i]
-		}
-	}
-	out := slices.Clone(index)
-	for i := range all {
-		id := all[i].ID
-		for end := strings.LastIndexByte(id, '/'); out[i] < 0 && end > 0; end = strings.LastIndexByte(id[:end], '/') {
-			if at, known := byID[id[:end]]; known {
-				out[i] = at
-			}
-		}
-	}
-	return out
-}
 
 // stay returns the rows that are visible, and the index of each row among them. It adds the ids
 // of the others to gone.

@@ -81,3 +81,26 @@ func (n *Net) Work() *Net {
 	}
 	return &out
 }
+
+// Owners returns, by transition, the index of the transition of work that it is a step of: its
+// own if it is work; otherwise that whose id is before a "/" in its id, or -1.
+func (n *Net) Owners() []int {
+	byID := make(map[string]int, len(n.Transitions))
+	for i := range n.Transitions {
+		if t := &n.Transitions[i]; t.Role == RoleWork {
+			byID[t.ID] = i
+		}
+	}
+	owners := make([]int, len(n.Transitions))
+	for i := range n.Transitions {
+		id := n.Transitions[i].ID
+		owner, known := byID[id]
+		for end := strings.LastIndexByte(id, '/'); !known && end > 0; end = strings.LastIndexByte(id[:end], '/') {
+			owner, known = byID[id[:end]]
+		}
+		if owners[i] = owner; !known {
+			owners[i] = -1
+		}
+	}
+	return owners
+}

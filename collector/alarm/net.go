@@ -31,7 +31,8 @@ type netWatch struct {
 type subject struct {
 	watch
 	rule   *Rule
-	at     int // index in the definition
+	at     int   // index in the definition
+	steps  []int // of a transition: those on its way, which are not work
 	window *window
 }
 
@@ -90,6 +91,15 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 		})
 	}
 	w.transitions = transitions(w.transitions, TransitionStarved)
+	steps := map[int][]int{}
+	for i, owner := range def.Owners() {
+		if owner >= 0 && owner != i && def.Transitions[i].Trigger.Kind == petri.TriggerNone {
+			steps[owner] = append(steps[owner], i)
+		}
+	}
+	for i := range w.transitions {
+		w.transitions[i].steps = steps[w.transitions[i].at]
+	}
 	w.failures = transitions(w.failures, FailureRatio)
 	w.loops = transitions(w.loops, TransitionLoop)
 }
@@ -199,9 +209,8 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 }
 
 func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
-	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
-	since := max(row.EnabledSince, row.LastFiring)
+	row, since := waitsLongest(n.Rows.Transitions, s)
 	wrong := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0 && m.now-since > s.rule.After.Microseconds()
 	if !wrong && s.idle() {
 		return
@@ -214,6 +223,20 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
 		}
 		return w.why(s.rule, known, fmt.Sprintf("transition %q of net %q has fired, or is not enabled", id, w.name))
 	})
+}
+
+// waitsLongest returns the row of a transition, or of that of its steps which is enabled and has
+// not fired for longest, and since when that is.
+func waitsLongest(rows []stats.Transition, s *subject) (row *stats.Transition, since int64) {
+	row = &rows[s.at]
+	since = max(row.EnabledSince, row.LastFiring)
+	for _, i := range s.steps {
+		step := &rows[i]
+		if from := max(step.EnabledSince, step.LastFiring); step.Enabled > 0 && step.EnabledSince != 0 && (row.Enabled == 0 || from < since) {
+			row, since = step, from
+		}
+	}
+	return row, since
 }
 
 func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {

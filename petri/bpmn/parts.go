@@ -171,6 +171,8 @@ func aside(word string) petri.Role {
 		return petri.RoleWork // a call of a process by an expression, which another program does
 	}
 	switch word[strings.LastIndexByte(word, '/')+1:] {
+	case "choosing": // an id that is not inside is an incident
+		return petri.RoleWork
 	case "vars", "run", "item", "list", "count", "results", "base", "left", "done", "completed", "all", "ends":
 		return petri.RoleData
 	}

@@ -78,12 +78,34 @@ func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 		}
 		synctest.Wait()
 		marking = p.marking(ctx, t)
+		p.waitsInWork(ctx, t, f.Nets)
 		stop()
 		if err := <-done; err != nil {
 			t.Fatal(err)
 		}
 	})
 	return marking
+}
+
+// waitsInWork checks that an instance that waits has a token in a place of work, so that it is
+// counted and its alarm is raised.
+func (p *player) waitsInWork(ctx context.Context, t *testing.T, nets []*petri.Net) {
+	t.Helper()
+	for _, n := range nets {
+		in, err := p.Instance(ctx, n.ID, p.InstanceName(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		waits, works, final := false, false, n.FinalPlaces()
+		for _, tok := range in.Tokens {
+			k := slices.IndexFunc(n.Places, func(p petri.Place) bool { return p.ID == tok.Place })
+			waits = waits || !final[k]
+			works = works || !final[k] && n.Places[k].Role == petri.RoleWork
+		}
+		if waits && !works {
+			t.Errorf("no token is in a place of work: %s", p.marking(ctx, t))
+		}
+	}
 }
 
 func (p *player) step(ctx context.Context, step string) error {

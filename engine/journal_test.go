@@ -106,6 +106,17 @@ func TestAJournalIsThatOfAnotherVersionOfTheSameModel(t *testing.T) {
 	}
 }
 
+// What a place or a transition is for changes how it is shown, and not what a replay does.
+func TestAJournalIsThatOfANetWithOtherRoles(t *testing.T) {
+	with := petritest.Ring(3)
+	with.Places[0].Role, with.Places[1].Element, with.Transitions[0].Role = petri.RoleData, "t0", petri.RoleState
+	got, _, err := digests(with)
+	want, _, errWant := digests(petritest.Ring(3))
+	if err != nil || errWant != nil || got != want || with.Places[0].Role != petri.RoleData {
+		t.Errorf("digest %s (%v) with roles; want %s (%v), and the net as it was", got, err, want, errWant)
+	}
+}
+
 // Versions that did not write the paths of inclusive joins leave journals that continue: a replay
 // does not look at these.
 func TestAJournalIsThatOfANetWithOtherPaths(t *testing.T) {

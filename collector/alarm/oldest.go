@@ -33,15 +33,15 @@ func (s *ActiveSet) RestingOf(n *collector.NetView) (places []int) {
 
 // Oldest returns the injection time of the oldest token of a net, in microseconds since the Unix
 // epoch, and the place that holds it: for every face, what "oldest" of a net means. It leaves out
-// the places in which tokens stay on purpose: final ones, and those of Resting. The time is 0 if
-// there is no token elsewhere.
+// the places that are not work, and those in which tokens stay on purpose: final ones, and those of
+// Resting. The time is 0 if there is no token elsewhere.
 func (s *ActiveSet) Oldest(n *collector.NetView) (since int64, place int) {
 	if !s.Rests(n, n.OldestPlace) {
 		return n.OldestSince, n.OldestPlace
 	}
 	for i := range n.Rows.Places {
 		at := n.Rows.Places[i].Oldest
-		if at != 0 && (since == 0 || at < since) && !n.IsFinal(i) && !s.Rests(n, i) {
+		if at != 0 && (since == 0 || at < since) && n.Work(i) && !n.IsFinal(i) && !s.Rests(n, i) {
 			since, place = at, i
 		}
 	}

@@ -14,11 +14,11 @@ import (
 // The places in which tokens may stay are known by id: faces number the places of a net in another
 // way than the alarms, without those that have left.
 func TestTheOldestTokenIsOutsideThePlacesOfRest(t *testing.T) {
-	rows := stats.NewRows(4, 0)
-	for i, at := range []int64{40, 10, 20, 30} {
+	rows := stats.NewRows(5, 0)
+	for i, at := range []int64{40, 10, 20, 30, 5} {
 		rows.Places[i].Oldest, rows.Places[i].Tokens = at, 1
 	}
-	n := (&collector.NetView{Name: "n", Def: &petri.Net{ID: "n", Places: []petri.Place{{ID: "d"}, {ID: "c"}, {ID: "b"}, {ID: "a"}}}, Final: []bool{false, true, false, false}, Rows: rows}).Sum()
+	n := (&collector.NetView{Name: "n", Def: &petri.Net{ID: "n", Places: []petri.Place{{ID: "d"}, {ID: "c"}, {ID: "b"}, {ID: "a"}, {ID: "a/list", Role: petri.RoleData}}}, Final: []bool{false, true, false, false, false}, Rows: rows}).Sum()
 	for _, c := range []struct {
 		resting      []string
 		since        int64

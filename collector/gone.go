@@ -48,6 +48,7 @@ func (m *Merger) forget(n *net, s *source) {
 			n.fold(e)
 		}
 	}
+	n.bury(s)
 	n.remove(s)
 	m.sources--
 	m.touched = true

@@ -122,6 +122,7 @@ func (m *Merger) forgetBrief(now int64, e silenceClock) {
 		}
 		for _, s := range slices.Clone(n.order) {
 			if s.messageAt-s.first < settledAfter && !s.recalled && !e.settling(s) && e.silent(s) >= briefSilence {
+				n.noteRemnant(s, Gone, now)
 				s.state, s.goneAt, n.changed = Gone, now, true
 				m.forget(n, s)
 			}

@@ -14,25 +14,27 @@ import (
 
 // net is the state of one net.
 type net struct {
-	name    string
-	since   int64
-	before  int64 // Rules.CountedBefore
-	union   union
-	known   map[string]*columns   // definitions, by digest
-	asked   map[string]*question  // definitions that are not known yet, by digest
-	held    map[string]*held      // definitions that are not used yet, by digest
-	names   map[string]*petri.Net // definitions whose names are not used yet, by digest
-	growth  growth
-	ages    ages
-	settled bool  // a source has reported it for settledAfter
-	file    bool  // it was defined by a file, which its names are taken from
-	idle    int64 // since when no source runs it; 0 while one does
-	sources map[string]*source
-	order   []*source // by name
-	orphans []*source // rows of regions whose owner reports another region now
-	aside   []*source // rows of earlier processes: see setAside
-	past    map[string]past
-	fences  map[string]fence // by region
+	name     string
+	since    int64
+	before   int64 // Rules.CountedBefore
+	union    union
+	known    map[string]*columns   // definitions, by digest
+	asked    map[string]*question  // definitions that are not known yet, by digest
+	held     map[string]*held      // definitions that are not used yet, by digest
+	names    map[string]*petri.Net // definitions whose names are not used yet, by digest
+	growth   growth
+	ages     ages
+	settled  bool  // a source has reported it for settledAfter
+	file     bool  // it was defined by a file, which its names are taken from
+	idle     int64 // since when no source runs it; 0 while one does
+	sources  map[string]*source
+	order    []*source  // by name
+	orphans  []*source  // rows of regions whose owner reports another region now
+	buried   []*Remnant // of sources that the net does not hold any more
+	remnants []*Remnant // see NetView
+	aside    []*source  // rows of earlier processes: see setAside
+	past     map[string]past
+	fences   map[string]fence // by region
 
 	// base holds the counters of processes that have ended.
 	base *stats.Rows
@@ -162,7 +164,8 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 		s.rows, s.columns, s.digest = stats.NewRows(places, transitions), 0, msg.Digest
 	}
 	grow(s.rows, places, transitions)
-	n.replaceColumns(s, msg)
+	n.replaceColumns(s, msg, received)
+	s.answered()
 	t := taking{msg: msg, cols: c, rows: s.rows, places: &n.places, trans: &n.transitions}
 	t.take()
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
@@ -191,13 +194,14 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 
 // replaceColumns records which columns the source fills in. Rows and columns that
 // a full snapshot omits are unknown from then on; counters stay.
-func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot) {
+func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
 	given := msg.Rows.Columns
 	if !msg.Full {
 		s.columns |= given
 		return
 	}
 	if lost := s.columns &^ (given | listColumns); lost != 0 || s.digest != msg.Digest {
+		s.loseColumns(lost, now)
 		if s.digest != msg.Digest {
 			lost = stats.AllColumns
 		}

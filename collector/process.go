@@ -277,6 +277,7 @@ func (n *net) setAside(s *source, now int64) {
 		n.fold(s)
 		return
 	}
+	s.loseColumns(stats.AllColumns, now) // until the next process reports them
 	n.retire(s)
 	p.aside = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns,
 		digest: s.digest, clock: s.clock, interval: s.interval, current: s}

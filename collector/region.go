@@ -249,6 +249,7 @@ func (n *net) tickOrphans(now int64, e silenceClock) {
 		if state == o.state {
 			continue
 		}
+		n.noteRemnant(o, state, now)
 		if o.state, n.changed = state, true; state == Gone {
 			o.goneAt = now
 			n.retire(o)

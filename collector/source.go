@@ -66,9 +66,11 @@ type source struct {
 	orphan     bool                   // its owner reports another region now: see net.putAway
 	current    *source                // of rows set aside: the source to which they belong, see net.setAside
 
-	left   bool  // sent its bye, or another source has its region
-	goneAt int64 // when it became Gone
-	unread bool  // the last message could not be taken into the rows
+	left    bool     // sent its bye, or another source has its region
+	goneAt  int64    // when it became Gone
+	ended   bool     // no View shows it any more
+	remnant *Remnant // what it does not report any more; nil if there is nothing
+	unread  bool     // the last message could not be taken into the rows
 
 	unsaved  *savingNet // the state being made that does not contain it yet, or nil
 	recalled bool       // from a state, and no message since
@@ -215,6 +217,7 @@ func (s *source) shown(net string) Source {
 		Epoch: s.epoch, Seq: s.seq, LastMessage: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Shift: time.Duration(s.clock.shift) * time.Microsecond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks, Requests: s.requests,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
+		Forgotten: s.state == Gone && !s.left, Columns: s.columns,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)

@@ -57,6 +57,7 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 		if !s.wasShown() && n.known[s.reported] == nil && !e.settling(s) && e.silent(s) > unreadFor {
 			state = Gone
 		}
+		n.noteRemnant(s, state, now)
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
 		}
@@ -64,17 +65,12 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 		if state == Up {
 			n.window = max(n.window, min(2*s.interval, maxWindow))
 		}
-		if state == s.state {
-			continue
+		if state != s.state {
+			m.enter(n, s, state, now)
 		}
-		n.changed, m.touched = true, true
-		if state == Gone {
-			s.goneAt, s.wants, s.pending, s.parts = now, "", nil, nil
-		}
-		if s.state = state; state == Gone && s.rowsAt == 0 { // no rows of it were ever shown
-			m.forget(n, s)
-		}
+		m.judgeEnded(s, now)
 	}
+	n.dropBuried(now)
 	n.tickOrphans(now, e)
 	n.tickAside(now, m.forgetAfter)
 	for digest, q := range n.asked {
@@ -123,6 +119,28 @@ func (m *Merger) judgeUnread(s *source, state SourceState, now int64) {
 	s.neverRead = neverRead
 }
 
+// enter changes the state of a source.
+func (m *Merger) enter(n *net, s *source, state SourceState, now int64) {
+	n.changed, m.touched = true, true
+	if state == Gone {
+		s.wants, s.pending, s.parts = "", nil, nil
+		if !s.left {
+			s.goneAt = now
+		}
+	}
+	if s.state = state; state == Gone && s.rowsAt == 0 { // no rows of it were ever shown
+		m.forget(n, s)
+	}
+}
+
+// judgeEnded sets whether a View still shows a source: it leaves Rules.ForgetAfter after its
+// bye. What the Merger knows of it stays, so that a late message does not count again.
+func (m *Merger) judgeEnded(s *source, now int64) {
+	ended := s.state == Gone && s.left && now-s.goneAt >= m.forgetAfter
+	m.touched = m.touched || ended != s.ended
+	s.ended = ended
+}
+
 // wasShown reports whether rows of the source were ever shown.
 func (s *source) wasShown() bool { return s.known || s.rowsAt != 0 }
 
@@ -138,7 +156,9 @@ func (m *Merger) shownSources() []Source {
 	shown := make([]Source, 0, m.sources)
 	for _, n := range m.inOrder() {
 		for _, s := range n.order {
-			shown = append(shown, s.shown(n.name))
+			if !s.ended {
+				shown = append(shown, s.shown(n.name))
+			}
 		}
 	}
 	for k, s := range m.refusedSources {
@@ -169,7 +189,7 @@ func (n *net) show(now int64) *NetView {
 func (n *net) add() *NetView {
 	n.sums = n.sum()
 	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised(),
-		Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled, Requests: n.requests}
+		Remnants: n.allRemnants(), Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled, Requests: n.requests}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {

@@ -64,6 +64,10 @@ type NetView struct {
 	// them, of forgotten sources too; nil if no source reports any. Not to be changed.
 	Requests *stats.RefusedRequests
 
+	// Remnants are what sources last held and do not report any more. The slice is
+	// another one whenever they differ; it is never changed.
+	Remnants []*Remnant
+
 	// Recalled is how many of Up only the previous process has received: their rows
 	// are from its state.
 	Recalled int
@@ -136,6 +140,8 @@ type Source struct {
 	Refusal     string        // the reason as telemetry.Conflict or a key of Traffic.Rejected; "" if it is not refused
 	Unread      bool          // no rows of it were ever shown, and none are to be expected
 	Conflict    bool          // it is refused because two processes publish as this source: the rows are those of the newer one
+	Forgotten   bool          // it is Gone without a bye: it was silent for Rules.ForgetAfter, so whether its tokens moved is not known
+	Columns     stats.Columns // those that it fills in
 	Epoch       int64         // start of the process, by its clock
 	Seq         uint64        // last snapshot taken
 	LastMessage int64         // by the collector's clock

@@ -139,6 +139,7 @@ func alarmCounterFamilies() []Family {
 				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
 				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
 				s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
+				s.put(float64(c.Skipped.Follows), pair("reason", "follows"))
 			}, "reason"),
 	}
 }

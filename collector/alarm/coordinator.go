@@ -104,8 +104,9 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	if !d.duty.On {
 		return nil
 	}
-	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return d.notes.silencedUntil(a) != 0 },
-		func(a *Alarm) bool { return d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
+	d.machine.noteFollows(changes)
+	changes, quiet := d.hush.pass(changes, func(a *Alarm) bool { return a.Follows != "" || d.notes.silencedUntil(a) != 0 },
+		func(a *Alarm) bool { return a.Follows == "" && d.machine.resent[a.Index] && !d.notes.raisedDuring(a) })
 	for _, c := range quiet {
 		d.machine.Confirm(c.Alarm.Index, false)
 	}
@@ -120,7 +121,7 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 // skipped counts notifications that were due and not sent.
 func (d *coordinator) skipped() Skipped {
 	s := d.gate.skipped
-	s.Silenced = d.hush.skipped
+	s.Silenced, s.Follows = d.hush.skipped, d.hush.caused
 	return s
 }
 

@@ -51,7 +51,6 @@ func (m *Machine) suspended(h *held) bool {
 	if why == "" {
 		return false
 	}
-	h.over, h.step, h.says = 0, m.step, unknown
-	h.Text = fmt.Sprintf("unknown whether alarm %s still holds for %s: %s", h.Kind, h.subject(), why)
+	m.doubt(h, why)
 	return true
 }

@@ -36,6 +36,7 @@ const (
 	raisingWord  = "raising"
 	clearingWord = "clearing"
 	unsentWord   = "unsent"
+	lostWord     = "lost" // before the origins of an alarm
 )
 
 // clearedWord begins the line of cleared indices.
@@ -47,22 +48,25 @@ const clearedWord = "cleared"
 //	last 7 1794744000000000
 //	alarm 6 tokenStuck 1794744000000000 1794743400000000 3 "orders" "paid" "tokens in place …"
 //	alarm 7 tokenStuck 1794744000000000 1794743400000000 3 "orders" "sent" "tokens in place …" raising
+//	alarm 8 tokenStuck 1794744000000000 1794743400000000 3 "orders" "done" "unknown …" lost "engine-7" ""
 //	cleared 5 2
-//	end 2 5f3a90c2
+//	end 3 5f3a90c2
 //
 // last has the largest index ever used and the time of the last change. alarm has the
 // fields of Alarm in order and, if a notification may not have been sent, raising, unsent
-// (neither was) or clearing. cleared has the indices of alarms that are over. end has the
+// (neither was) or clearing; then, after lost, each of Alarm.Lost with its region. cleared
+// has the indices of alarms that are over. end has the
 // number of alarms and the CRC-32 (IEEE) of all bytes before its line, which detects a
 // torn file. Texts are quoted as in Go, times are microseconds since the Unix epoch.
 // Sidecars of a pair exchange pages of the same form.
 func (s *Saved) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
+	words := map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}
 	for _, e := range s.entries() {
 		a := &e.Alarm
-		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
-			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}[e.phase])
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), words[e.phase], lostWords(a.Lost.All()))
 	}
 	if len(s.Cleared) > 0 {
 		b.WriteString(clearedWord)
@@ -72,6 +76,36 @@ func (s *Saved) Text() []byte {
 		b.WriteByte('\n')
 	}
 	return ended(b.Bytes())
+}
+
+// lostWords returns the end of the line of an alarm.
+func lostWords(lost []Origin) string {
+	if len(lost) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(" " + lostWord)
+	for _, o := range lost {
+		fmt.Fprintf(&b, " %s %s", strconv.Quote(o.Source), strconv.Quote(o.Region))
+	}
+	return b.String()
+}
+
+// lost reads what lostWords writes, if it is there.
+func (f *fields) lost() (lost []Origin) {
+	word, rest, _ := strings.Cut(f.rest, " ")
+	if word != lostWord || rest == "" {
+		return nil
+	}
+	f.rest = rest
+	for f.rest != "" && f.err == nil && len(lost) <= maxLost {
+		o := Origin{f.text(), f.text()}
+		if n := len(lost); n > 0 && lost[n-1].compare(o) >= 0 {
+			f.fail("source %.40q is out of order", o.Source)
+		}
+		lost = append(lost, o)
+	}
+	return lost
 }
 
 // ended appends the last line.
@@ -144,17 +178,20 @@ func (s *Saved) parseAlarm(line string) error {
 	if n := len(s.Clearing); n > 0 && a.Index <= s.Clearing[n-1].Index {
 		r.fail("index %d is out of order", a.Index)
 	}
-	switch r.rest {
+	switch word, rest, _ := strings.Cut(r.rest, " "); word {
 	case unsentWord, clearingWord:
-		if r.rest == unsentWord {
+		if word == unsentWord {
 			s.Unsent = append(s.Unsent, a.Index)
 		}
+		r.rest = rest
+		a.Lost = originsOf(r.lost())
 		s.Clearing = append(s.Clearing, a)
-		return r.err
+		return r.end()
 	case raisingWord:
 		s.Raising = append(s.Raising, a.Index)
-		r.rest = ""
+		r.rest = rest
 	}
+	a.Lost = originsOf(r.lost())
 	s.Active = append(s.Active, a)
 	return r.end()
 }

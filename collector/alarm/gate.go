@@ -14,6 +14,7 @@ type Skipped struct {
 	Standby  uint64 // sent by the process on duty
 	Overflow uint64 // dropped because more than keepMax changes were kept
 	Silenced uint64 // held back by a silence
+	Follows  uint64 // held back because the alarm follows from another one
 }
 
 // gate passes changes while this process is on duty. Otherwise it keeps them. When the

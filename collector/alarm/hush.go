@@ -2,13 +2,15 @@
 
 package alarm
 
-// hush holds back the raises of silenced alarms. Until such a raise is sent the book has
+// hush holds back the raises of silenced alarms, and of those that follow from another one. Until such a raise is sent the book has
 // its alarm as raising. So the next process that notifies gets it from Machine.Step, and
 // holds it back by its own copy of the silences.
 type hush struct {
 	held    map[uint32]heldBack // by index
 	version uint64              // of the notes, when held was last checked
-	skipped uint64              // notifications held back
+	follows uint64              // Machine.followed, then
+	skipped uint64              // notifications held back by a silence
+	caused  uint64              // notifications of alarms that follow from another one
 }
 
 // heldBack is a raise that was held back.
@@ -29,12 +31,12 @@ func (h *hush) pass(changes []Change, silenced, sent func(*Alarm) bool) (due, qu
 				h.held = map[uint32]heldBack{}
 			}
 			h.held[c.Alarm.Index] = heldBack{c, sent(&c.Alarm)}
-			h.skipped++
+			h.count(c)
 			continue
 		case !c.Raise && is && held.sent:
 			due = append(due, held.raise, c)
 		case !c.Raise && is:
-			h.skipped++
+			h.count(held.raise)
 			quiet = append(quiet, c)
 		default:
 			due = append(due, c)
@@ -44,11 +46,21 @@ func (h *hush) pass(changes []Change, silenced, sent func(*Alarm) bool) (due, qu
 	return due, quiet
 }
 
-// release returns the raises that are due because their silence is over. A Machine without
+// count counts a notification about an alarm that was held back.
+func (h *hush) count(raise Change) {
+	if raise.Alarm.Follows != "" {
+		h.caused++
+	} else {
+		h.skipped++
+	}
+}
+
+// release returns the raises that are due because their silence is over, or because they
+// follow from no other alarm any more. A Machine without
 // NATS cannot know whether an alarm is still active, and another process may have noted its
 // end; its raise then waits.
 func (h *hush) release(n *notes, m *Machine) (due []Change) {
-	if len(h.held) == 0 || h.version == n.version {
+	if len(h.held) == 0 || h.version == n.version && h.follows == m.followed {
 		return nil
 	}
 	waits := false
@@ -56,7 +68,7 @@ func (h *hush) release(n *notes, m *Machine) (due []Change) {
 		switch a := m.alarm(index); {
 		case a == nil:
 			delete(h.held, index)
-		case n.silencedUntil(a) != 0:
+		case n.silencedUntil(a) != 0 || a.Follows != "":
 		case m.interrupted && a.Kind != NATSDisconnected:
 			waits = true
 		default:
@@ -65,7 +77,7 @@ func (h *hush) release(n *notes, m *Machine) (due []Change) {
 		}
 	}
 	if !waits {
-		h.version = n.version
+		h.version, h.follows = n.version, m.followed
 	}
 	return due
 }

@@ -71,8 +71,13 @@ type held struct {
 	over     int64   // since when the condition does not hold; 0 while it holds
 	step     uint64  // the last step that judged it
 	restored bool    // from an earlier process, and its condition was not seen to hold since
+	rewrite  bool    // its text is of other rules
 	cleared  bool    // removed by the next compact
 	rule     *Rule   // see ruleOfHeld; nil before
+
+	marked      *trace // the last that was marked
+	cause       string // see causeOfLost, as of followsAsOf
+	followsAsOf uint64 // Machine.lostAlarms; 0 for none
 }
 
 // watch watches one condition: since when it holds, or its active alarm.
@@ -88,7 +93,11 @@ type finding struct {
 	since    int64 // 0 for the first step that found it
 	affected uint64
 	also     float64 // another number of the text
-	unknown  bool    // no source reports the column that the rule needs
+
+	unknown   string // why it cannot be judged, for example noReport; "" if it can
+	proved    bool   // it does not hold, whatever is not reported
+	trace     *trace // what sources held that do not report; nil for nothing
+	elsewhere bool   // sources that are not silent have a part in it
 }
 
 // Machine turns Views into alarms. It is deterministic: no clock, no I/O, and the same
@@ -120,6 +129,14 @@ type Machine struct {
 	interrupted bool // View.Interrupted
 	regions     map[regionKey]*regionWatch
 	doubts      map[doubt]string
+	seen        []collector.Source // of the View
+	parts       map[string]partsOf // of nets, as of this step; nil before it is needed
+	wanted      map[Origin]bool    // sources and regions that alarms wait for, one field each
+	lostAlarms  uint64             // changes of sourceLost alarms, from 1
+	followed    uint64             // changes of Alarm.Follows
+	unsaved     bool               // Alarm.Lost changed
+	absent      string             // see absentText, as of the step absentAt
+	absentAt    uint64
 	changes     []Change
 	tally       Tally
 }
@@ -129,13 +146,14 @@ type Machine struct {
 // start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
-		byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}
 		if m.byKey[k] == nil && len(m.active) < m.maxActive {
 			m.byKey[k] = h
 			m.active = append(m.active, h)
+			m.want(h.Lost.All())
 		} else {
 			m.twins[k] = true
 		}
@@ -145,13 +163,20 @@ func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 }
 
 // With returns the Machine with other rules. Active alarms stay until the new rules
-// clear them; a condition that has not held for long enough starts again.
+// clear them. A condition that holds by both has held since it did.
 func (m *Machine) With(rules *Rules) *Machine {
-	next := NewMachine(rules, m.Saved(), 0)
-	next.forgetAfter, next.maxActive, next.self = m.forgetAfter, m.maxActive, m.self
-	next.began, next.now, next.step, next.tally = m.began, m.now, m.step, m.tally
-	next.book, next.follows, next.unnumbered, next.awaited = m.book, m.follows, m.unnumbered, m.awaited
-	return next
+	m.rules, m.linked = rules, true // so that each net finds its rules
+	for _, h := range m.active {
+		h.rule, h.rewrite = nil, true
+	}
+	for _, s := range m.sources {
+		s.find(rules)
+	}
+	for _, w := range m.regions {
+		net := rules.net(w.net)
+		w.rule = net.whole(RegionStopped)
+	}
+	return m
 }
 
 // Step judges a View as of now, in microseconds, and returns the changes. A nil View has
@@ -166,13 +191,14 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	}
 	m.now, m.changes, m.interrupted, m.resent = now, nil, view.Interrupted, nil
 	m.step++
-	m.doubts = doubtsOf(view.Sources)
+	m.seen, m.parts, m.doubts = view.Sources, nil, doubtsOf(view.Sources)
+	m.answer(view.Sources)
+	m.lookAtSources(view.Sources) // before what follows from them
 	for _, n := range view.Nets {
 		m.recalled = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()
 		m.watchNet(n).look(m, n)
 	}
 	m.recalled = false
-	m.lookAtSources(view.Sources)
 	m.lookAtNATS(view.NATS)
 	m.lookAtRegions(view.Sources)
 	m.forget()
@@ -201,11 +227,33 @@ func (m *Machine) missing() {
 			if r.On && m.suspended(h) {
 				continue
 			}
-			if !m.expire(h, *r, func() string { return "it is no longer defined or published" }) {
-				h.noteMissing()
+			if stopped := h.over != 0 && h.Net == "" && len(h.Lost.All()) == 0; r.On && !stopped {
+				m.doubt(h, m.missingText(h))
+				continue
 			}
+			m.expire(h, *r, func() string { return why(r, "it is no longer defined or published") })
 		}
 	}
+}
+
+// missingText returns why it is not known whether an alarm whose subject is not in the View
+// holds.
+func (m *Machine) missingText(h *held) string {
+	switch {
+	case len(h.Lost.All()) > 0:
+		return m.lostText(h)
+	case h.Kind == SourceLost:
+		return "it fell silent and is not known any more"
+	}
+	return "it is not defined or published any more"
+}
+
+// why returns the reason of a clear; ok is the reason if the rule is on.
+func why(r *Rule, ok string) string {
+	if !r.On {
+		return ruleOff
+	}
+	return ok
 }
 
 // ruleOf returns the rule of an alarm, also for a subject that is not in the View.
@@ -227,19 +275,24 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 	if m.interrupted && k.kind != NATSDisconnected {
 		return
 	}
-	if w.alarm != nil {
-		if w.alarm.step = m.step; f.wrong {
-			w.alarm.refresh(f, text)
+	if h := w.alarm; h != nil {
+		m.mark(h, f.trace)
+		if h.step = m.step; f.wrong {
+			m.refresh(h, &f, text)
 			return
 		}
-		if r.On && m.suspended(w.alarm) {
+		if r.On && m.suspended(h) {
 			return
 		}
-		if m.expire(w.alarm, *r, func() string { return text(w.alarm.Since, false) }) {
+		if why := m.open(h, &f); r.On && why != "" {
+			m.doubt(h, why)
+			return
+		}
+		if m.expire(h, *r, func() string { return text(h.Since, false) }) {
 			w.alarm = nil
 			return
 		}
-		w.alarm.noteUnknown(f.unknown)
+		m.noteOver(h)
 		return
 	}
 	if !f.wrong {
@@ -267,9 +320,11 @@ func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong
 		return
 	}
 	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
-		Raised: m.now, Since: f.since, Affected: f.affected, Text: text(f.since, true)}}
+		Raised: m.now, Since: f.since, Affected: f.affected, Follows: m.cause(&f, m.now, false)}}
+	h.Text = text(f.since, true) + h.following()
 	*w = watch{alarm: h}
 	m.byKey[k] = h
+	m.changedLost(k.kind)
 	m.active = append(m.active, h)
 	if !m.follows {
 		m.number(h)
@@ -293,9 +348,17 @@ func (m *Machine) expire(h *held, r Rule, why func() string) bool {
 	return true
 }
 
+// changedLost notes that a sourceLost alarm began, ended, or has another time.
+func (m *Machine) changedLost(k Kind) {
+	if k == SourceLost {
+		m.lostAlarms++
+	}
+}
+
 // clear ends an alarm.
 func (m *Machine) clear(h *held, why string) {
 	a := h.Alarm
+	a.Lost, a.Unknown, a.Follows = nil, "", ""
 	a.Text = fmt.Sprintf("over after %s: %s", span(time.Duration(m.now-a.Raised)*time.Microsecond), why)
 	m.drop(h)
 	if a.Index == 0 {
@@ -348,6 +411,16 @@ func (m *Machine) State(suppressed uint64) *ActiveSet {
 
 // alarm returns the active alarm with an index, or nil.
 func (m *Machine) alarm(index uint32) *Alarm {
+	h := m.heldBy(index)
+	if h == nil {
+		return nil
+	}
+	a := m.rated(h)
+	return &a
+}
+
+// heldBy returns the same as it is held.
+func (m *Machine) heldBy(index uint32) *held {
 	e := m.book.entries[index]
 	if e == nil {
 		return nil
@@ -356,8 +429,7 @@ func (m *Machine) alarm(index uint32) *Alarm {
 	if h == nil || h.Index != index {
 		return nil
 	}
-	a := m.rated(h)
-	return &a
+	return h
 }
 
 // Tally returns the counters.

@@ -233,8 +233,12 @@ func TestTheSameViewsAtTheSameTimesGiveTheSameAlarms(t *testing.T) {
 			view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Stale, LastMessage: t0})
 		}
 		all = append(all, m.Step(view, t0+601e6)...)
-		all = append(all, m.Step(viewOf(), t0+602e6)...)
-		return append(all, m.Step(viewOf(), t0+700e6)...)
+		idle := viewOf(wide("a", 50, 0), wide("b", 50, 0))
+		for i := range 30 {
+			idle.Sources = append(idle.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Up, LastMessage: t0 + 602e6})
+		}
+		all = append(all, m.Step(idle, t0+602e6)...)
+		return append(all, m.Step(idle, t0+700e6)...)
 	}
 	if d := cmp.Diff(run(), run()); d != "" || len(run()) != 260 {
 		t.Errorf("%d changes %s", len(run()), d)

@@ -25,6 +25,7 @@ type netWatch struct {
 	transitions []subject // starved
 	failures    []subject
 	loops       []subject
+	traces      traces
 }
 
 // subject watches a place or transition by one rule.
@@ -147,9 +148,11 @@ func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule 
 // look judges everything of the net.
 func (w *netWatch) look(m *Machine, n *collector.NetView) {
 	w.columns = n.Rows.Columns
+	w.trace(n)
 	known := w.columns.Has(stats.ColInstances)
 	dead := n.Rows.Net.Deadlocked
-	f := finding{wrong: w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, affected: dead, unknown: !known}
+	f := finding{wrong: w.wholeRule.On && known && float64(dead) > w.wholeRule.Above, affected: dead, unknown: reported(known), trace: w.traces.net}
+	f.elsewhere = f.trace.deadlockedElsewhere(dead, w.wholeRule.Above)
 	m.judge(&w.whole, key{NetDeadlocked, w.name, ""}, &w.wholeRule, f, func(_ int64, wrong bool) string {
 		if wrong {
 			return fmt.Sprintf("deadlocked instances of net %q: %d", w.name, dead)
@@ -173,15 +176,21 @@ func (w *netWatch) look(m *Machine, n *collector.NetView) {
 	}
 }
 
-// why returns the reason of a clear; ok is the reason if the condition is known not to hold.
+// why returns the reason of a clear; ok is the reason if the condition is known not to
+// hold. If it is not known, the sources of the net have stopped, see Machine.ended.
 func (w *netWatch) why(r *Rule, known bool, ok string) string {
-	switch {
-	case !r.On:
-		return ruleOff
-	case !known:
-		return "no source reports it any more"
+	if !known {
+		ok = fmt.Sprintf("the sources of net %q stopped", w.name)
 	}
-	return ok
+	return why(r, ok)
+}
+
+// reported returns the reason of doubt about a condition.
+func reported(known bool) string {
+	if known {
+		return ""
+	}
+	return noReport
 }
 
 func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
@@ -192,8 +201,9 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 	if !wrong && s.idle() {
 		return
 	}
-	f := finding{wrong: wrong, since: row.Oldest, unknown: !known}
+	f := finding{wrong: wrong, since: row.Oldest, unknown: reported(known), trace: w.traces.places[s.at]}
 	if wrong {
+		f.elsewhere = f.trace.stuckElsewhere(row, w.columns, m.now-after)
 		f.affected = max(1, min(row.Tokens, row.Ages.InjectedBefore(m.now-after)))
 		if !w.columns.Has(stats.ColAges) {
 			f.affected = max(1, row.Tokens)
@@ -216,7 +226,8 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
 		return
 	}
 	id := w.def.Transitions[s.at].ID
-	f := finding{wrong: wrong, since: since, affected: row.Enabled, unknown: !known}
+	f := finding{wrong: wrong, since: since, affected: row.Enabled, unknown: reported(known), trace: w.traces.transitions[s.at]}
+	f.elsewhere = f.trace.enabledElsewhere(row.Enabled)
 	m.judge(&s.watch, key{TransitionStarved, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
 		if wrong {
 			return fmt.Sprintf("transition %q of net %q is enabled and has not fired since %s; instances: %d", id, w.name, date(since), row.Enabled)
@@ -242,12 +253,15 @@ func waitsLongest(rows []stats.Transition, s *subject) (row *stats.Transition, s
 func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
-	f, runs := finding{unknown: !known}, uint64(0)
+	f, runs := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, uint64(0)
 	if s.rule.On && known {
 		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, m.countersSince(n))
 		runs, f.affected = fired+failed, failed
 		f.also = float64(runs)
-		f.wrong = runs >= max(s.rule.Runs, 1) && float64(failed) > s.rule.Above*float64(runs)
+		enough := runs >= max(s.rule.Runs, 1)
+		f.wrong = enough && float64(failed) > s.rule.Above*float64(runs)
+		f.proved = enough && !f.wrong
+		f.unknown = s.counted(m.now, f.trace)
 	}
 	if !f.wrong && s.idle() {
 		return
@@ -265,11 +279,12 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
 func (w *netWatch) looping(m *Machine, s *subject, n *collector.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings)
-	f, rate := finding{unknown: !known}, 0.0
+	f, rate := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, 0.0
 	if s.rule.On && known {
 		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, m.countersSince(n))
 		rate = float64(fired) * 1e6 / float64(over)
 		f.wrong, f.affected, f.also = rate > s.rule.Above, fired, rate
+		f.unknown = s.counted(m.now, f.trace)
 	}
 	if !f.wrong && s.idle() {
 		return
@@ -282,6 +297,17 @@ func (w *netWatch) looping(m *Machine, s *subject, n *collector.NetView) {
 		}
 		return w.why(s.rule, known, text)
 	})
+}
+
+// counted returns why the counters of a window do not show that a condition is over, or "".
+func (s *subject) counted(now int64, t *trace) string {
+	switch {
+	case !s.window.spans(s.rule.Window.Microseconds(), now):
+		return sinceText(s.rule.Window)
+	case t != nil && len(t.silent) > 0:
+		return fmt.Sprintf("source %q is silent", t.silent[0])
+	}
+	return ""
 }
 
 // idle reports whether a condition that does not hold changes nothing.

@@ -121,6 +121,9 @@ func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
 	m.book.last = max(m.book.last, s.Last)
 	for _, e := range s.entries() {
 		if !m.book.merge(e) {
+			if h := m.heldBy(e.Index); h != nil && h.key() == e.key() && e.phase.open() {
+				m.join(h, e.Lost.All())
+			}
 			continue
 		}
 		if !m.follows {
@@ -155,17 +158,28 @@ func (m *Machine) takeIndex(a *Alarm) int {
 		m.byKey[a.key()] = h
 		m.active = append(m.active, h)
 		m.linked = true
+		m.want(h.Lost.All())
 	case h.Index == 0:
 		h.Index, h.Raised = a.Index, a.Raised
 		m.tally.Raised[a.Kind]++
+		m.join(h, a.Lost.All())
 	case a.Index < h.Index:
 		h.Index, h.Raised = a.Index, a.Raised
 		m.twins[a.key()] = true
+		m.join(h, a.Lost.All())
 	default:
 		m.twins[a.key()] = true
 		return 0
 	}
+	m.changedLost(a.Kind)
 	return 1
+}
+
+// join adds what another process knows of the origins of an alarm.
+func (m *Machine) join(h *held, lost []Origin) {
+	for _, o := range lost {
+		m.lose(h, o)
+	}
 }
 
 // end ends an alarm that another process has cleared. If its condition holds here, it
@@ -177,8 +191,9 @@ func (m *Machine) end(index uint32) int {
 	}
 	h := m.active[i]
 	m.tally.Cleared[h.Kind]++
-	if h.over == 0 && !h.restored {
+	if h.over == 0 && !h.restored && h.says != unknown {
 		h.Index, h.Raised = 0, m.now
+		m.changedLost(h.Kind)
 	} else {
 		m.drop(h)
 	}
@@ -265,6 +280,7 @@ func (m *Machine) numberAll() {
 func (m *Machine) drop(h *held) {
 	delete(m.byKey, h.key())
 	h.cleared = true
+	m.changedLost(h.Kind)
 }
 
 // keep keeps an alarm that is over without an index, for a later Lead.

@@ -15,7 +15,8 @@ type regionWatch struct {
 	rule      Rule
 	step      uint64
 	reason    string // why it is stopped, as reported by that owner; "" if it runs
-	unknown   bool   // that owner is not up
+	left      bool   // that owner said goodbye
+	unknown   string // why that owner does not report it now; "" if it does
 }
 
 type regionKey struct{ net, name string }
@@ -26,11 +27,14 @@ func (m *Machine) lookAtRegions(sources []collector.Source) {
 	owners := make(map[*regionWatch]*collector.Source)
 	for i := range sources {
 		src := &sources[i]
-		if src.Region == "" || src.State == collector.Gone {
+		if src.Region == "" {
 			continue
 		}
 		k := regionKey{src.Net, src.Region}
 		w := m.regions[k]
+		if w == nil && src.State == collector.Gone && m.byKey[key{RegionStopped, src.Net, src.Region}] == nil {
+			continue
+		}
 		if w == nil {
 			net := m.rules.net(src.Net)
 			w = &regionWatch{net: src.Net, name: src.Region, rule: net.whole(RegionStopped)}
@@ -42,7 +46,13 @@ func (m *Machine) lookAtRegions(sources []collector.Source) {
 			w.step, order = m.step, append(order, w)
 		}
 		if last == nil || src.Claim().Compare(last.Claim()) >= 0 {
-			owners[w], w.reason, w.unknown = src, src.RegionStopped, src.State != collector.Up
+			owners[w], w.reason, w.left, w.unknown = src, src.RegionStopped, src.State == collector.Gone, ""
+			switch {
+			case src.Forgotten:
+				w.unknown = fmt.Sprintf("its owner, source %q, is silent since %s and was forgotten", src.Name, date(src.LastMessage))
+			case src.State != collector.Up && src.State != collector.Gone:
+				w.unknown = fmt.Sprintf("its owner, source %q, is %s", src.Name, src.State)
+			}
 		}
 	}
 	for _, w := range order {
@@ -56,6 +66,9 @@ func (w *regionWatch) text(since int64, wrong bool) string {
 		return fmt.Sprintf("region %q of net %q is stopped since %s: %s", w.name, w.net, date(since), w.reason)
 	case !w.rule.On:
 		return ruleOff
+	}
+	if w.left {
+		return fmt.Sprintf("the owner of region %q of net %q stopped", w.name, w.net)
 	}
 	return fmt.Sprintf("region %q of net %q is running", w.name, w.net)
 }

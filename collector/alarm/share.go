@@ -27,7 +27,7 @@ func (m *Machine) pages(indices []uint32) [][]byte {
 		n, size := 0, 0
 		for n < len(indices) && size < pageSize && n < maxCleared {
 			if e := m.book.entries[indices[n]]; e != nil {
-				size += len(e.Net) + len(e.Subject) + len(e.Text)
+				size += len(e.Net) + len(e.Subject) + len(e.Text) + sizeOfLost(e.Lost.All())
 			}
 			n, size = n+1, size+perAlarm
 		}
@@ -36,6 +36,14 @@ func (m *Machine) pages(indices []uint32) [][]byte {
 		indices = indices[n:]
 	}
 	return out
+}
+
+// sizeOfLost returns about how many bytes the origins of an alarm have on a page.
+func sizeOfLost(lost []Origin) (n int) {
+	for _, o := range lost {
+		n += len(o.Source) + len(o.Region) + 6
+	}
+	return n
 }
 
 // parsePage reads a page. Its errors wrap ErrState.

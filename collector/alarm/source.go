@@ -15,6 +15,9 @@ type sourceWatch struct {
 	step                    uint64
 	up                      bool  // for at least one net
 	since                   int64 // the earliest last message of a stale net
+	forgotten               int   // nets of which it was forgotten
+	forgottenSince          int64 // the earliest last message of one of them
+	met                     bool  // messages of it arrive for at least one net, and are not refused
 }
 
 // sourceAlarm is one kind of alarm about a source.
@@ -27,10 +30,22 @@ type sourceAlarm struct {
 
 func (m *Machine) watchSource(name string) *sourceWatch {
 	s := &sourceWatch{name: name}
-	for kind, a := range map[Kind]*sourceAlarm{SourceLost: &s.lost, SourceConflict: &s.conflict, SourceRefused: &s.refused} {
-		a.rule, a.alarm = m.rules.source(kind, name), m.byKey[key{kind, "", name}]
+	for kind, a := range s.alarms() {
+		a.alarm = m.byKey[key{kind, "", name}]
 	}
+	s.find(m.rules)
 	return s
+}
+
+func (s *sourceWatch) alarms() map[Kind]*sourceAlarm {
+	return map[Kind]*sourceAlarm{SourceLost: &s.lost, SourceConflict: &s.conflict, SourceRefused: &s.refused}
+}
+
+// find finds the rules of the source.
+func (s *sourceWatch) find(rules *Rules) {
+	for kind, a := range s.alarms() {
+		a.rule = rules.source(kind, s.name)
+	}
 }
 
 // lookAtSources groups the sources of all nets by name: a lost process is one alarm,
@@ -45,7 +60,8 @@ func (m *Machine) lookAtSources(sources []collector.Source) {
 			m.sources[src.Name] = s
 		}
 		if s.step != m.step {
-			s.step, s.up, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, 0, 0, 0, 0
+			s.step, s.up, s.met, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, false, 0, 0, 0, 0
+			s.forgotten, s.forgottenSince = 0, 0
 			order = append(order, s)
 		}
 		s.add(src)
@@ -68,7 +84,16 @@ func (s *sourceWatch) add(src *collector.Source) {
 	case src.State == collector.Refused:
 		a = &s.refused
 	case src.State == collector.Up:
-		s.up = true
+		s.up, s.met = true, true
+		return
+	case src.Forgotten:
+		if s.forgotten == 0 || src.LastMessage < s.forgottenSince {
+			s.forgottenSince = src.LastMessage
+		}
+		s.forgotten++
+		return
+	case src.State == collector.Undefined:
+		s.met = true
 		return
 	default:
 		return
@@ -80,12 +105,21 @@ func (s *sourceWatch) add(src *collector.Source) {
 
 func (s *sourceWatch) judge(m *Machine) {
 	lost := finding{wrong: s.lost.rule.On && s.lost.nets > 0, since: s.since, affected: s.lost.nets}
+	silent := ""
+	switch {
+	case s.met:
+	case s.forgotten > 0:
+		silent = fmt.Sprintf("it is silent since %s and was forgotten", date(s.forgottenSince))
+		lost.unknown = silent
+	case s.lost.nets > 0:
+		silent = fmt.Sprintf("it is silent since %s", date(s.since))
+	}
 	m.judge(&s.lost.watch, key{SourceLost, "", s.name}, &s.lost.rule, lost, s.lostText)
 	for kind, a := range [...]*sourceAlarm{SourceConflict: &s.conflict, SourceRefused: &s.refused} {
 		if a == nil {
 			continue
 		}
-		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets}
+		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets, unknown: silent}
 		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
 			return s.refusedText(Kind(kind), a, since, wrong)
 		})
@@ -101,7 +135,7 @@ func (s *sourceWatch) lostText(since int64, wrong bool) string {
 	case s.up:
 		return fmt.Sprintf("source %q publishes again", s.name)
 	}
-	return fmt.Sprintf("source %q stopped, or was forgotten", s.name)
+	return fmt.Sprintf("source %q stopped", s.name)
 }
 
 func (s *sourceWatch) refusedText(kind Kind, a *sourceAlarm, since int64, wrong bool) string {

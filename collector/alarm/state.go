@@ -67,6 +67,17 @@ type Alarm struct {
 	Affected uint64   // tokens, instances, nets of a source, or 1 region
 	Text     string   // for people
 
+	// Lost are the sources that held what the alarm is about and do not report it any more,
+	// by name. While there is one it is unknown whether the alarm is over.
+	Lost *Origins
+	// Unknown is why it is not known whether the condition still holds; "" if it is known.
+	// Such an alarm stays active until there is evidence of its end, or a person closes it.
+	Unknown string
+	// Follows is the source without which there would be no alarm, and of which sourceLost
+	// was active before; "" if there is none. Its notifications are held back while it is
+	// set, and it is not counted by severity.
+	Follows string
+
 	// Numbers of the text, in an ActiveSet only; 0 where the kind has none.
 	After    time.Duration // of the rule
 	Above    float64       // of the rule
@@ -103,11 +114,12 @@ func (s *ActiveSet) Differs(before *ActiveSet) bool {
 	return s.LastChange != before.LastChange || s.Noted != before.Noted
 }
 
-// BySeverity returns how many alarms are active and not silenced, by Severity.
+// BySeverity returns how many alarms are active, not silenced, and follow from no other
+// one, by Severity.
 func (s *ActiveSet) BySeverity() (n [severities]int) {
 	for i := range s.Active {
-		if s.Active[i].SilencedUntil == 0 {
-			n[s.Active[i].Severity]++
+		if a := &s.Active[i]; a.SilencedUntil == 0 && a.Follows == "" {
+			n[a.Severity]++
 		}
 	}
 	return n

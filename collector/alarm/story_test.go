@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,7 +46,8 @@ func TestMain(m *testing.M) {
 //	since NET 5s                        the counters of the net restart
 //	deadlocked NET 3
 //	recalled NET 2                      number of its sources without messages since the start
-//	source NAME NET up|stale|gone|undefined|refused|conflict last=5s [region=R fence=1 [stopped=WHY]]   last is its last message
+//	source NAME NET up|stale|gone|forgotten|undefined|refused|conflict last=5s [region=R fence=1 [stopped=WHY]] [columns=nothing]   last is its last message
+//	holds NAME NET nothing | silent | left=5s [region=R] [PLACE=3@1s] [TRANSITION=2] [dead=1]   what it does not report any more, and when that left the sums
 //	without NAME                        not in the View any more
 //	nats connected 5s SERVER            since when the sidecar is connected to NATS
 //	nats away 5s REASON                 since when not, and why
@@ -55,6 +57,7 @@ func TestMain(m *testing.M) {
 //	active                              the active alarms
 //	texts                               their texts
 //	severities                          their severities, and how many have each
+//	close INDEX BY                      a person closes an alarm
 //	restart                             a process ends and another starts
 //	lost                                as restart, but its file is damaged
 //	room 2                              the largest number of active alarms
@@ -160,6 +163,16 @@ func (s *story) do(line string) string {
 	case "source":
 		s.source(words[1], words[2], words[3], micros(s.t, strings.TrimPrefix(words[4], "last=")))
 		s.region(words[1], words[2], words[5:])
+	case "holds":
+		s.holds(words[1], s.netNamed(words[2]), words[3], words[4:])
+	case "close":
+		changes, err := s.m.Close([]uint32{uint32(number(s.t, words[1]))}, "closed by "+words[2], s.now)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		var out strings.Builder
+		s.changes(&out, changes)
+		return out.String()
 	case "nats":
 		s.nats(words[1] == "connected", micros(s.t, words[2]), strings.Join(words[3:], " "))
 	case "interrupted":
@@ -331,6 +344,8 @@ func (s *story) region(name, net string, words []string) {
 				src.Since, src.Epoch = moment(s.t, value), moment(s.t, value)
 			case "stopped":
 				src.RegionStopped = value
+			case "columns":
+				src.Columns = 0
 			}
 		}
 	}
@@ -338,8 +353,9 @@ func (s *story) region(name, net string, words []string) {
 
 func (s *story) source(name, net, state string, received int64) {
 	src := collector.Source{Name: name, Net: net, LastMessage: t0 + received,
-		State: map[string]collector.SourceState{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "undefined": collector.Undefined,
-			"refused": collector.Refused, "conflict": collector.Refused, "unread": collector.Refused}[state], Conflict: state == "conflict", Unread: state == "unread"}
+		State: map[string]collector.SourceState{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "forgotten": collector.Gone, "undefined": collector.Undefined,
+			"refused": collector.Refused, "conflict": collector.Refused, "unread": collector.Refused}[state], Conflict: state == "conflict", Unread: state == "unread",
+		Forgotten: state == "forgotten", Columns: stats.AllColumns}
 	if src.State == collector.Refused {
 		src.Reason = "counter_fell: arrivals of place 0"
 	}
@@ -353,6 +369,36 @@ func (s *story) source(name, net, state string, received int64) {
 		}
 	}
 	s.view.Sources = append(s.view.Sources, src)
+}
+
+// holds sets what a source of a net does not report any more.
+func (s *story) holds(name string, n *collector.NetView, left string, words []string) {
+	n.Remnants = slices.DeleteFunc(slices.Clone(n.Remnants), func(r *collector.Remnant) bool { return r.Source == name })
+	if left == "nothing" {
+		return
+	}
+	r := &collector.Remnant{Source: name}
+	if at, is := strings.CutPrefix(left, "left="); is {
+		r.Left = moment(s.t, at)
+	}
+	for _, w := range words {
+		key, value, _ := strings.Cut(w, "=")
+		tokens, oldest, is := strings.Cut(value, "@")
+		switch {
+		case key == "region":
+			r.Region = value
+		case key == "dead":
+			r.Deadlocked = number(s.t, value)
+		case is:
+			p := collector.RemnantPlace{Place: slices.IndexFunc(n.Def.Places, func(p petri.Place) bool { return p.ID == key }), Tokens: number(s.t, tokens), Oldest: moment(s.t, oldest)}
+			p.Ages.Add(p.Oldest, max(s.now, p.Oldest), p.Tokens)
+			r.Places = append(r.Places, p)
+		default:
+			r.Transitions = append(r.Transitions, collector.RemnantTransition{Enabled: number(s.t, value), Fired: true,
+				Transition: slices.IndexFunc(n.Def.Transitions, func(t petri.Transition) bool { return t.ID == key })})
+		}
+	}
+	n.Remnants = append(n.Remnants, r)
 }
 
 func (s *story) nats(connected bool, since int64, text string) {
@@ -373,21 +419,30 @@ func (s *story) steps(from, to int64, stamped bool) string {
 	var out strings.Builder
 	for at := from; at <= to; at += 1e6 {
 		s.now = t0 + at
-		for _, c := range s.m.Step(s.view, s.now) {
-			if stamped {
+		changes := s.m.Step(s.view, s.now)
+		if stamped {
+			for _, c := range changes {
 				fmt.Fprintf(&out, "%s ", time.Duration(at)*time.Microsecond)
+				s.changes(&out, []Change{c})
 			}
-			what := "cleared"
-			if c.Raise {
-				what = "raised"
-			}
-			if want := s.m.ruleOf(&c.Alarm).Severity; c.Alarm.Severity != want {
-				s.t.Errorf("a change of alarm %d has severity %s; want %s", c.Alarm.Index, c.Alarm.Severity, want)
-			}
-			fmt.Fprintf(&out, "%s %d %s %s %s: %s\n", what, c.Alarm.Index, c.Alarm.Kind, c.Alarm.Net, c.Alarm.Subject, c.Alarm.Text)
+			continue
 		}
+		s.changes(&out, changes)
 	}
 	return out.String()
+}
+
+func (s *story) changes(out *strings.Builder, changes []Change) {
+	for _, c := range changes {
+		what := "cleared"
+		if c.Raise {
+			what = "raised"
+		}
+		if want := s.m.ruleOf(&c.Alarm).Severity; c.Alarm.Severity != want {
+			s.t.Errorf("a change of alarm %d has severity %s; want %s", c.Alarm.Index, c.Alarm.Severity, want)
+		}
+		fmt.Fprintf(out, "%s %d %s %s %s: %s\n", what, c.Alarm.Index, c.Alarm.Kind, c.Alarm.Net, c.Alarm.Subject, c.Alarm.Text)
+	}
 }
 
 func (s *story) active() string {

@@ -18,34 +18,27 @@ const (
 
 // refresh updates an alarm whose condition holds. It writes the text again if a number
 // has changed, so that a reader sees the numbers of one moment.
-func (h *held) refresh(f finding, text func(since int64, wrong bool) string) {
+func (m *Machine) refresh(h *held, f *finding, text func(since int64, wrong bool) string) {
 	since := f.since
 	if since == 0 {
 		since = h.Since
 	}
-	stale := h.restored || h.says != ofRow || h.Affected != f.affected || h.Since != since || h.also != f.also
-	h.over, h.restored, h.says = 0, false, ofRow
+	followed := m.follow(h, m.cause(f, h.Raised, h.Follows != ""))
+	stale := followed || h.rewrite || h.restored || h.says != ofRow || h.Affected != f.affected || h.Since != since || h.also != f.also
+	h.over, h.restored, h.rewrite, h.says, h.Unknown = 0, false, false, ofRow, ""
 	if stale {
 		h.Affected, h.Since, h.also = f.affected, since, f.also
-		h.Text = text(since, true)
+		h.Text = text(since, true) + h.following()
 	}
 }
 
-// noteUnknown updates the text of an alarm that waits to be cleared, so that it shows no
-// numbers of an earlier moment while it is unknown whether the condition holds.
-func (h *held) noteUnknown(isUnknown bool) {
-	switch {
-	case isUnknown && h.says != unknown:
-		h.says, h.Text = unknown, fmt.Sprintf("unknown whether alarm %s still holds for %s: no source reports it any more", h.Kind, h.subject())
-	case !isUnknown && h.says == unknown:
-		h.says, h.Text = over, fmt.Sprintf("alarm %s does not hold any more for %s", h.Kind, h.subject())
-	}
-}
-
-// noteMissing does the same for an alarm whose subject is not in the View.
-func (h *held) noteMissing() {
-	if h.says != unknown {
-		h.says, h.Text = unknown, fmt.Sprintf("unknown whether alarm %s still holds for %s: it is not defined or published any more", h.Kind, h.subject())
+// noteOver updates the text of an alarm that waits to be cleared, so that it shows no reason
+// of an earlier moment.
+func (m *Machine) noteOver(h *held) {
+	followed := m.follow(h, "")
+	if h.says == unknown || followed {
+		h.says, h.Unknown = over, ""
+		h.Text = fmt.Sprintf("alarm %s does not hold any more for %s", h.Kind, h.subject())
 	}
 }
 

@@ -211,8 +211,10 @@ func (w *Watcher) work(view *collector.View, now int64) {
 		changes = append(changes, w.coordinator.machine.Step(view, now)...)
 	}
 	w.takeNotes(view != nil, now)
-	if view != nil || len(changes) > 0 {
-		w.save(len(changes) > 0)
+	if m := w.coordinator.machine; view != nil || len(changes) > 0 || m.unsaved {
+		unsaved := m.unsaved
+		m.unsaved = false
+		w.save(len(changes) > 0 || unsaved)
 		w.stale = true
 	}
 	if view != nil {

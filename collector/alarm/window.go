@@ -45,3 +45,8 @@ func (w *window) count(length int64, now sample, since int64) (firings, failures
 	}
 	return now.firings - base.firings, now.failures - base.failures, max(length, now.at-base.at)
 }
+
+// spans reports whether the samples cover a time.
+func (w *window) spans(length, now int64) bool {
+	return w.n > 0 && now-w.ring[max(0, w.n-len(w.ring))%len(w.ring)].at >= length
+}

@@ -18,6 +18,8 @@ type shownAlarm struct {
 	labels                 []*dto.LabelPair // the last is the severity
 	why                    []*dto.LabelPair // of AlarmReason; nil if none is known
 	acknowledged, silenced bool
+	unknown                bool
+	follows                string // alarm.Alarm.Follows
 }
 
 // alarmFamilies have a series for each active alarm, or for some. A label that does not
@@ -57,6 +59,16 @@ func alarmFamilies() []Family {
 			func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
 		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
 		noted(AlarmSilenced, "An active alarm whose notifications are held back; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.silenced }),
+		noted(AlarmUnknown, "An active alarm of which it is not known whether its condition still holds, because what it is about is not reported any more; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.unknown }),
+		{Name: AlarmFollows, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "follows"),
+			Help: "An active alarm that is there only because a source is lost, by that source (follows). Its notifications are held back while it is; always 1. Other alarms have no series.",
+			read: func(s *scrape) {
+				for i := range s.alarms {
+					if a := &s.alarms[i]; a.follows != "" {
+						s.put(1, append(slices.Clone(a.labels[:len(subject)]), pair("follows", a.follows))...)
+					}
+				}
+			}},
 		alarmReasons(subject),
 	}
 }
@@ -134,7 +146,7 @@ func alarmCounterFamilies() []Family {
 					s.put(float64(s.alarmCounters.Unannounced))
 				}
 			}},
-		counter(PnagentNotificationsSkippedTotal, "Notifications that were due and not sent by this sidecar, by reason: another one was on duty (standby, or overflow for too many changes), or the alarm was silenced.",
+		counter(PnagentNotificationsSkippedTotal, "Notifications that were due and not sent by this sidecar, by reason: another one was on duty (standby, or overflow for too many changes), or the alarm was silenced, or followed from a lost source (follows).",
 			func(s *scrape, c *alarm.Counters) {
 				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
 				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
@@ -165,7 +177,8 @@ func (n *netSeries) followAlarms(alarms []*alarm.Alarm) {
 		for len(before) > 0 && before[0].index < a.Index {
 			before = before[1:]
 		}
-		s := shownAlarm{index: a.Index, severity: a.Severity, raised: a.Raised, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0}
+		s := shownAlarm{index: a.Index, severity: a.Severity, raised: a.Raised, acknowledged: a.Ack != nil, silenced: a.SilencedUntil != 0,
+			unknown: a.Unknown != "", follows: a.Follows}
 		var why []*dto.LabelPair
 		if len(before) > 0 && before[0].index == a.Index && before[0].severity == a.Severity {
 			s.labels, why = before[0].labels, before[0].why

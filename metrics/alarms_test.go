@@ -88,6 +88,17 @@ func TestAcknowledgedAndSilencedAlarmsAreSeries(t *testing.T) {
 	check(nil, []string{"net=orders,place=,transition=,source=,region=,alarm=netDeadlocked"})
 }
 
+func TestUnknownAlarmsAndThoseThatFollowAreSeries(t *testing.T) {
+	families := scraped(t, newExporter(t, rich(), withAlarms), "/metrics")
+	want := [][]string{{`net=left,place=,transition=p\xff,source=,region=,alarm=transitionLoop`}, {"net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,follows=host-2"}}
+	if diff := cmp.Diff(want, [][]string{subjectsOf(families, "petrinet_alarm_unknown"), subjectsOf(families, "petrinet_alarm_follows")}); diff != "" {
+		t.Error(diff)
+	}
+	if got := len(shownAlarms(families)); got != 5 {
+		t.Errorf("%d series of petrinet_alarm_active; want one for each alarm", got)
+	}
+}
+
 func TestTheReasonOfAnAlarmIsTheOneThatIsLeastLikelyToGoAwayByItself(t *testing.T) {
 	view := rich()
 	e := newExporter(t, nil, func(c *Config) { c.View, c.Alarms = func() *collector.View { return view }, alarms })

@@ -46,6 +46,8 @@ petrinet_alarms gauge net
 petrinet_alarm_raised_timestamp_seconds gauge net,place,transition,source,region,alarm
 petrinet_alarm_acknowledged gauge net,place,transition,source,region,alarm
 petrinet_alarm_silenced gauge net,place,transition,source,region,alarm
+petrinet_alarm_unknown gauge net,place,transition,source,region,alarm
+petrinet_alarm_follows gauge net,place,transition,source,region,alarm,follows
 petrinet_alarm_reason gauge net,place,transition,source,region,alarm,waits_for,reason,blocked_by
 petrinet_queue_waiting gauge net
 petrinet_queue_ready gauge net,priority

@@ -93,15 +93,15 @@ func rich() *collector.View {
 func alarms() *alarm.ActiveSet {
 	return &alarm.ActiveSet{Resting: map[string][]string{"orders": {"p\xff"}}, Active: []alarm.Alarm{
 		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Raised: 1772359201000000, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"}},
-		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay"},
+		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay", Follows: "host-2"},
 		{Index: 4, Kind: alarm.SourceLost, Severity: alarm.Major, Raised: 1772359204000000, Subject: "host-2", SilencedUntil: noon.UnixMicro()},
 		{Index: 7, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Raised: 1772359207000000, Net: "orders"},
-		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Raised: 1772359209000000, Net: "left", Subject: "p\xff"},
+		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Raised: 1772359209000000, Net: "left", Subject: "p\xff", Unknown: "it is not defined or published any more"},
 	}}
 }
 
 func alarmCounters() alarm.Counters {
-	c := alarm.Counters{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}}}
+	c := alarm.Counters{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12, Follows: 13}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}}}
 	c.Raised[alarm.TokenStuck], c.Cleared[alarm.TokenStuck], c.Dropped = 3, 2, 4
 	return c
 }

@@ -32,6 +32,7 @@ type Actions struct {
 type Alarms interface {
 	Acknowledge(ctx context.Context, indices []uint32, by, comment string) error
 	Unacknowledge(ctx context.Context, indices []uint32, by, comment string) error
+	Close(ctx context.Context, indices []uint32, of alarm.Selection, by, comment string) (alarm.Closed, error)
 	Silence(ctx context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error)
 	Unsilence(ctx context.Context, id, by string) error
 }
@@ -70,6 +71,7 @@ func (s *Server) action(path string) http.HandlerFunc {
 	do, ok := map[string]func(*change) (made, error){
 		"/api/v1/alarms/ack":       func(c *change) (made, error) { return c.acknowledge(c.to.Acknowledge, "alarms acknowledged") },
 		"/api/v1/alarms/unack":     func(c *change) (made, error) { return c.acknowledge(c.to.Unacknowledge, "acknowledgements withdrawn") },
+		"/api/v1/alarms/close":     (*change).close,
 		"/api/v1/alarms/silence":   (*change).silence,
 		"/api/v1/alarms/unsilence": (*change).unsilence,
 		actPath:                    (*change).act,
@@ -127,6 +129,8 @@ func statusOf(err error) int {
 	switch {
 	case errors.Is(err, alarm.ErrNoAlarm) || errors.Is(err, alarm.ErrNoSilence):
 		return http.StatusNotFound
+	case errors.Is(err, alarm.ErrHolds):
+		return http.StatusConflict
 	case errors.Is(err, alarm.ErrNote) || errors.Is(err, errBody):
 		return http.StatusBadRequest
 	}
@@ -162,17 +166,54 @@ func (c *change) acknowledge(do func(ctx context.Context, indices []uint32, by, 
 	return made{answer: api.Done{OK: true}, said: said, about: []any{"indices", a.Indices, "comment", a.Comment}}, err
 }
 
+// alarmsOf returns what a change of alarms selects.
+func alarmsOf(kind, net, place, transition, source string) (alarm.Selection, error) {
+	of := alarm.Selection{Net: net, Place: place, Transition: transition, Source: source}
+	if kind == "" {
+		return of, nil
+	}
+	var ok bool
+	if of.Kind, ok = alarm.KindNamed(kind); !ok {
+		return of, fmt.Errorf("%w: no kind of alarm is %q", errBody, kind)
+	}
+	return of, nil
+}
+
+func (c *change) close() (made, error) {
+	var a api.CloseAlarms
+	if err := c.read(&a); err != nil {
+		return made{}, err
+	}
+	of, err := alarmsOf(a.Alarm, a.Net, a.Place, a.Transition, a.Source)
+	switch {
+	case err != nil:
+		return made{}, err
+	case len(a.Indices) > maxIndices:
+		return made{}, fmt.Errorf("%w: %d indices; expected at most %d", errBody, len(a.Indices), maxIndices)
+	case len(a.Indices) > 0 && of != (alarm.Selection{}):
+		return made{}, fmt.Errorf("%w: indices and a selection; expected one of them", errBody)
+	}
+	done, err := c.to.Close(c.ctx, a.Indices, of, c.by, a.Comment)
+	return made{answer: api.Closed{Indices: orEmpty(done.Indices), Holding: done.Holding}, said: "alarms closed",
+		about: []any{"indices", done.Indices, "alarm", a.Alarm, "net", a.Net, "place", a.Place, "transition", a.Transition, "source", a.Source, "comment", a.Comment}}, err
+}
+
+// orEmpty returns a list that JSON has as [] and not as null.
+func orEmpty(list []uint32) []uint32 {
+	if list == nil {
+		return []uint32{}
+	}
+	return list
+}
+
 func (c *change) silence() (made, error) {
 	var n api.NewSilence
 	if err := c.read(&n); err != nil {
 		return made{}, err
 	}
-	of := alarm.Selection{Net: n.Net, Place: n.Place, Transition: n.Transition, Source: n.Source}
-	if n.Alarm != "" {
-		var ok bool
-		if of.Kind, ok = alarm.KindNamed(n.Alarm); !ok {
-			return made{}, fmt.Errorf("%w: no kind of alarm is %q", errBody, n.Alarm)
-		}
+	of, err := alarmsOf(n.Alarm, n.Net, n.Place, n.Transition, n.Source)
+	if err != nil {
+		return made{}, err
 	}
 	length := time.Duration(min(max(n.For, 0)*float64(time.Second), math.MaxInt64/2))
 	s, err := c.to.Silence(c.ctx, of, length, c.by, n.Comment)

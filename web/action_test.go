@@ -29,6 +29,11 @@ func (n *notebook) Unacknowledge(_ context.Context, indices []uint32, by, commen
 	return n.write(len(indices) == 1 && indices[0] == 7, alarm.ErrNoAlarm, "unack", indices, by, comment)
 }
 
+func (n *notebook) Close(_ context.Context, indices []uint32, of alarm.Selection, by, comment string) (alarm.Closed, error) {
+	err := n.write(len(indices) == 0 || indices[0] == 7, alarm.ErrHolds, "close", indices, of, by, comment)
+	return alarm.Closed{Indices: []uint32{7}, Holding: []uint32{9}}, err
+}
+
 func (n *notebook) Silence(_ context.Context, of alarm.Selection, length time.Duration, by, comment string) (alarm.Silence, error) {
 	return alarm.Silence{ID: "a", From: t0, Until: t0 + length.Microseconds(), By: by, Comment: comment, Selection: of},
 		n.write(length > 0, alarm.ErrNote, "silence", of, length, by, comment)
@@ -53,6 +58,7 @@ func changes() map[string]string {
 	return map[string]string{
 		"/api/v1/alarms/ack":       `{"indices":[7],"comment":"seen"}`,
 		"/api/v1/alarms/unack":     `{"indices":[7],"comment":"not yet"}`,
+		"/api/v1/alarms/close":     `{"comment":"the pod was deleted","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`,
 		"/api/v1/alarms/silence":   `{"for_seconds":90,"comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`,
 		"/api/v1/alarms/unsilence": `{"id":"a"}`,
 		"/api/v1/act":              `{"verb":"inject","net":"order","instance":"host-1/7","place":"p0","transition":"","tokens":2,"source":"host-1","comment":"by mail","dry_run":true}`,
@@ -72,8 +78,10 @@ func TestChangesAreMadeForTheClientAndLogged(t *testing.T) {
 		c.Actions, c.Log = &Actions{Alarms: book, Who: ada}, slog.New(slog.NewJSONHandler(&log, nil))
 	})
 	for path, want := range map[string]struct{ wrote, answer, said string }{
-		"/api/v1/alarms/ack":       {"ack[7]adaseen", `{"ok":true}`, `"msg":"alarms acknowledged","by":"ada","proven":true,"addr":"192.0.2.1:1234","indices":[7],"comment":"seen"`},
-		"/api/v1/alarms/unack":     {"unack[7]adanot yet", `{"ok":true}`, `"msg":"acknowledgements withdrawn","by":"ada"`},
+		"/api/v1/alarms/ack":   {"ack[7]adaseen", `{"ok":true}`, `"msg":"alarms acknowledged","by":"ada","proven":true,"addr":"192.0.2.1:1234","indices":[7],"comment":"seen"`},
+		"/api/v1/alarms/unack": {"unack[7]adanot yet", `{"ok":true}`, `"msg":"acknowledgements withdrawn","by":"ada"`},
+		"/api/v1/alarms/close": {"close[] {tokenStuck n* p t s}adathe pod was deleted", `{"indices":[7],"holding":[9]}`,
+			`"msg":"alarms closed","by":"ada","proven":true,"addr":"192.0.2.1:1234","indices":[7],"alarm":"tokenStuck","net":"n*"`},
 		"/api/v1/alarms/unsilence": {"unsilenceaada", `{"ok":true}`, `"msg":"silence ended","by":"ada","proven":true,"addr":"192.0.2.1:1234","id":"a"`},
 		"/api/v1/alarms/silence": {"silence{tokenStuck n* p t s} 1m30sadaupgrade", `{"id":"a","from":"2026-09-21T14:13:20.000000Z","until":"2026-09-21T14:14:50.000000Z",` +
 			`"by":"ada","comment":"upgrade","alarm":"tokenStuck","net":"n*","place":"p","transition":"t","source":"s"}`, `"msg":"alarms silenced","by":"ada"`},
@@ -117,6 +125,8 @@ func TestChangesThatAreRefused(t *testing.T) {
 		"too many indices":         {ack, `{"indices":[1` + strings.Repeat(",1", maxIndices) + `]}`, nil, 400, "1001 indices"},
 		"a large body":             {ack, `{"comment":"` + strings.Repeat("c", maxChange) + `"}`, nil, 400, "more than 65536 bytes"},
 		"an alarm that is over":    {ack, `{"indices":[8]}`, nil, 404, "no active alarm"},
+		"an alarm that holds":      {"/api/v1/alarms/close", `{"indices":[8]}`, nil, 409, "known to hold"},
+		"indices and a selection":  {"/api/v1/alarms/close", `{"indices":[7],"net":"n"}`, nil, 400, "expected one of them"},
 		"a silence that is over":   {"/api/v1/alarms/unsilence", `{"id":"b"}`, nil, 404, "no silence"},
 		"an unknown kind":          {"/api/v1/alarms/silence", `{"for_seconds":1,"alarm":"stuck"}`, nil, 400, `no kind of alarm is`},
 		"a silence of no time":     {"/api/v1/alarms/silence", `{"for_seconds":-1,"net":"n"}`, nil, 400, "invalid note"},

@@ -307,7 +307,7 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	age := float64(max(now-a.Since, 0)) / 1e6
 	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
 		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: &age, Affected: &a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
-		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated}
+		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated, Unknown: a.Unknown, Follows: a.Follows}
 	switch a.Kind {
 	case alarm.FailureRatio:
 		d.Runs = a.Measured

@@ -172,7 +172,7 @@ func everything(t *testing.T) *stage {
 	}
 	for i := range 1001 {
 		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())],
-			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true})
+			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true, Unknown: "no source reports it any more", Follows: "s1"})
 		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]string{"order": {"p0"}}
@@ -247,6 +247,7 @@ func TestTheDescriptionIsOfWhatIsServed(t *testing.T) {
 	hold("a place that is not work", "200", any(st.document(t, "/api/v1/place?net=caller&place=c/active")), &schema{Ref: "#/components/schemas/PlaceDetail"})
 	hold("a transition that is not work", "200", any(st.document(t, "/api/v1/transition?net=caller&transition=c/begin")), &schema{Ref: "#/components/schemas/TransitionDetail"})
 	hold("an instance that no source has", "200", any(st.document(t, "/api/v1/instance?net=partly+known&instance=x")), &schema{Ref: "#/components/schemas/Instance"})
+	hold("a request with indices", "", any(object(t, []byte(`{"indices":[7]}`))), &schema{Ref: "#/components/schemas/CloseAlarms"})
 	for name, s := range d.Components.Schemas {
 		for property := range s.Properties {
 			if !seen[name+"."+property] {

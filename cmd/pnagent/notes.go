@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ type alarmsCmd struct {
 	List      alarmsListCmd      `cmd:"" default:"withargs" help:"List the active alarms of a sidecar, or those that were cleared last."`
 	Ack       alarmsAckCmd       `cmd:"" help:"Acknowledge active alarms."`
 	Unack     alarmsUnackCmd     `cmd:"" help:"Withdraw the acknowledgement of active alarms."`
+	Close     alarmsCloseCmd     `cmd:"" help:"Close alarms of which it is not known whether they hold, such as those of an engine that never comes back."`
 	Silence   alarmsSilenceCmd   `cmd:"" help:"Hold back the notifications of alarms for a time."`
 	Unsilence alarmsUnsilenceCmd `cmd:"" help:"End a silence before its time."`
 }
@@ -32,7 +34,7 @@ var errFound = errors.New("alarms are active")
 
 type alarmsListCmd struct {
 	apiFlags
-	ExitCode bool   `name:"exit-code" help:"Exit with status 1 if an alarm is listed that is not silenced."`
+	ExitCode bool   `name:"exit-code" help:"Exit with status 1 if an alarm is listed that is not silenced and follows from no other one."`
 	Cleared  bool   `help:"List the alarms that were cleared last, the newest first."`
 	Severity string `enum:"critical,major,minor,warning" default:"warning" help:"Leave out alarms that are less serious: critical, major, minor or warning."`
 	JSON     bool   `name:"json" help:"Print the alarms as JSON, as the API has them."`
@@ -57,7 +59,7 @@ func (c *alarmsListCmd) Run(ctx context.Context, s streams) error {
 	} else {
 		err = writeAlarms(s.out, alarms)
 	}
-	heard := slices.ContainsFunc(alarms.Active, func(a api.Alarm) bool { return a.SilencedUntil == 0 })
+	heard := slices.ContainsFunc(alarms.Active, func(a api.Alarm) bool { return a.SilencedUntil == 0 && a.Follows == "" })
 	if err == nil && c.ExitCode && heard {
 		return errFound
 	}
@@ -98,8 +100,9 @@ func writeAlarms(out io.Writer, alarms *api.Alarms) error {
 	}
 	for i := range alarms.Active {
 		a := &alarms.Active[i]
-		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), ageOf(a), noteOf(a.Acknowledged, a.SilencedUntil), a.Text)
+		row(w, a.Index, a.Severity, a.Alarm, a.Net, a.About(), ageOf(a), stateOf(a), a.Text)
 	}
+	writeUnknown(w, alarms.Active)
 	if len(alarms.Silences) > 0 {
 		fmt.Fprintln(w, "\nSILENCE\tUNTIL\tBY\tOF\tCOMMENT")
 	}
@@ -142,6 +145,40 @@ func silenceRow(s *api.Silence) []any {
 		}
 	}
 	return []any{s.ID, moment(s.Until), s.By, strings.Join(of, " "), s.Comment}
+}
+
+// stateOf returns what is known of an alarm besides its numbers: what operators noted, and
+// whether it holds.
+func stateOf(a *api.Alarm) string {
+	notes := []string{noteOf(a.Acknowledged, a.SilencedUntil)}
+	if a.Unknown != "" {
+		notes = append(notes, "unknown")
+	}
+	if a.Follows != "" {
+		notes = append(notes, "follows from "+a.Follows)
+	}
+	return strings.Join(slices.DeleteFunc(notes, func(n string) bool { return n == "" }), ", ")
+}
+
+// writeUnknown says what ends the alarms that are unknown, by reason.
+func writeUnknown(w io.Writer, alarms []api.Alarm) {
+	count := map[string]int{}
+	var reasons []string
+	for i := range alarms {
+		if why := alarms[i].Unknown; why != "" {
+			if count[why]++; count[why] == 1 {
+				reasons = append(reasons, why)
+			}
+		}
+	}
+	if len(reasons) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nUNKNOWN\tREASON")
+	for _, why := range reasons {
+		row(w, count[why], why)
+	}
+	fmt.Fprintln(w, "\nIt is not known whether these alarms still hold. Each ends once its source reports again or stops cleanly, or if you close it: pnagent alarms close")
 }
 
 // noteOf returns what operators noted about an alarm.
@@ -230,6 +267,38 @@ type alarmsUnackCmd struct{ ackFlags }
 // Run withdraws acknowledgements.
 func (c *alarmsUnackCmd) Run(ctx context.Context, s streams) error {
 	return c.run(ctx, s, "alarms/unack", "no longer acknowledged: ")
+}
+
+type alarmsCloseCmd struct {
+	changeFlags
+	Indices    []uint32 `arg:"" optional:"" name:"index" help:"Indices of active alarms. Default: those that match the patterns."`
+	Alarm      string   `placeholder:"KIND" help:"Kind of alarms, such as tokenStuck. Default: all."`
+	Net        string   `placeholder:"PATTERN" help:"Net; * is any text and ? one character, here and below. The net * is all alarms."`
+	Place      string   `placeholder:"PATTERN" help:"Place: only alarms about places."`
+	Transition string   `placeholder:"PATTERN" help:"Transition: only alarms about transitions."`
+	Source     string   `placeholder:"PATTERN" help:"Source: alarms about sources, and those that are unknown because of them."`
+	Comment    string   `placeholder:"TEXT" help:"Why, for other operators and in the notification; at most 1024 bytes."`
+}
+
+// Run closes alarms.
+func (c *alarmsCloseCmd) Run(ctx context.Context, s streams) error {
+	patterns := c.Alarm + c.Net + c.Place + c.Transition + c.Source
+	switch _, known := alarm.KindNamed(c.Alarm); {
+	case c.Alarm != "" && !known:
+		return usageError{fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames())}
+	case len(c.Indices) == 0 && patterns == "":
+		return usageError{errors.New("no alarms to close; expected indices, or --alarm, --net, --place, --transition or --source; --net '*' is all alarms")}
+	case len(c.Indices) > 0 && patterns != "":
+		return usageError{errors.New("indices and patterns; expected one of them")}
+	}
+	change := api.CloseAlarms{Indices: c.Indices, Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
+	return post(ctx, s, &c.changeFlags, "alarms/close", change, func(done *api.Closed) string {
+		text := "closed: " + cmp.Or(strings.Trim(fmt.Sprint(done.Indices), "[]"), "none")
+		if len(done.Holding) > 0 {
+			text += "\nknown to hold, so not closed: " + strings.Trim(fmt.Sprint(done.Holding), "[]")
+		}
+		return text
+	})
 }
 
 type alarmsSilenceCmd struct {

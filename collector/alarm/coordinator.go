@@ -28,7 +28,8 @@ type coordinator struct {
 	limiter limiter
 	duty    Duty
 	begun   bool
-	aloneAt int64 // since when this process stands by for one that does not share its alarms
+	closed  []Change // by Close, to notify
+	aloneAt int64    // since when this process stands by for one that does not share its alarms
 }
 
 // alone reports whether this process stands by for one that does not share its indices.

@@ -444,48 +444,6 @@ func (a *Alarm) following() string {
 	return fmt.Sprintf("; it follows from alarm sourceLost of source %q", a.Follows)
 }
 
-// Close ends an alarm of which it is not known whether it holds, and what follows from it.
-// why names the person. It returns the changes to notify. The error wraps ErrNoAlarm or
-// ErrHolds.
-func (m *Machine) Close(indices []uint32, why string, now int64) ([]Change, error) {
-	var closing []*held
-	for _, index := range indices {
-		h := m.heldBy(index)
-		switch {
-		case h == nil:
-			return nil, fmt.Errorf("%w has the index %d", ErrNoAlarm, index)
-		case h.says != unknown:
-			return nil, fmt.Errorf("%w: %d", ErrHolds, index)
-		}
-		closing = append(closing, h)
-	}
-	m.now, m.changes = now, nil
-	for _, h := range closing {
-		m.close(h, why)
-	}
-	m.lastChange = now
-	m.compact()
-	return m.changes, nil
-}
-
-func (m *Machine) close(h *held, why string) {
-	if h.cleared {
-		return
-	}
-	m.clear(h, why)
-	if m.follows {
-		m.changes = nil // the process that leads sends them
-	}
-	if h.Kind != SourceLost {
-		return
-	}
-	for _, f := range m.active {
-		if f.Follows == h.Subject && f.says == unknown && f.Index != 0 {
-			m.close(f, why)
-		}
-	}
-}
-
 // sinceText returns for how long counters are known, as a reason of doubt.
 func sinceText(window time.Duration) string {
 	return fmt.Sprintf("its counters are known for less than %s", span(window))

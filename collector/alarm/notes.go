@@ -37,7 +37,6 @@ var (
 	ErrNoAlarm   = errors.New("no active alarm")
 	ErrNoSilence = errors.New("no silence")
 	ErrNote      = errors.New("invalid note")
-	ErrHolds     = errors.New("the alarm is known to hold, so that it cannot be closed; acknowledge or silence it")
 )
 
 // Ack is the acknowledgement of an alarm by an operator.

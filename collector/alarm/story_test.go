@@ -166,7 +166,7 @@ func (s *story) do(line string) string {
 	case "holds":
 		s.holds(words[1], s.netNamed(words[2]), words[3], words[4:])
 	case "close":
-		changes, err := s.m.Close([]uint32{uint32(number(s.t, words[1]))}, "closed by "+words[2], s.now)
+		_, changes, err := s.m.Close([]uint32{uint32(number(s.t, words[1]))}, "closed by "+words[2], s.now)
 		if err != nil {
 			return err.Error() + "\n"
 		}

@@ -201,7 +201,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) work(view *collector.View, now int64) {
 	duty, release := w.cfg.Duty()
 	defer release()
-	changes := w.receive(now)
+	changes := append(w.receive(now), w.coordinator.closed...)
+	w.coordinator.closed = nil
 	w.confirm()
 	if rules := w.rules.Swap(nil); rules != nil {
 		w.coordinator.machine = w.coordinator.machine.With(rules)

@@ -19,6 +19,25 @@ type Acknowledge struct {
 	Comment string   `json:"comment,omitempty"`
 }
 
+// CloseAlarms ends alarms of which it is not known whether they hold: POST
+// /api/v1/alarms/close. It has indices, or else a kind or at least one pattern, see Silence. A
+// source also selects what it held, and what follows from it.
+type CloseAlarms struct {
+	Indices    []uint32 `json:"indices,omitempty"` // 1,000 at most; if one is known to hold, nothing is closed
+	Comment    string   `json:"comment,omitempty"`
+	Alarm      string   `json:"alarm,omitempty"` // kind
+	Net        string   `json:"net,omitempty"`
+	Place      string   `json:"place,omitempty"`
+	Transition string   `json:"transition,omitempty"`
+	Source     string   `json:"source,omitempty"`
+}
+
+// Closed is the answer to CloseAlarms.
+type Closed struct {
+	Indices []uint32 `json:"indices"`           // of the alarms that were closed
+	Holding []uint32 `json:"holding,omitempty"` // selected, and known to hold: they stay
+}
+
 // NewSilence silences alarms from now on: POST /api/v1/alarms/silence. It has a kind or at
 // least one pattern, see Silence; the net * is all alarms. The answer is the Silence.
 type NewSilence struct {

@@ -44,6 +44,7 @@ func paths() []path {
 		{name: "/view", summary: "Everything: all nets with their places and transitions, and all sources.", document: View{}},
 		{name: "/alarms", summary: "The active alarms.", document: Alarms{}},
 		{name: "/alarms/cleared", summary: "The alarms that were cleared last; --alarm-history is how many.", document: ClearedAlarms{}},
+		{name: "/alarms/close", summary: "Close alarms of which it is not known whether they hold.", body: CloseAlarms{}, document: Closed{}, errors: []string{"400", "403", "404", "409"}},
 		{name: "/alarms/ack", summary: "Acknowledge active alarms.", body: Acknowledge{}, document: Done{}, errors: changed},
 		{name: "/alarms/unack", summary: "Withdraw acknowledgements of active alarms.", body: Acknowledge{}, document: Done{}, errors: changed},
 		{name: "/alarms/silence", summary: "Hold back notifications of alarms for a time.", body: NewSilence{}, document: Silence{}, errors: []string{"400", "403"}},

@@ -308,6 +308,8 @@ type Alarm struct {
 	Runs       float64  `json:"runs,omitempty"`           // failureRatio: runs in the window, of which affected failed
 	Rate       float64  `json:"rate,omitempty"`           // transitionLoop: firings per second in the window
 	Outdated   bool     `json:"outdated,omitempty"`       // the numbers are of an earlier moment, or absent; text says what is known
+	Unknown    string   `json:"unknown,omitempty"`        // why it is not known whether its condition still holds; absent if it is known
+	Follows    string   `json:"follows,omitempty"`        // the lost source without which it would not be there: its notifications are held back
 
 	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is
 	SilencedUntil Time `json:"silenced_until,omitzero"` // while its notifications are held back

@@ -95,8 +95,8 @@ func alarms() *alarm.ActiveSet {
 		{Index: 1, Kind: alarm.TokenStuck, Severity: alarm.Minor, Raised: 1772359201000000, Net: "orders", Subject: "awaiting payment", Ack: &alarm.Ack{By: "ada"}},
 		{Index: 3, Kind: alarm.TransitionStarved, Severity: alarm.Warning, Raised: 1772359203000000, Net: "orders", Subject: "pay", Follows: "host-2"},
 		{Index: 4, Kind: alarm.SourceLost, Severity: alarm.Major, Raised: 1772359204000000, Subject: "host-2", SilencedUntil: noon.UnixMicro()},
-		{Index: 7, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Raised: 1772359207000000, Net: "orders"},
-		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Raised: 1772359209000000, Net: "left", Subject: "p\xff", Unknown: "it is not defined or published any more"},
+		{Index: 7, Kind: alarm.NetDeadlocked, Severity: alarm.Critical, Raised: 1772359207000000, Net: "orders", Unknown: "no source reports it any more"},
+		{Index: 9, Kind: alarm.TransitionLoop, Severity: alarm.Warning, Raised: 1772359209000000, Net: "left", Subject: "p\xff"},
 	}}
 }
 

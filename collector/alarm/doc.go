@@ -26,15 +26,23 @@
 //
 // An alarm is raised once its condition has held for Rule.For, and cleared once the
 // condition has not held for Rule.ClearAfter without a break. Between the two a View
-// changes nothing, so a condition that flutters is one alarm. The condition does not hold
-// for what has left the View. A windowed condition lags by up to a tenth of the window.
-// A View with Interrupted set raises and clears natsDisconnected only.
+// changes nothing, so a condition that flutters is one alarm. A windowed condition lags by
+// up to a tenth of the window. A View with Interrupted set raises and clears
+// natsDisconnected only.
+//
+// # Evidence
+//
+// An alarm ends by evidence. What left the sums without it, as a source that was forgotten or
+// a column that is missing, is in the Remnants of its net: the alarm keeps the sources in
+// Alarm.Lost, and is unknown (Alarm.Unknown) until each of them reports again or has said
+// goodbye, or a person closes it ([Watcher.Close]). Alarm.Follows is the lost source without
+// which there would be no alarm; its raise is held back as by a silence.
 //
 // # Restarts
 //
 // The Watcher writes alarms and the largest index to a file before it publishes a new
 // index. The next process starts with those alarms: it raises none of them again, and
-// clears those that are over after Rules.Settle. A damaged file is renamed and logged. One
+// clears those that are known to be over after Rules.Settle. A damaged file is renamed and logged. One
 // wrong bit is mended; after more damage indices continue beyond all that the file, the notes
 // and [FirstIndex] have. A disk that fails, or hangs for two seconds,
 // delays no alarm after that: it is logged and counted, and the next View writes again.

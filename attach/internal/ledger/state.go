@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -22,6 +23,15 @@ type stateFile struct {
 	Program string          `json:"program"`
 	Epoch   int64           `json:"epoch"` // of the last publisher
 	State   json.RawMessage `json:"state"`
+	// CRC is that of the other fields; "" in a file of an earlier version. Without it a
+	// wrong digit of a counter would be read as right.
+	CRC string `json:"crc32,omitempty"`
+}
+
+// sum returns the CRC-32 (IEEE) of the fields. The state has no blanks between its tokens.
+func (f *stateFile) sum() string {
+	text := fmt.Appendf(nil, "%s %d %s", f.Program, f.Epoch, f.State)
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
 }
 
 // readState reads the state of a program into the value that state points to, and
@@ -46,6 +56,9 @@ func readState(path, program string, state any) (epoch int64, err error) {
 	if found.Epoch < 0 || found.Epoch > telemetry.MaxTime {
 		return 0, fmt.Errorf("reading the state %s: epoch %d; expected 0 to %d", path, found.Epoch, int64(telemetry.MaxTime))
 	}
+	if found.CRC != "" && found.CRC != found.sum() {
+		return 0, fmt.Errorf("reading the state %s: %w: the checksum is %s; expected %s", path, errDamaged, found.CRC, found.sum())
+	}
 	if found.Program != program {
 		return 0, fmt.Errorf("reading the state %s: it is of %q; expected %q", path, found.Program, program)
 	}
@@ -57,9 +70,18 @@ func readState(path, program string, state any) (epoch int64, err error) {
 	return found.Epoch, nil
 }
 
+// errDamaged reports a file that was changed since it was written.
+var errDamaged = errors.New("the file is damaged")
+
 // writeState replaces a state file.
 func writeState(path string, content *stateFile) error {
-	text, err := json.Marshal(content)
+	state, err := json.Marshal(content.State) // without blanks, as the file has it
+	if err != nil {
+		return fmt.Errorf("writing the state: %w", err)
+	}
+	whole := stateFile{Program: content.Program, Epoch: content.Epoch, State: state}
+	whole.CRC = whole.sum()
+	text, err := json.Marshal(&whole)
 	if err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/pnagent/pnagent/engine/coloured"
@@ -37,10 +38,33 @@ func (k Key) of(tokens []coloured.Placed, now int64) (text string, err error) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("its name or key: %v", r)
+			err = fmt.Errorf("%v", r)
 		}
 	}()
 	return keyText(k(tokens, now))
+}
+
+// event returns the check of the name and the key of an event; nil if they are constant.
+func (tr *Transition) event() func(tokens []coloured.Placed, now int64) error {
+	name, key := tr.EventName, tr.Key
+	if name == nil && key == nil {
+		return nil
+	}
+	return func(tokens []coloured.Placed, now int64) error {
+		if name != nil {
+			if _, err := name.name(tokens, now); err != nil {
+				return fmt.Errorf("the name of its event: %w", err)
+			}
+		}
+		text, err := key.of(tokens, now)
+		if err == nil && key != nil && text == "" {
+			err = errors.New("null, or an empty text; expected a text, a number, true or false")
+		}
+		if err != nil {
+			return fmt.Errorf("the key of its message: %w", err)
+		}
+		return nil
+	}
 }
 
 // maxKnown bounds the keys that a catcher remembers.
@@ -67,8 +91,8 @@ func (c *catcher) accepts(instance int, ev *event) coloured.Guard {
 	}
 }
 
-// addressOf returns what tokens wait for. The data of a token never changes, so each
-// address is determined once.
+// addressOf returns what tokens wait for. An address is determined once, and again if it could not
+// be: variables may have changed.
 func (c *catcher) addressOf(instance int, tokens []coloured.Placed, now int64) (own address) {
 	at := holding{instance: instance}
 	if len(tokens) <= len(at.tokens) {
@@ -87,6 +111,9 @@ func (c *catcher) addressOf(instance int, tokens []coloured.Placed, now int64) (
 	}
 	if own.key, err = c.key.of(tokens, now); err != nil {
 		own.key = ""
+	}
+	if c.name != nil && own.name == "" || c.key != nil && own.key == "" {
+		return own
 	}
 	if len(tokens) <= len(at.tokens) {
 		if len(c.known) >= maxKnown {

@@ -266,7 +266,7 @@ func (tr *Transition) plain() bool {
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }

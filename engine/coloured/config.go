@@ -77,7 +77,12 @@ type Binding struct {
 	// tokens, instead of Mode.Delay. It depends on nothing else. It is called when the
 	// transition becomes enabled, and when it would take or test other tokens; not when
 	// their data change. An error, or a panic, is an incident: see Faults.
-	Until    func(tokens []Placed, since int64) (due int64, err error)
+	Until func(tokens []Placed, since int64) (due int64, err error)
+	// Event returns an error if the name or the key of the event that the transition throws or
+	// catches cannot be determined from tokens: those that it takes or tests. Then the
+	// transition is an incident, see Faults: it does not fire, or nothing can reach it. Of a
+	// catcher it is called when the transition is enabled with other tokens.
+	Event    func(tokens []Placed, now int64) error
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
 	Action   bool    // firing takes time: Starts hands the action out

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Thrown is a firing of a transition that throws an event, see
@@ -46,6 +47,42 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 		}
 	}
 	s.thrown = append(s.thrown, x)
+}
+
+// unnamed returns why a transition cannot throw its event; nil if it can, or throws none. The
+// tokens that it takes carry the data that an action or a call returned, if any.
+func (s *Shard) unnamed(r *rule, taken []Placed, data []byte, now int64) error {
+	if r.Event == nil || !r.throws {
+		return nil
+	}
+	if data != nil {
+		taken = slices.Clone(taken)
+		for k := range taken {
+			taken[k].Token.Data = s.over(taken[k].Place, taken[k].Token.Data, data)
+		}
+	}
+	return r.Event(taken, now)
+}
+
+// addressed reports whether an event can reach a catcher that waits, whose clock is given, with
+// tokens. Otherwise the transition is an incident. A change of the data of its tokens
+// does not count, as for the event.
+func (s *Shard) addressed(i int, in *instance, f *frame, t int, clock int32, tokens []Placed, now int64) bool {
+	n := &s.notes.all[clock]
+	of := identities(tokens)
+	if n.token == of {
+		return true
+	}
+	err := s.rules[t].Event(tokens, now)
+	if err == nil {
+		n.token = of
+		return true
+	}
+	took, _ := s.rules[t].split(tokens)
+	s.dropNote(in, clock)
+	s.incident(i, in, f, t, firstID(took), stats.NoPlace)
+	s.fault(i, t, "event cannot be caught", err)
+	return false
 }
 
 // maxWaiting is the number of combinations of tokens of one frame that are

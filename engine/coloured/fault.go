@@ -14,7 +14,7 @@ type Fault struct {
 const maxFaults = 64
 
 // Faults returns the first faults since the last call, in order: times that could not be
-// determined (see Binding.Until), guards that panicked, and data of arcs that could not be
+// determined (see Binding.Until), events without a name or a key (see Binding.Event), guards that panicked, and data of arcs that could not be
 // determined or are too many. The next call that plays reuses the slice.
 func (s *Shard) Faults() []Fault {
 	out := s.faults

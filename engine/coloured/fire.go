@@ -36,6 +36,11 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
 		return false
 	}
+	if err := s.unnamed(r, took, nil, now); err != nil {
+		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
+		s.fault(i, t, "event not thrown", err)
+		return false
+	}
 	place, fits := s.room(in, f, r, &o, c.picked(), took)
 	if !fits || !s.fitsAll(in, f, r, &o, c, took) {
 		s.incident(i, in, f, t, 0, place)

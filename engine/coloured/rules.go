@@ -102,7 +102,7 @@ func (s *Shard) compile(bindings []Binding) {
 			r.most += uint64(b.Put)
 		}
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
-		r.oldest = r.Guard == nil && r.Until == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
+		r.oldest = r.Guard == nil && r.Until == nil && r.Event == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
 		s.rules[tr] = r
 		if s.Elsewhere(tr) {
 			continue

@@ -140,6 +140,9 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 			return fmt.Errorf("%w: %w", ErrOutcome, err)
 		}
 	}
+	if err := s.unnamed(r, l.taken, res.data, now); err != nil {
+		return fmt.Errorf("%w: %w", ErrOutcome, err)
+	}
 	f := s.frame(in, s.notes.all[id].frame)
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)

@@ -365,6 +365,9 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 			return err
 		}
 		values, err := s.inscribe(r, mask, took, read, data, now)
+		if err == nil {
+			err = s.unnamed(r, took, data, now)
+		}
 		if err != nil {
 			s.count(opFailed, i, t)
 			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
@@ -435,6 +438,9 @@ func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now
 		}
 		if id == none {
 			id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
+		}
+		if r.Event != nil && !r.throws && !s.addressed(i, in, f, t, id, s.tokensOf(c), now) {
+			continue
 		}
 		if r.Until != nil {
 			s.planUntil(i, in, f, t, id, s.tokensOf(c))

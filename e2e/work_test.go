@@ -30,8 +30,7 @@ const withinBPMN = `<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MO
 </process></definitions>
 `
 
-// Whoever draws a task that runs three times sees three tokens of each instance, and one alarm:
-// in every face.
+// A task that runs three times has three tokens of each instance and one alarm, in every face.
 func TestFacesShowWhatTheAuthorDrew(t *testing.T) {
 	t.Parallel()
 	snmptest.RequireTools(t)

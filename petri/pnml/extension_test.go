@@ -77,7 +77,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		Places: []petri.Place{
 			{ID: "p", Initial: 1},
 			{ID: "q", Scope: "<o>", Data: petri.DataAround},
-			{ID: "r", Scope: "<o>", Open: true, Data: petri.OwnData},
+			{ID: "r", Scope: "<o>", Open: true, Data: petri.OwnData, Role: petri.RoleData, Element: "e"},
 			{ID: "s", Open: true},
 			{ID: "t", Data: petri.OwnData},
 		},
@@ -130,6 +130,8 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
           <scope value="&lt;o&gt;"/>
           <open/>
           <own/>
+          <role value="data"/>
+          <element value="e"/>
         </toolspecific>
       </place>
       <place id="s">

@@ -204,3 +204,19 @@ func TestWithoutAStateTheNotesHaveIndices(t *testing.T) {
 		}
 	}
 }
+
+// Without a change, and without a file, a View costs no state.
+func TestNoStateIsMadeThatIsNotWritten(t *testing.T) {
+	for what, path := range map[string]string{"no file": "", "no change": filepath.Join(t.TempDir(), "alarms.state")} {
+		w := New(Config{StateFile: path})
+		w.work(viewOf(wide("n", 100, 1)), time.Now().UnixMicro())
+		if n := len(w.State().Active); n != 100 {
+			t.Fatalf("%d alarms", n)
+		}
+		w.confirm()
+		w.save(false)
+		if allocs := testing.AllocsPerRun(3, func() { w.save(false) }); allocs != 0 {
+			t.Errorf("%s: %v allocations for a state", what, allocs)
+		}
+	}
+}

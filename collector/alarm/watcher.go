@@ -328,7 +328,7 @@ func (w *Watcher) log(n Notification) {
 
 // save writes the state if it changed or the last write failed.
 func (w *Watcher) save(changed bool) {
-	if w.file.saved && !changed {
+	if w.file.path == "" || w.file.saved && !changed {
 		return
 	}
 	state := w.coordinator.machine.Saved()

@@ -123,7 +123,8 @@ func (s *source) answered() {
 	}
 	r.Transitions = nil
 	for _, t := range s.remnant.Transitions {
-		if t.Fired = t.Fired && r.Columns.Has(stats.ColFirings); !r.Columns.Has(stats.ColEnabled) {
+		t.Fired = t.Fired && r.Columns.Has(stats.ColFirings)
+		if !r.Columns.Has(stats.ColEnabled) {
 			t.Enabled = 0
 		}
 		if t.Fired || t.Enabled > 0 {

@@ -128,7 +128,8 @@ func (m *Merger) enter(n *net, s *source, state SourceState, now int64) {
 			s.goneAt = now
 		}
 	}
-	if s.state = state; state == Gone && s.rowsAt == 0 { // no rows of it were ever shown
+	s.state = state
+	if state == Gone && s.rowsAt == 0 { // no rows of it were ever shown
 		m.forget(n, s)
 	}
 }

@@ -166,9 +166,10 @@ func writeUnknown(w io.Writer, alarms []api.Alarm) {
 	var reasons []string
 	for i := range alarms {
 		if why := alarms[i].Unknown; why != "" {
-			if count[why]++; count[why] == 1 {
+			if count[why] == 0 {
 				reasons = append(reasons, why)
 			}
+			count[why]++
 		}
 	}
 	if len(reasons) == 0 {

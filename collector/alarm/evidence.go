@@ -202,7 +202,8 @@ func (m *Machine) causeOfLost(h *held) string {
 	if h.followsAsOf != m.lostAlarms {
 		h.followsAsOf = m.lostAlarms
 		first, newest := m.lostBy(len(h.Lost.All()), func(i int) string { return h.Lost.All()[i].Source })
-		if h.cause = first; h.Raised < newest {
+		h.cause = first
+		if h.Raised < newest {
 			h.cause = ""
 		}
 	}
@@ -223,8 +224,9 @@ func (m *Machine) follow(h *held, source string) bool {
 func (m *Machine) noteFollows(changes []Change) {
 	for i := range changes {
 		if c := &changes[i]; c.Raise {
-			if c.Alarm.Follows = ""; m.heldBy(c.Alarm.Index) != nil {
-				c.Alarm.Follows = m.heldBy(c.Alarm.Index).Follows
+			c.Alarm.Follows = ""
+			if h := m.heldBy(c.Alarm.Index); h != nil {
+				c.Alarm.Follows = h.Follows
 			}
 		}
 	}

@@ -277,7 +277,8 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 	}
 	if h := w.alarm; h != nil {
 		m.mark(h, f.trace)
-		if h.step = m.step; f.wrong {
+		h.step = m.step
+		if f.wrong {
 			m.refresh(h, &f, text)
 			return
 		}

@@ -56,7 +56,7 @@ func holds(job string) []Recording {
 	}
 }
 
-// identity is what tells alarms of all sidecars apart.
+// identity are the labels by which alarms of all sidecars differ.
 const identity = "job, instance, " + alarmLabels
 
 // admitted returns the expression of the alarms that have been active for firstSeen, with

@@ -103,7 +103,7 @@ func (p *pager) none(t *testing.T, when, status, name string, labels ...string) 
 
 // startAlerting runs a Prometheus with the rules of this repository, and an Alertmanager with its
 // routes, both faster by rulestest.Factor.
-func startAlerting(t *testing.T, w web) (am web, station *pager) {
+func startAlerting(t *testing.T, w web) (p prometheus, am web, station *pager) {
 	t.Helper()
 	prom, manager := need(t, "prometheus", "prometheus"), needProxied(t, alertmanager)
 	dir := t.TempDir()
@@ -132,8 +132,9 @@ func startAlerting(t *testing.T, w web) (am web, station *pager) {
 		"alerting: {alertmanagers: [{static_configs: [{targets: [%q]}]}]}\nscrape_configs:\n- job_name: pnagent\n  static_configs: [{targets: [%q]}]\n",
 		put("recordings.yaml", shipped("prometheus/recordings.yaml")), put("alerts.yaml", shipped("prometheus/alerts.yaml")),
 		strings.TrimPrefix(am.url, "http://"), strings.TrimPrefix(w.url, "http://"))
-	start(t, prom, "--config.file="+put("prometheus.yml", []byte(config)), "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:0")
-	return am, station
+	server := start(t, prom, "--config.file="+put("prometheus.yml", []byte(config)), "--storage.tsdb.path="+filepath.Join(dir, "tsdb"), "--web.listen-address=127.0.0.1:0")
+	at := server.says(t, `msg="Listening on" address=(\S+)`)
+	return prometheus{web{"http://" + at[1]}}, am, station
 }
 
 // inhibited waits until Alertmanager inhibits an alert or does not.
@@ -192,13 +193,24 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 		return []string{"--bindings", write(t, "bindings.yaml", bindings), write(t, net+".pnml", fmt.Sprintf(alertmanagerNet, net))}
 	}
 	runEngine(t, natsURL, "berlin", manual("claims")...)
-	am, station := startAlerting(t, side.web)
+	prom, am, station := startAlerting(t, side.web)
 	stuck := []string{"net=claims", "place=waiting"}
 	station.waitFor(t, "firing", "PetrinetTokenStuck", append(stuck, "severity=warning")...)
 
+	up := func(want float64) {
+		t.Helper()
+		until(t, fmt.Sprint("Prometheus has up ", want), func() error {
+			if got := prom.number(t, "up"); got != want {
+				return fmt.Errorf("it has %v", got)
+			}
+			return nil
+		})
+	}
 	for range 20 {
 		side.kill(t)
+		up(0)
 		side = begin()
+		up(1)
 	}
 	station.none(t, "after 20 restarts", "resolved", "PetrinetTokenStuck")
 

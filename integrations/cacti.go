@@ -81,7 +81,8 @@ mibdirs +/usr/local/share/pnagent/mibs:/usr/local/share/pnagent/mibs/smi
 mibs +PETRINET-MIB
 ~~~
 
-A graph belongs to a row by ~pnIndex~, the numbers of its net and of its place or transition in ~oids.lock~, which never change. Rows whose net
+A graph belongs to a row by ~pnIndex~: the numbers of its net and of its place or transition in ~oids.lock~, which never change, or a number that is
+made of the net and the name of a source. Rows whose net
 has left keep their graphs, without values. Graphs that were made when these files found rows by name take the numbers of their rows by
 ~php cli/reorder_data_query.php --host-id=ID --qid=ID~: run it once after you copied the files, before Cacti re-indexes.
 

@@ -7,10 +7,10 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/sleepinggenius2/gosmi"
 	"github.com/sleepinggenius2/gosmi/types"
 
@@ -238,6 +238,7 @@ func TestTheNumbersOfAView(t *testing.T) {
 	table := build(t, newBuilder(t, ""), orderView(), now0+500_000)
 	names := petrinetOIDs(testRoot(t))
 	since := func(micros int64) smi.Value { return (&clock{}).date(micros) }
+	engine1 := indexOf([2]string{orderView().Sources[0].Net, "engine-1"})
 	for _, c := range []struct {
 		name  string
 		index []uint32
@@ -295,12 +296,12 @@ func TestTheNumbersOfAView(t *testing.T) {
 		{"pnBlockInstances", []uint32{1, 1, 3, 6}, smi.Gauge32(5)},
 		{"pnBlockPlaceId", []uint32{1, 1, 3, 6}, smi.OctetString("packed")},
 		{"pnBlockInstances", []uint32{1, 1, 0, 5}, smi.Gauge32(3)},
-		{"pnSourceName", []uint32{1}, smi.OctetString("engine-1")},
-		{"pnSourceNetIndex", []uint32{1}, smi.Gauge32(1)},
-		{"pnSourceState", []uint32{1}, smi.Integer(1)},
-		{"pnSourceSilence", []uint32{1}, smi.Gauge32(1)},
-		{"pnSourceInterval", []uint32{1}, smi.Gauge32(1000)},
-		{"pnSourceSkew", []uint32{1}, smi.Integer(-20)},
+		{"pnSourceName", []uint32{engine1}, smi.OctetString("engine-1")},
+		{"pnSourceNetIndex", []uint32{engine1}, smi.Gauge32(1)},
+		{"pnSourceState", []uint32{engine1}, smi.Integer(1)},
+		{"pnSourceSilence", []uint32{engine1}, smi.Gauge32(1)},
+		{"pnSourceInterval", []uint32{engine1}, smi.Gauge32(1000)},
+		{"pnSourceSkew", []uint32{engine1}, smi.Integer(-20)},
 		{"pnAlarmText", []uint32{1}, smi.NoSuchInstance()},
 	} {
 		if got := get(t, table, names, c.name, c.index...); got != c.want {
@@ -450,33 +451,54 @@ func TestBeforeTheFirstViewThereAreOnlyScalars(t *testing.T) {
 	}
 }
 
+// The index of a source is made of its net and its name: it is the same one whatever came before, in
+// another process, and where other sources are.
 func TestASourceKeepsItsNumber(t *testing.T) {
-	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
-	source := view.Sources[0]
-	list := func(sources ...string) []string {
+	names := petrinetOIDs(testRoot(t))
+	list := func(b *Builder, sources ...string) map[string]uint32 {
+		view := orderView()
+		source := view.Sources[0]
 		view.Sources = nil
 		for _, s := range sources {
 			source.Name = s
 			view.Sources = append(view.Sources, source)
 		}
-		table := build(t, b, view, now0)
-		var got []string
-		for n := range uint32(9) {
-			if v := get(t, table, names, "pnSourceName", n); !v.IsException() {
-				got = append(got, fmt.Sprint(n, v.Str))
+		column, err := smi.ParseOID(names["pnSourceName"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		table, got := build(t, b, view, now0), map[string]uint32{}
+		for i := range table.Len() {
+			if v := table.At(i); len(v.Name) == len(column)+1 && slices.Equal(v.Name[:len(column)], column) {
+				got[v.Value.Str] = v.Name[len(column)]
 			}
 		}
 		return got
 	}
-	for _, c := range []struct{ sources, want []string }{
-		{[]string{"b", "c"}, []string{"1b", "2c"}},
-		{[]string{"a", "b", "c", "c"}, []string{"1b", "2c", "3a"}},
-		{[]string{"a", "c"}, []string{"2c", "3a"}},
-		{[]string{"a", "b"}, []string{"3a", "4b"}},
-	} {
-		if diff := cmp.Diff(c.want, list(c.sources...)); diff != "" {
-			t.Error(diff)
+	long := newBuilder(t, "")
+	all := list(long, "b", "c", "c", "a")
+	if len(all) != 3 || all["a"] == all["b"] || all["b"] == all["c"] {
+		t.Fatalf("the sources have the indices %v", all)
+	}
+	for _, sources := range [][]string{{"a", "c"}, {"a", "b"}, {"c"}} {
+		for what, b := range map[string]*Builder{"the same agent": long, "another agent": newBuilder(t, "")} {
+			got := list(b, sources...)
+			for _, s := range sources {
+				if got[s] != all[s] || len(got) != len(sources) {
+					t.Errorf("%s with %v: %v; want those of %v", what, sources, got, all)
+				}
+			}
 		}
+	}
+}
+
+// Two sources whose net and name give one index have two.
+func TestSourcesDoNotShareANumber(t *testing.T) {
+	first := [2]string{"n", "a"}
+	s := sourceNumbers{known: map[[2]string]uint32{{"n", "other"}: indexOf(first)}}
+	all := s.number([]collector.Source{{Net: "n", Name: "a"}, {Net: "n", Name: "other"}})
+	if got := []uint32{all[0].number, all[1].number}; !slices.Equal(got, []uint32{indexOf(first), indexOf(first)%maxNumber + 1}) || all[0].source.Name != "other" {
+		t.Errorf("the indices are %v, %s first", got, all[0].source.Name)
 	}
 }
 

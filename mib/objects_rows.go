@@ -175,7 +175,7 @@ func sourceTable() table {
 		rowText: "One source. It stays after the source is gone, as long as there is room.",
 		index:   []string{"pnSourceIndex"},
 		keys: []object{{sub: 1, suffix: "Index", syntax: syntaxIndex(false),
-			text: "The number of the source. It stays the same while the agent runs (see pnAgentStartTime) and may be another one after that."}},
+			text: "The number of the source. It is made of its net and its name, so it is the same one after a restart of the agent, and at each agent that receives the source."}},
 		columns: allSourceColumns(),
 		group:   "Which sources report the numbers, and whether they still do.",
 	}

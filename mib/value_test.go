@@ -62,7 +62,7 @@ func TestCountersAndDigestsFitTheirSyntax(t *testing.T) {
 	}{
 		{"pnTransitionFailures", []uint32{1, 1}, smi.Counter32(5)},
 		{"pnNetDigest", []uint32{1}, smi.OctetString(strings.Repeat("5f", 32))},
-		{"pnSourceDigest", []uint32{1}, smi.OctetString(strings.Repeat("é", 32))},
+		{"pnSourceDigest", []uint32{indexOf([2]string{view.Sources[0].Net, view.Sources[0].Name})}, smi.OctetString(strings.Repeat("é", 32))},
 	} {
 		if got := get(t, table, names, c.name, c.index...); got != c.want {
 			t.Errorf("%s is %v, want %v", c.name, got, c.want)

@@ -125,7 +125,7 @@ var noFigures = []string{"NET", "PLACE", "TRANSITION", "SOURCE", "STATE", "REGIO
 
 // indices are those of the rows in PETRINET-MIB, and labels those in Prometheus.
 var (
-	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3}, "source": {1},
+	indices = map[string][]uint32{"agent": {0}, "net": {1}, "place": {1, 1}, "transition": {1, 1}, "queue": {1, 3},
 		"stuck": {1, 1, 1}, "block": {1, 1, 2, uint32(stats.ReasonMissing) + 1}, "alarm": {47}, "alarms": {0},
 		"silenced": {48}, "cleared": {46}, "summary": {0}}
 	labels = map[string]string{"place": `place="p0"`, "transition": `transition="t0"`}

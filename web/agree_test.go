@@ -31,6 +31,7 @@ import (
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -310,7 +311,7 @@ func tableOf(t *testing.T, v *collector.View, now time.Time) func(t *testing.T, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(t *testing.T, object, subject string) float64 {
+	oidOf := func(t *testing.T, object string) smi.OID {
 		t.Helper()
 		var path []uint32
 		for name := object; name != "petrinetMIB"; name = places[name].parent {
@@ -319,11 +320,23 @@ func tableOf(t *testing.T, v *collector.View, now time.Time) func(t *testing.T, 
 			}
 			path = append([]uint32{places[name].number}, path...)
 		}
+		return root.Append(1).Append(path...)
+	}
+	return func(t *testing.T, object, subject string) float64 {
+		t.Helper()
 		index := indices[subject]
+		if subject == "source" { // its index is made of its net and its name
+			column := oidOf(t, "pnSourceName")
+			for i := range table.Len() {
+				if row := table.At(i); slices.Equal(row.Name[:min(len(column), len(row.Name))], column) && row.Value.Str == v.Sources[0].Name {
+					index = row.Name[len(column):]
+				}
+			}
+		}
 		if object == "pnBlockInstances" {
 			index = indices["block"]
 		}
-		value := table.Get(root.Append(1).Append(path...).Append(index...))
+		value := table.Get(oidOf(t, object).Append(index...))
 		if len(value.Str) == len("YYMDhms.+hm") { // DateAndTime
 			d := value.Str
 			at := time.Date(int(d[0])<<8|int(d[1]), time.Month(d[2]), int(d[3]), int(d[4]), int(d[5]), int(d[6]), int(d[7])*1e8, time.UTC)

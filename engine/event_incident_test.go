@@ -101,3 +101,25 @@ func TestAnEventWithoutANameOrAKeyIsAnIncident(t *testing.T) {
 		})
 	}
 }
+
+// Variables that come later give a catcher its key: the message reaches it, although its incident
+// remains until then.
+func TestAKeyThatComesLaterIsCaught(t *testing.T) {
+	nets := processes(t, `<message id="k" name="k"><extensionElements><subscription xmlns="http://camunda.org/schema/zeebe/1.0" correlationKey="= v"/></extensionElements></message>`+
+		`<process id="p"><startEvent id="start"/>flow(start,f)<parallelGateway id="f"/>flow(f,w)<receiveTask id="w" messageRef="k"/>flow(w,e)<endEvent id="e"/>flow(f,u)<userTask id="u"/>flow(u,x)<userTask id="x"/></process>`)
+	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, nets...), Instances: 1, Workers: 1})
+	stop := start(t, e)
+	if _, err := e.Message(t.Context(), "k", "7", nil); err == nil {
+		t.Error("a message was caught without a key")
+	}
+	if err := e.FireData(t.Context(), "p", 0, "u", []byte(`{"v":7}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Message(t.Context(), "k", "7", nil); err != nil {
+		t.Error(err)
+	}
+	stop()
+	if got := allMarked(e)[0]; got != "p/0 e/end u-x" && got != "p/0 u-x e/end" {
+		t.Error(got)
+	}
+}

@@ -170,7 +170,7 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 		if n.maps != nil && kid.results != kid.vars {
 			base = b.loopPlace(l, n, kid.run, scope+"/base", n.label()+" (base)")
 			b.inscribe(begin, base, within, n.pos)
-			b.test(petri.Reset, base, t, 1, n.pos)
+			b.test(petri.Reset, base, t, n.pos)
 		}
 		b.gather(l, kid, n, base)
 	}
@@ -212,10 +212,10 @@ func (b *builder) arm(l *level, n *node, transition string) {
 func (b *builder) disarm(l *level, n *node, transition string) {
 	for _, x := range n.attached {
 		if !x.interrupts {
-			b.test(petri.Reset, armedPlace(l, x), transition, 1, x.pos)
+			b.test(petri.Reset, armedPlace(l, x), transition, x.pos)
 		}
 		if x.condition() != "" {
-			b.test(petri.Reset, watchedPlace(l, x), transition, 1, x.pos)
+			b.test(petri.Reset, watchedPlace(l, x), transition, x.pos)
 		}
 	}
 }

@@ -96,12 +96,12 @@ func (b *builder) adHocEnds(l, kid *level, n *node, begin, end, data string) {
 		t.Preempts = word == "enough" && a.cancels
 		b.spend(guard)
 		b.take(check, id+"/"+word, n.pos)
-		b.test(petri.Read, kid.vars, id+"/"+word, 1, n.pos)
+		b.test(petri.Read, kid.vars, id+"/"+word, n.pos)
 	}
 	b.put(id+"/enough", met, n.pos)
 	if a.cancels {
 		b.interruptLevel(kid, id+"/enough", n.pos)
 	}
 	b.take(met, end, n.pos)
-	b.test(petri.Reset, met, end, 1, n.pos)
+	b.test(petri.Reset, met, end, n.pos)
 }

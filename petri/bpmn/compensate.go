@@ -257,9 +257,9 @@ func (b *builder) compensate(r reversible, n *node, compensating string) {
 	t := b.extra(r.at, r.x, "/"+n.id, r.x.label()+" ("+n.label()+")")
 	t.Priority = r.rank
 	id := t.ID
-	b.test(petri.Read, compensating, id, 1, n.pos)
+	b.test(petri.Read, compensating, id, n.pos)
 	for _, place := range r.reads {
-		b.test(petri.Read, place, id, 1, n.pos)
+		b.test(petri.Read, place, id, n.pos)
 	}
 	if r.x.handler != nil {
 		b.take(donePlace(r.at, r.x.host), id, n.pos)
@@ -291,7 +291,7 @@ func (b *builder) whenUndone(all []reversible, transition string, n *node) {
 		inside := r.at
 		if h := r.x.handler; h != nil {
 			for _, place := range r.at.own[h] {
-				b.test(petri.Inhibitor, place, transition, 1, n.pos)
+				b.test(petri.Inhibitor, place, transition, n.pos)
 			}
 			inside = r.at.kids[h]
 		}
@@ -300,7 +300,7 @@ func (b *builder) whenUndone(all []reversible, transition string, n *node) {
 		}
 		for _, in := range inside.within() {
 			for _, place := range in.work {
-				b.test(petri.Inhibitor, place, transition, 1, n.pos)
+				b.test(petri.Inhibitor, place, transition, n.pos)
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func (b *builder) watch(c *catcher, scope string) (watched string) {
 // by name count as the one time that it would occur by itself.
 func (b *builder) occurred(n *node, transition, watched string) {
 	if !n.interrupts {
-		b.test(petri.Reset, watched, transition, 1, n.pos)
+		b.test(petri.Reset, watched, transition, n.pos)
 	}
 }
 
@@ -69,7 +69,7 @@ func (b *builder) holds(c *catcher, watched, thrown, place string) {
 	b.take(watched, id, c.x.pos)
 	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Aside: petri.AsideAll, Pos: c.x.pos}
 	if place != "" {
-		b.test(petri.Read, place, id, 1, c.x.pos)
+		b.test(petri.Read, place, id, c.x.pos)
 		out.Data = of(place)
 	}
 	b.arc(out)

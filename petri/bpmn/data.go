@@ -252,7 +252,7 @@ func (b *builder) gather(l, kid *level, n *node, base string) {
 	id := t.ID
 	b.take(kid.results, id, n.pos)
 	b.take(kid.vars, id, n.pos)
-	b.test(petri.Read, base, id, 1, n.pos)
+	b.test(petri.Read, base, id, n.pos)
 	b.inscribe(id, kid.vars, dataAt("ended", kid.results)+dataAt("vars", kid.vars)+dataAt("base", base)+"= context merge([vars, "+changes("ended", "base")+"])", n.pos)
 }
 

@@ -57,7 +57,7 @@ func (d *diagrams) level(depth int, around string) string {
 		l.end(around)
 	}
 	if depth > 0 && d.IntN(3) == 0 && around != "adHocSubProcess" {
-		l.eventSubProcess(depth)
+		l.eventSubProcess()
 	}
 	l.connect()
 	return l.text()
@@ -170,7 +170,7 @@ func (l *drawn) compensation() {
 	l.add("intermediateThrowEvent", `<compensateEventDefinition/>`, true, true)
 }
 
-func (l *drawn) eventSubProcess(depth int) {
+func (l *drawn) eventSubProcess() {
 	inner := l.level(0, "eventSubProcess")
 	begin := inner[strings.Index(inner, `<startEvent`):]
 	id := begin[strings.Index(begin, `"`)+1:]

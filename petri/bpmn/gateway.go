@@ -95,7 +95,7 @@ func (b *builder) inclusive(l *level, n *node) string {
 		b.take(from, t, n.pos)
 	} else {
 		for _, f := range n.in {
-			b.test(petri.Join, b.flowPlace(l, f), t, 1, f.pos)
+			b.test(petri.Join, b.flowPlace(l, f), t, f.pos)
 		}
 	}
 	if !n.conditional() {
@@ -133,16 +133,16 @@ func (b *builder) complexJoin(l *level, n *node) string {
 		t := b.over(l, n, f)
 		t.Priority = 1
 		b.take(b.flowPlace(l, f), t.ID, f.pos)
-		b.test(petri.Inhibitor, place, t.ID, 1, f.pos)
+		b.test(petri.Inhibitor, place, t.ID, f.pos)
 		b.put(t.ID, place, f.pos)
 		b.put(t.ID, count, f.pos)
 	}
 	fires := b.transition(l, n, petri.Trigger{}).ID
 	b.arc(petri.Arc{Source: count, Target: fires, Weight: n.needed, Aside: petri.AsideOwn, Pos: n.pos}) // the gateway's own paths do not pass it
-	b.test(petri.Reset, count, fires, 1, n.pos)
+	b.test(petri.Reset, count, fires, n.pos)
 	// Tokens of the next round wait before the gateway. Otherwise an inclusive join
 	// after it would wait for them.
-	b.test(petri.Inhibitor, resetting, fires, 1, n.pos)
+	b.test(petri.Inhibitor, resetting, fires, n.pos)
 	b.put(fires, resetting, n.pos)
 	if n.conditional() {
 		b.branches(l, n, fires)
@@ -151,9 +151,9 @@ func (b *builder) complexJoin(l *level, n *node) string {
 	}
 	again := b.step(l, n, "reset").ID
 	b.take(resetting, again, n.pos)
-	b.test(petri.Reset, count, again, 1, n.pos)
+	b.test(petri.Reset, count, again, n.pos)
 	for _, place := range got {
-		b.test(petri.Join, place, again, 1, n.pos)
+		b.test(petri.Join, place, again, n.pos)
 	}
 	return "fires at " + itoa(int(n.needed)) + " of " + itoa(len(n.in))
 }

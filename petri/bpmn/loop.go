@@ -133,7 +133,7 @@ func (b *builder) loopPlace(l *level, n *node, scope, id, name string) string {
 func (b *builder) clearLoop(l *level, n *node, transition string) {
 	b.after(func() {
 		for _, place := range l.loops[n] {
-			b.test(petri.Reset, place, transition, 1, n.pos)
+			b.test(petri.Reset, place, transition, n.pos)
 		}
 	})
 }
@@ -280,8 +280,8 @@ func (r *repetition) beginAll(from string) {
 	}
 	r.inscribe(t, r.input, r.m.amount(), r.n.pos)
 	t = r.stepOf("instances", "", 0)
-	r.test(petri.Read, r.input, t, 1, r.n.pos)
-	r.test(petri.Inhibitor, r.item, t, 1, r.n.pos)
+	r.test(petri.Read, r.input, t, r.n.pos)
+	r.test(petri.Inhibitor, r.item, t, r.n.pos)
 	r.inscribe(t, r.item, r.next(itoa(r.m.first)), r.n.pos)
 	r.inscribe(t, r.count, r.counts("0"), r.n.pos)
 	if !r.m.parallel {
@@ -306,7 +306,7 @@ func (r *repetition) beginOne() {
 		r.take(r.turn, t, r.n.pos)
 	}
 	if r.m.multi {
-		r.test(petri.Read, r.input, t, 1, r.n.pos)
+		r.test(petri.Read, r.input, t, r.n.pos)
 	}
 	r.put(t, r.vars, r.n.pos)
 	r.inscribe(t, r.item, r.next(of(r.item)+".loopCounter + 1"), r.n.pos)
@@ -367,7 +367,7 @@ func (r *repetition) endOne() {
 	t = r.stepOf("counted", "", 1)
 	r.take(r.ended, t, r.n.pos)
 	r.take(r.count, t, r.n.pos)
-	r.test(petri.Read, r.input, t, 1, r.n.pos)
+	r.test(petri.Read, r.input, t, r.n.pos)
 	r.inscribe(t, r.count, r.counts(of(r.count)+".nrOfCompletedInstances + 1"), r.n.pos)
 	if !r.m.parallel {
 		r.inscribe(t, r.check, "{}", r.n.pos) // without the counters
@@ -405,7 +405,7 @@ func (r *repetition) decide() {
 	r.put(t, r.turn, r.n.pos)
 	for _, place := range []string{r.vars, r.item, r.input} {
 		if place != "" {
-			r.test(petri.Read, place, t, 1, r.n.pos)
+			r.test(petri.Read, place, t, r.n.pos)
 		}
 	}
 }
@@ -454,7 +454,7 @@ func (r *repetition) end(word, guard string, priority int) string {
 	r.take(r.vars, t, r.n.pos)
 	for _, place := range []string{r.item, r.count, r.input, r.results} {
 		if place != "" {
-			r.test(petri.Read, place, t, 1, r.n.pos)
+			r.test(petri.Read, place, t, r.n.pos)
 		}
 	}
 	if !r.m.parallel {

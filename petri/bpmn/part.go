@@ -174,8 +174,8 @@ func (b *builder) putFirst(transition, place string, pos petri.Pos) {
 	b.arc(petri.Arc{Source: transition, Target: place, Weight: b.first(place), Pos: pos})
 }
 
-func (b *builder) test(kind petri.ArcKind, place, transition string, weight uint32, pos petri.Pos) {
-	b.arc(petri.Arc{Source: place, Target: transition, Kind: kind, Weight: weight, Pos: pos})
+func (b *builder) test(kind petri.ArcKind, place, transition string, pos petri.Pos) {
+	b.arc(petri.Arc{Source: place, Target: transition, Kind: kind, Weight: 1, Pos: pos})
 }
 
 // clear makes a transition end a level: it empties all places of the level and
@@ -185,12 +185,12 @@ func (b *builder) clear(l *level, transition string, pos petri.Pos) {
 	b.after(func() {
 		for _, in := range l.within() {
 			for _, place := range in.done {
-				b.test(petri.Reset, place, transition, 1, pos)
+				b.test(petri.Reset, place, transition, pos)
 			}
 		}
 	})
 	if l == b.root && b.alive != "" {
-		b.test(petri.Reset, b.alive, transition, 1, pos)
+		b.test(petri.Reset, b.alive, transition, pos)
 	}
 }
 
@@ -318,7 +318,7 @@ func (b *builder) outputOf(l *level, n *node, transition, data string) {
 		if place == l.results {
 			weight = 1
 			if l.results == l.vars {
-				b.test(petri.Reset, place, transition, 1, n.pos)
+				b.test(petri.Reset, place, transition, n.pos)
 			}
 		}
 		b.spend(data)

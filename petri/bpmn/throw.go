@@ -34,7 +34,7 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 		return ""
 	}
 	if l.run == "" {
-		b.test(petri.Inhibitor, b.alive, t, 1, n.pos)
+		b.test(petri.Inhibitor, b.alive, t, n.pos)
 	}
 	b.after(func() {
 		for _, place := range l.await {
@@ -66,7 +66,7 @@ func (b *builder) startTimer(l *level, n *node, transition string) {
 		left := state("left", times-1)
 		again := b.step(l, n, "again").ID
 		b.take(left, again, n.pos)
-		b.test(petri.Inhibitor, start, again, 1, n.pos)
+		b.test(petri.Inhibitor, start, again, n.pos)
 		b.put(again, start, n.pos)
 	}
 }
@@ -114,7 +114,7 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 	b.after(func() {
 		for _, in := range l.within() {
 			for _, place := range slices.Concat(in.work, in.armed) {
-				b.test(petri.Reset, place, transition, 1, pos)
+				b.test(petri.Reset, place, transition, pos)
 			}
 			if in != l {
 				b.forget(in, transition, pos)
@@ -126,7 +126,7 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 // forget makes a transition empty the place with the results of a sub-process.
 func (b *builder) forget(l *level, transition string, pos petri.Pos) {
 	if l.vars != "" && !l.node.byEvent && l.node.loop == nil { // the places of a loop are in its list
-		b.test(petri.Reset, l.vars, transition, 1, pos)
+		b.test(petri.Reset, l.vars, transition, pos)
 	}
 }
 
@@ -135,14 +135,14 @@ func (b *builder) forget(l *level, transition string, pos petri.Pos) {
 func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 	for _, in := range l.within() {
 		for _, place := range in.work {
-			b.test(petri.Inhibitor, place, transition, 1, pos)
+			b.test(petri.Inhibitor, place, transition, pos)
 		}
 		for _, place := range in.armed {
-			b.test(petri.Reset, place, transition, 1, pos)
+			b.test(petri.Reset, place, transition, pos)
 		}
 		if l == b.root {
 			for _, place := range in.done {
-				b.test(petri.Reset, place, transition, 1, pos)
+				b.test(petri.Reset, place, transition, pos)
 			}
 		}
 	}

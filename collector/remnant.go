@@ -108,11 +108,11 @@ func (s *source) answered() {
 	}
 	r := *s.remnant
 	r.Columns &^= s.columns
-	switch {
-	case r.Columns == 0:
+	switch r.Columns {
+	case 0:
 		s.remnant = nil
 		return
-	case r.Columns == s.remnant.Columns:
+	case s.remnant.Columns:
 		return
 	}
 	if !r.Columns.Has(stats.ColOldest) {

@@ -33,7 +33,7 @@ func notifications() []notification {
 		{3, "transitionStarved", alarm.TransitionStarved, false, objects, "A transition is enabled and has not fired for too long. The process that does its work is slow, busy or gone: look at its row in pnTransitionTable, and at pnSourceTable."},
 		{4, "transitionFiring", alarm.TransitionStarved, true, objects, "The alarm of an earlier pnTransitionStarved is over: the transition has fired, or is not enabled any more."},
 		{5, "sourceLost", alarm.SourceLost, false, objects, "A source is silent. Its tokens stay in the sums and grow older until it publishes again or is forgotten. Find out whether it runs and whether it reaches its collector."},
-		{6, "sourceFound", alarm.SourceLost, true, objects, "The alarm of an earlier pnSourceLost is over: the source publishes again, or was forgotten."},
+		{6, "sourceFound", alarm.SourceLost, true, objects, "The alarm of an earlier pnSourceLost is over: the source publishes again, or stopped cleanly."},
 		{7, "netDeadlocked", alarm.NetDeadlocked, false, objects, "Instances of a net are deadlocked: nothing is enabled, nothing is running, and no end is reached. Look at pnStuckTable for which instances these are and where their tokens are. Each needs an operator."},
 		{8, "netLive", alarm.NetDeadlocked, true, objects, "The alarm of an earlier pnNetDeadlocked is over: no instance of the net is deadlocked any more."},
 		{9, "notificationsSuppressed", 0, false, []string{"pnAgentNotificationsSuppressed"}, "Too many notifications were due at once, and some were suppressed. Read pnAlarmTable for the active alarms."},
@@ -48,7 +48,7 @@ func notifications() []notification {
 		{18, "sourceRefused", alarm.SourceRefused, false, objects, "The messages of a source are refused. Its last rows stay in the sums and grow older. pnSourceReason and its log have the reason."},
 		{19, "sourceAccepted", alarm.SourceRefused, true, objects, "The alarm of an earlier pnSourceRefused is over: messages of the source are accepted again, or it stopped."},
 		{20, "regionStopped", alarm.RegionStopped, false, objects, "A region of a net that is divided among processes is stopped, because a log that it reads has lost commits. pnAlarmText names the log. Its tokens stay where they are, and tokens that are sent to it are kept: read the page of this notification before you do anything."},
-		{21, "regionRunning", alarm.RegionStopped, true, objects, "The alarm of an earlier pnRegionStopped is over: the region runs again, or was forgotten."},
+		{21, "regionRunning", alarm.RegionStopped, true, objects, "The alarm of an earlier pnRegionStopped is over: the region runs again, or stopped cleanly."},
 	}
 }
 

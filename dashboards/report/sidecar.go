@@ -55,8 +55,7 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 	if len(over.Nets) == 0 {
 		return nil, fmt.Errorf("%w: the sidecar has no net %q", ErrNoNet, o.Net)
 	}
-	// Sidecars of before do not list them.
-	cleared, err := ask[api.ClearedAlarms](ctx, s, "alarms/cleared", nil)
+	cleared, unread := ask[api.ClearedAlarms](ctx, s, "alarms/cleared", nil)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -68,7 +67,11 @@ func (s Sidecar) Report(ctx context.Context, o Options) (*Report, error) {
 			return nil, err
 		}
 	}
-	return s.lay(over, cleared, nets, docs, o), nil
+	r := s.lay(over, cleared, nets, docs, o)
+	if unread != nil { // the rest is right without them
+		r.Notes = append(r.Notes, "Cannot read the cleared alarms: "+unread.Error())
+	}
+	return r, nil
 }
 
 // overview asks for all nets.

@@ -237,7 +237,7 @@ func TestASidecarAloneIsASmallerReport(t *testing.T) {
 	}
 	page := checkPage(t, r)
 	for _, want := range []string{"the sidecar at http://sidecar", "its data starts at 08:50:00", "Without --prometheus the report omits", "2 nets: 1 has something wrong now.",
-		"1 alarm active now.", "<td>minor</td>", "<td>acknowledged by ada: &lt;seen&gt;, silenced until 2026-03-02 10:00:00</td>", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
+		"1 alarm active now. The sidecar does not list the alarms that were cleared in this span.", "Cannot read the cleared alarms: ", "<td>minor</td>", "<td>acknowledged by ada: &lt;seen&gt;, silenced until 2026-03-02 10:00:00</td>", "berlin/1: t waits for a token in R", "<td class=\"burnt\">stale</td>",
 		"<td class=\"num\">7</td><td class=\"num burnt\">0</td>", "<td class=\"num\">8</td><td class=\"num\">2</td><td class=\"num\">5</td>", "07:00:00", "2 h</td>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %q", want)

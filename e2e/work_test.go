@@ -48,7 +48,7 @@ func TestFacesShowWhatTheAuthorDrew(t *testing.T) {
 			t.Parallel()
 			file := write(t, tt.net+".bpmn", tt.file)
 			bus, m := startNATS(t), generate(t, "", file)
-			rules := write(t, "alarms.yaml", "settle: 0s\ndefaults:\n  stuck: {after: 1s, clear_after: 0s}\n  starved: off\n")
+			rules := write(t, "alarms.yaml", "settle: 0s\ndefaults:\n  stuck: {after: 1s, clear_after: 0s}\n  starved: {after: 1s, clear_after: 0s}\n")
 			side := serve(t, bus, "--mib-dir", m.dir, "--alarms", rules, "--snmp", "127.0.0.1:0")
 			runEngine(t, bus, "berlin", "--instances", "5", file)
 			until(t, "five instances wait", func() error {

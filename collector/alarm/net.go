@@ -33,7 +33,7 @@ type subject struct {
 	watch
 	rule   *Rule
 	at     int   // index in the definition
-	steps  []int // of a transition: those on its way, which are not work
+	steps  []int // of a transition: see stepsOf
 	window *window
 }
 
@@ -84,25 +84,42 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 	})
 	slices.Sort(resting)
 	m.rest(w.name, resting)
+	steps := stepsOf(def)
 	transitions := func(before []subject, kind Kind) []subject {
 		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
 			r := rules.transition(kind, def.Transitions[i].ID)
-			r.On = r.On && (kind != TransitionStarved || !begin[i] && n.WorkTransition(i))
+			r.On = r.On && (kind != TransitionStarved || !begin[i] && len(steps[i]) > 0)
 			return def.Transitions[i].ID, share(r)
 		})
 	}
 	w.transitions = transitions(w.transitions, TransitionStarved)
-	steps := map[int][]int{}
-	for i, owner := range def.Owners() {
-		if owner >= 0 && owner != i && def.Transitions[i].Trigger.Kind == petri.TriggerNone {
-			steps[owner] = append(steps[owner], i)
-		}
-	}
 	for i := range w.transitions {
 		w.transitions[i].steps = steps[w.transitions[i].at]
 	}
 	w.failures = transitions(w.failures, FailureRatio)
 	w.loops = transitions(w.loops, TransitionLoop)
+}
+
+// stepsOf returns, of each transition that is work, the transitions whose waiting is its starving.
+// One that waits for a user, another program or a time does not starve: its tokens wait, and are
+// stuck.
+func stepsOf(def *petri.Net) map[int][]int {
+	steps := map[int][]int{}
+	for i, owner := range def.Owners() {
+		switch def.Transitions[i].Trigger.Kind {
+		case petri.TriggerNone:
+		case petri.TriggerWork:
+			if owner != i {
+				continue
+			}
+		default:
+			continue
+		}
+		if owner >= 0 {
+			steps[owner] = append(steps[owner], i)
+		}
+	}
+	return steps
 }
 
 // rest notes in which places of a net tokens may stay; nil for none, or no net.
@@ -236,11 +253,10 @@ func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
 	})
 }
 
-// waitsLongest returns the row of a transition, or of that of its steps which is enabled and has
-// not fired for longest, and since when that is.
+// waitsLongest returns the row of the steps of a transition which is enabled and has not fired for
+// longest, and since when that is.
 func waitsLongest(rows []stats.Transition, s *subject) (row *stats.Transition, since int64) {
-	row = &rows[s.at]
-	since = max(row.EnabledSince, row.LastFiring)
+	row = &stats.Transition{}
 	for _, i := range s.steps {
 		step := &rows[i]
 		if from := max(step.EnabledSince, step.LastFiring); step.Enabled > 0 && step.EnabledSince != 0 && (row.Enabled == 0 || from < since) {

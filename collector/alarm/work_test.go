@@ -30,6 +30,7 @@ func TestWhatIsNotWorkRaisesNoAlarm(t *testing.T) {
 		{"it waits in its run", 2, nil, []string{"tokenStuck a/run"}},
 		{"it waits between two steps", 3, []int{1}, []string{"transitionStarved a"}},
 		{"it waits for the outside", 2, []int{2}, []string{"tokenStuck a/run"}},
+		{"a user does not do it", 2, []int{0}, []string{"tokenStuck a/run"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			rows := stats.NewRows(4, 3)

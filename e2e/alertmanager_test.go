@@ -263,7 +263,7 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
 	side.kill(t)
 	side = begin()
-	until(t, "the sidecar knows its alarms again", func() error {
+	until(t, "the sidecar has its alarms again", func() error {
 		all, err := side.readMetrics()
 		if _, known := all.value("pnagent_alarms"); !known {
 			return fmt.Errorf("not yet, %w", err)

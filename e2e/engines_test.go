@@ -171,7 +171,7 @@ func TestJobsThatWereThereBeforeAreNotZero(t *testing.T) {
 		return start(t, built.pnagent, "attach", "lines", "--nats", natsURL, "--source", "engine", "--http", "127.0.0.1:"+port, "--log.format", "json", absolute(t, "node", "jobs.pnml"))
 	}
 	adapter := attach()
-	until(t, "the adapter is there, and knows no number", func() error {
+	until(t, "the adapter is there, and has no number", func() error {
 		v := side.view(t)
 		if state := v.source("jobs", "engine"); state != "up" {
 			return fmt.Errorf("it is %q", state)

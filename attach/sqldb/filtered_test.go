@@ -17,7 +17,7 @@ import (
 	"github.com/pnagent/pnagent/internal/npmtest"
 )
 
-// secured is PostgreSQL with the table of ownMapping, which has two rows, and a user who may read all.
+// secured is PostgreSQL with the table of ownMapping, which has two rows, and a user that is allowed to read all rows.
 func secured(t *testing.T) (s *server, reader string) {
 	t.Helper()
 	if testing.Short() {

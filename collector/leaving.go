@@ -254,13 +254,15 @@ func (v *visible) define(n *NetView) {
 	def.Transitions, v.transitions = stay(n.Def.Transitions, func(i int, t *petri.Transition) (string, bool) {
 		return t.ID, in(left.Transitions, i) || v.work && t.Role != petri.RoleWork
 	}, gone)
-	if v.whole = len(gone) == 0; v.whole {
+	v.whole = len(gone) == 0
+	if v.whole {
 		return
 	}
 	def.Arcs = slices.DeleteFunc(slices.Clone(n.Def.Arcs), func(a petri.Arc) bool { return gone[a.Source] || gone[a.Target] })
 	v.def, v.final, v.steps = &def, kept(n.Final, v.places), make([]int32, len(v.transitions))
 	for i, owner := range n.Def.Owners() {
-		if v.steps[i] = v.transitions[i]; v.steps[i] < 0 && owner >= 0 {
+		v.steps[i] = v.transitions[i]
+		if v.steps[i] < 0 && owner >= 0 {
 			v.steps[i] = v.transitions[owner]
 		}
 	}
@@ -399,7 +401,8 @@ func (m *Merger) setPresent(v *View) {
 
 func (v *View) setPresent(bookkeeping bool, of func(net string) *ages) {
 	v.all = v.with(func(n *NetView) *NetView { return of(n.Name).all.view(n) })
-	if v.present = v.all; !bookkeeping {
+	v.present = v.all
+	if !bookkeeping {
 		v.present = v.with(func(n *NetView) *NetView {
 			seen := &of(n.Name).present
 			seen.work = true

@@ -139,7 +139,8 @@ func (k *saver) due(now int64, revision uint64) bool {
 
 // note notes that the state or the shown counters of a revision were kept.
 func (k *saver) note(revision uint64, whole bool) {
-	if k.kept = revision; whole {
+	k.kept = revision
+	if whole {
 		k.saved = revision
 	}
 }

@@ -83,7 +83,8 @@ func (p *pager) waitFor(t *testing.T, status, name string, labels ...string) pag
 	var last paged
 	until(t, fmt.Sprint("Alertmanager sends ", status, " ", name, labels), func() error {
 		var n int
-		if n, last = p.count(status, name, labels...); n == 0 {
+		n, last = p.count(status, name, labels...)
+		if n == 0 {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return fmt.Errorf("there are %+v", p.got)

@@ -27,7 +27,8 @@ func (f *fleet) streamOf(part string) jetstream.Stream {
 	var found jetstream.Stream
 	for name := range js.StreamNames(f.t.Context()).Name() {
 		if strings.HasPrefix(name, "pnagent-log-") && strings.HasSuffix(name, "_2F"+part) {
-			if found, err = js.Stream(f.t.Context(), name); err != nil {
+			found, err = js.Stream(f.t.Context(), name)
+			if err != nil {
 				f.t.Fatal(err)
 			}
 		}
@@ -43,7 +44,8 @@ func (f *fleet) stops(part, with string) (reason string) {
 	f.t.Helper()
 	until(f.t, part+" is stopped", func() error {
 		s := f.statuses()[part]
-		if reason = s.Stopped; s.Owner != "" || !strings.Contains(reason, with) {
+		reason = s.Stopped
+		if s.Owner != "" || !strings.Contains(reason, with) {
 			return fmt.Errorf("%+v", s)
 		}
 		return nil

@@ -24,7 +24,8 @@ func (e *Engine) audit(nc *nats.Conn, subjects telemetry.Subjects, a *telemetry.
 		refused := refusalOf(failed)
 		a.Error, a.Unknown, a.Key = refused.Error, refused.Unknown, refused.Key
 		if keep := a.Unknown; !keep {
-			if a.Unlogged, keep = e.refused.Take(a.At); !keep {
+			a.Unlogged, keep = e.refused.Take(a.At)
+			if !keep {
 				return
 			}
 		}

@@ -260,7 +260,8 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 			before := w.wrote
 			do(now)
 			w.follow(now)
-			if err = w.flush(now); w.wrote != before {
+			err = w.flush(now)
+			if w.wrote != before {
 				wrote = w.wrote
 			}
 		}

@@ -98,7 +98,8 @@ func (e *Engine) Outcome(ctx context.Context, key string) (done bool, err error)
 			continue
 		}
 		// The commits of an owner are those before the first one of the next.
-		if done = commit < s.Commit; done && i == 0 {
+		done = commit < s.Commit
+		if done && i == 0 {
 			break // owners between the two are forgotten
 		}
 		return done, nil

@@ -76,7 +76,8 @@ func TestTheAnswerToARequestWhoseOutcomeIsNotKnownHasAKey(t *testing.T) {
 			}
 			end()
 			file.Close() // it may have stopped
-			if file, _, err = journal.Open(dir, journal.Options{}); err != nil {
+			file, _, err = journal.Open(dir, journal.Options{})
+			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { file.Close() })
@@ -84,7 +85,8 @@ func TestTheAnswerToARequestWhoseOutcomeIsNotKnownHasAKey(t *testing.T) {
 			done := false
 			if !earlier {
 				a := ask(`{"outcome":"` + unknown.Key + `"}`)
-				if done = a.Done; !a.OK || done && (how == faults[0] || how == faults[1]) {
+				done = a.Done
+				if !a.OK || done && (how == faults[0] || how == faults[1]) {
 					t.Errorf("%+v; want to know whether it was done", a)
 				}
 			}

@@ -186,12 +186,14 @@ func TestTheNumberOfAlarmsIsShownWhereAllOfThemAre(t *testing.T) {
 		t.Errorf("the sidecar alone has the alarms %v; want that about a source", self)
 	}
 	none := alarm.ActiveSet{}
-	if state = &none; numbers("/metrics/self") != "petrinet_alarms{net=} 0" {
+	state = &none
+	if numbers("/metrics/self") != "petrinet_alarms{net=} 0" {
 		t.Errorf("without alarms there is %s", numbers("/metrics/self"))
 	}
 	later := *alarms()
 	later.Settling = true
-	if state = &later; numbers("/metrics") != "" || len(shownAlarms(scraped(t, e, "/metrics"))) != 5 {
+	state = &later
+	if numbers("/metrics") != "" || len(shownAlarms(scraped(t, e, "/metrics"))) != 5 {
 		t.Errorf("while alarms may be missing there are %s, and %v", numbers("/metrics"), shownAlarms(scraped(t, e, "/metrics")))
 	}
 }

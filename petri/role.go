@@ -98,7 +98,8 @@ func (n *Net) Owners() []int {
 		for end := strings.LastIndexByte(id, '/'); !known && end > 0; end = strings.LastIndexByte(id[:end], '/') {
 			owner, known = byID[id[:end]]
 		}
-		if owners[i] = owner; !known {
+		owners[i] = owner
+		if !known {
 			owners[i] = -1
 		}
 	}

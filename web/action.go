@@ -173,7 +173,8 @@ func alarmsOf(kind, net, place, transition, source string) (alarm.Selection, err
 		return of, nil
 	}
 	var ok bool
-	if of.Kind, ok = alarm.KindNamed(kind); !ok {
+	of.Kind, ok = alarm.KindNamed(kind)
+	if !ok {
 		return of, fmt.Errorf("%w: no kind of alarm is %q", errBody, kind)
 	}
 	return of, nil

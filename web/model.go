@@ -59,10 +59,12 @@ func withDiagrams(texts [][]byte) (read []*diagram.File, files [][]byte, err err
 	}
 	read, files = make([]*diagram.File, len(texts)), make([][]byte, len(texts))
 	for i, text := range texts {
-		if read[i], err = diagram.Read(bytes.NewReader(text), "", modelLimits()); err != nil {
+		read[i], err = diagram.Read(bytes.NewReader(text), "", modelLimits())
+		if err != nil {
 			return nil, nil, err
 		}
-		if files[i], err = read[i].Complete(text); err != nil {
+		files[i], err = read[i].Complete(text)
+		if err != nil {
 			return nil, nil, err
 		}
 	}

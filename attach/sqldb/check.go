@@ -43,7 +43,8 @@ func Check(ctx context.Context, d *Database, m *Mapping, zone *time.Location, ov
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrProbe, m.Name, err)
 	}
-	if c.report.Notes, err = d.elsewhere(ctx, m); err != nil {
+	c.report.Notes, err = d.elsewhere(ctx, m)
+	if err != nil {
 		return nil, err
 	}
 	if c.rows["definitions"] == 0 && c.rows["open"] == 0 {

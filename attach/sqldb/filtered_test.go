@@ -85,7 +85,8 @@ func TestACheckNamesTheSchemaOfATable(t *testing.T) {
 	}
 	qualified.Database = ownConfig(t, s.address).Database
 	qualified.Mapping = changed(t, "-- needs: work(", "-- needs: engine.work(", "-- index: work(", "-- index: engine.work(", "FROM work", "FROM engine.work")
-	if _, err = checked(t, qualified); err == nil || !strings.Contains(err.Error(), "table engine.work has no index that begins with gone") {
+	_, err = checked(t, qualified)
+	if err == nil || !strings.Contains(err.Error(), "table engine.work has no index that begins with gone") {
 		t.Errorf("an index of a table with its schema: %v", err)
 	}
 }
@@ -123,7 +124,8 @@ func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
 		cfg.Mapping = m
 		return cfg
 	}
-	if _, err = checked(t, config()); !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table graphile_worker._private_jobs: ERROR: query would be affected by row-level security policy`) {
+	_, err = checked(t, config())
+	if !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table graphile_worker._private_jobs: ERROR: query would be affected by row-level security policy`) {
 		t.Errorf("the check: %v; expected the table", err)
 	}
 	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent BYPASSRLS")

@@ -32,7 +32,8 @@ func mended(text []byte, end func(body []byte) []byte) (whole []byte, ok bool) {
 
 // mendedAt does the same for a last line that begins at a byte.
 func mendedAt(text []byte, at int, end func(body []byte) []byte) (whole []byte, ok bool) {
-	if whole = end(bytes.Clone(text[:at])); oneBit(whole[at:], text[at:]) {
+	whole = end(bytes.Clone(text[:at]))
+	if oneBit(whole[at:], text[at:]) {
 		return whole, true
 	}
 	want, err := strconv.ParseUint(string(bytes.TrimSpace(text[max(at, len(text)-9):])), 16, 32)

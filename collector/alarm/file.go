@@ -318,7 +318,8 @@ func readParsed[T any](path string, parse func([]byte) (T, error), end func([]by
 		return s, err
 	}
 	s.at = info.ModTime().UnixMicro()
-	if s.text, err = io.ReadAll(io.LimitReader(f, MaxStateSize+1)); err != nil {
+	s.text, err = io.ReadAll(io.LimitReader(f, MaxStateSize+1))
+	if err != nil {
 		return s, err
 	}
 	s.value, err = parse(s.text)

@@ -68,7 +68,8 @@ func (s *sidecars) start(ctx context.Context, name string, processor int, flags 
 	}
 	kept := ""
 	if s.state != "" {
-		if kept, err = os.MkdirTemp(s.state, "fleetsim-"+name+"-"); err != nil {
+		kept, err = os.MkdirTemp(s.state, "fleetsim-"+name+"-")
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -133,7 +133,8 @@ func runStage(ctx context.Context, cfg stageConfig) (out *outcome, err error) {
 
 func (s *stage) start(ctx context.Context) (err error) {
 	state := cmp.Or(s.stateDir, s.dir)
-	if s.starter, err = newSidecars(s.program, s.dir, state, s.natsURL, s.probe.net, s.fleet.net); err != nil {
+	s.starter, err = newSidecars(s.program, s.dir, state, s.natsURL, s.probe.net, s.fleet.net)
+	if err != nil {
 		return err
 	}
 	if s.memory {
@@ -392,7 +393,8 @@ func (s *stage) quiet(ctx context.Context, out *outcome) error {
 	before := make([]used, len(tops))
 	for i, p := range tops {
 		var err error
-		if before[i], err = p.used(); err != nil {
+		before[i], err = p.used()
+		if err != nil {
 			return err
 		}
 	}

@@ -163,7 +163,8 @@ func (r *replica) watchOthers(ctx context.Context, e *engine.Engine, epoch uint6
 				return errCutOff
 			}
 			if why := r.stoppedPeer(now); why != heeded {
-				if heeded = why; why != "" {
+				heeded = why
+				if why != "" {
 					if err := r.heed(ctx, e, why); err != nil {
 						return err
 					}

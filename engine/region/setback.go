@@ -58,7 +58,8 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 	k, ok := m.roster.knownOf(r.part.Name)
 	if ok && !missing { // an engine finds that a log is older than its snapshot
 		var upTo uint64
-		if upTo, err = snapshotOf(ctx, log); err != nil {
+		upTo, err = snapshotOf(ctx, log)
+		if err != nil {
 			return log, fmt.Errorf("reading the log's snapshot: %w", err)
 		}
 		ok = upTo == 0
@@ -73,7 +74,8 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 	if !missing {
 		return log, nil
 	}
-	if log, err = m.cfg.Open(ctx, r.part.Name, true, r.keep); err != nil {
+	log, err = m.cfg.Open(ctx, r.part.Name, true, r.keep)
+	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	return log, nil

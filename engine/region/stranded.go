@@ -38,7 +38,8 @@ func (r *replica) show(ctx context.Context) {
 	if r.ended != nil {
 		r.at.Store(r.ended.Standing().Position)
 		var err error
-		if r.shown, err = engine.Show(r.ended, r.led, m.cfg.Conn, m.cfg.Subjects, m.cfg.Interval, m.cfg.Log); err != nil {
+		r.shown, err = engine.Show(r.ended, r.led, m.cfg.Conn, m.cfg.Subjects, m.cfg.Interval, m.cfg.Log)
+		if err != nil {
 			m.cfg.Log.Warn("a part is stopped and not published", "part", r.part.Name, "err", err)
 		}
 		return

@@ -38,7 +38,8 @@ func (q *Queue[T]) Put(v T, alarm uint32, clears bool) (dropped []T) {
 		}
 		old := q.items[i]
 		q.items = append(q.items[:i], q.items[i+1:]...)
-		if dropped = append(dropped, old.value); old.alarm == alarm && alarm != 0 {
+		dropped = append(dropped, old.value)
+		if old.alarm == alarm && alarm != 0 {
 			return append(dropped, v)
 		}
 	}
@@ -78,7 +79,8 @@ func (q *Queue[T]) Take() (v T, ok bool) {
 	}
 	v = q.items[0].value
 	q.items[0] = item[T]{} // for the garbage collector
-	if q.items = q.items[1:]; len(q.items) == 0 {
+	q.items = q.items[1:]
+	if len(q.items) == 0 {
 		q.items = nil
 	}
 	return v, true

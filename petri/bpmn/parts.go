@@ -118,7 +118,8 @@ func (x *parts) place(pl *petri.Place) {
 		return
 	}
 	role, shown := o.role(word)
-	if pl.Role = role; shown {
+	pl.Role = role
+	if shown {
 		p.Tokens = append(p.Tokens, id)
 		if role != petri.RoleWork {
 			pl.Element = o.level.id(x.list[o.part].Element)
@@ -187,7 +188,8 @@ func (x *parts) transition(t *petri.Transition) {
 		p.Fires = append(p.Fires, t.ID)
 		return
 	}
-	if t.Role = petri.RoleState; strings.HasPrefix(word, callPrefix) && t.Trigger.Kind != petri.TriggerNone {
+	t.Role = petri.RoleState
+	if strings.HasPrefix(word, callPrefix) && t.Trigger.Kind != petri.TriggerNone {
 		t.Role = petri.RoleWork
 	}
 }

@@ -227,7 +227,8 @@ func fireAny(r *rand.Rand, tables *petri.Tables, s *petri.State) bool {
 		if !s.Enabled(tr) || tables.Source(tr) {
 			continue
 		}
-		if enabled = append(enabled, tr); tables.Urgent(tr) {
+		enabled = append(enabled, tr)
+		if tables.Urgent(tr) {
 			urgent = append(urgent, tr)
 		}
 	}

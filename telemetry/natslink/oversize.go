@@ -57,7 +57,8 @@ func (s *sizes) see(b []byte) error {
 
 // control takes a control line.
 func (s *sizes) control(line []byte) error {
-	if s.other = !isControl(line); s.other || line[0] != 'M' && line[0] != 'H' {
+	s.other = !isControl(line)
+	if s.other || line[0] != 'M' && line[0] != 'H' {
 		return nil
 	}
 	line = bytes.TrimRight(line, "\r ")

@@ -74,7 +74,8 @@ func (l *Log) open(ctx context.Context) (err error) {
 	if err := l.checkConn(want.Replicas); err != nil {
 		return err
 	}
-	if l.stream, err = openStream(ctx, l.js, want, &l.config); err != nil {
+	l.stream, err = openStream(ctx, l.js, want, &l.config)
+	if err != nil {
 		return err
 	}
 	if err := l.checkServers(&l.stream.CachedInfo().Config); err != nil {

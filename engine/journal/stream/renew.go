@@ -52,7 +52,8 @@ func (l *Log) renew(ctx context.Context) error {
 		if err := l.js.DeleteStream(ctx, l.name); err != nil {
 			return err
 		}
-		if l.stream, err = openStream(ctx, l.js, want, &Config{}); err != nil {
+		l.stream, err = openStream(ctx, l.js, want, &Config{})
+		if err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import "strings"
 // Names of the alerts that only inhibit others.
 const (
 	alarmSilenced = "PetrinetAlarmSilenced"
+	alarmFollows  = "PetrinetAlarmFollows"
 	netSilent     = "PetrinetNetSilent"
 )
 
@@ -43,13 +44,15 @@ type webhook struct {
 	SendResolved bool   `yaml:"send_resolved"`
 }
 
-// follows matches the alerts that follow if none of the sources of a net reports.
-const follows = `alertname=~"PetrinetTokenStuck|PetrinetTransitionStarved|PetrinetNetDeadlocked|PetrinetTransitionFailing|PetrinetTransitionLooping|PetrinetQueueStarving|PetrinetRegionWithoutStandby"`
+// unalarmed matches the alerts that follow if none of the sources of a net reports, and that
+// no alarm of the sidecar is about. Of its alarms, the sidecar shows itself which follow.
+const unalarmed = `alertname=~"PetrinetQueueStarving|PetrinetRegionWithoutStandby"`
 
 // alertmanagerFile returns routes and inhibit rules for the alerts.
 func alertmanagerFile() routing {
 	subject := strings.Split(alarmLabels, ", ")
 	ours := `alertname=~"Petrinet.+"`
+	noted := `alertname=~"` + alarmSilenced + "|" + alarmFollows + `"`
 	return routing{
 		Route: route{Receiver: "team", GroupBy: []string{"alertname", "net", "source"}, GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "12h", Routes: []route{
 			{Matchers: []string{`severity="none"`}, Receiver: "nobody"},
@@ -57,8 +60,8 @@ func alertmanagerFile() routing {
 		}},
 		Receivers: []any{receiver{Name: "nobody"}, receiver{"team", []webhook{{"http://127.0.0.1:9095/team", true}}}, receiver{"pager", []webhook{{"http://127.0.0.1:9095/pager", true}}}},
 		Inhibit: []inhibit{
-			{[]string{`alertname="` + alarmSilenced + `"`}, []string{ours, `alertname!="` + alarmSilenced + `"`, `alarm!=""`}, subject},
-			{[]string{`alertname="` + netSilent + `"`}, []string{follows}, []string{"net"}},
+			{[]string{noted}, []string{ours, `severity!="none"`, `alarm!=""`}, subject},
+			{[]string{`alertname="` + netSilent + `"`}, []string{unalarmed}, []string{"net"}},
 			{[]string{ours, `severity="critical"`}, []string{ours, `severity="warning"`}, append([]string{"alertname"}, subject...)},
 		},
 	}

@@ -103,10 +103,17 @@ func netAlerts() []Alert {
 			Summary: "A {{ $labels.alarm }} is silenced.",
 			Description: "The alarm {{ $labels.alarm }} about " + anyOf("net", "place", "transition", "source", "region") + "is active and silenced at a sidecar. " +
 				"This alert inhibits the one for the alarm."},
+		// A sidecar that has the alarm from data of its own decides against one that lost the source.
+		{Name: alarmFollows, Group: group, Severity: None, Runbook: "prometheus/PetrinetAlarmFollows.md",
+			Signal:    most(alarmLabels+", follows", heldFollows),
+			Condition: fmt.Sprintf("> 0 unless on(%s) (%s unless on(%s) %s)", alarmLabels, heldAlarms, identity, heldFollows),
+			Summary:   "A {{ $labels.alarm }} follows from the loss of {{ $labels.follows }}.",
+			Description: "The alarm {{ $labels.alarm }} about " + anyOf("net", "place", "transition", "source", "region") + "is active only because source {{ $labels.follows }} is lost. " +
+				"This alert inhibits the one for the alarm."},
 		{Name: netSilent, Group: group, Severity: None, Runbook: "prometheus/PetrinetNetSilent.md",
 			Signal: most("net, source", heldLost), Condition: "> 0 unless on(net) " + metrics.SourceUp + " == 1",
 			Summary:     "No source of {{ $labels.net }} reports.",
-			Description: "Source {{ $labels.source }} of net {{ $labels.net }} is silent, and so are all others. This alert inhibits those about the net, which follow from that."},
+			Description: "Source {{ $labels.source }} of net {{ $labels.net }} is silent, and so are all others. This alert inhibits those about its queues and regions, which follow from that."},
 		{Name: "PetrinetTokenStuck", Group: group, Kind: alarm.TokenStuck, Runbook: "tokenStuck.md",
 			Signal: ofKind(alarm.TokenStuck), Condition: "> 0",
 			Summary:     "A token is stuck in {{ $labels.place }} of {{ $labels.net }}.",

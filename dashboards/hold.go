@@ -13,6 +13,7 @@ import (
 const (
 	heldAlarms   = "instance_alarm:petrinet_alarm_active:held"
 	heldSilences = "instance_alarm:petrinet_alarm_silenced:held"
+	heldFollows  = "instance_alarm:petrinet_alarm_follows:held"
 	heldLost     = "net_source:petrinet_source_up:held"
 	heldStarving = "net_priority:petrinet_queue_unserved_age_seconds:held"
 	heldAlone    = "net_region:petrinet_region_standbys:held"
@@ -46,6 +47,7 @@ func holds(job string) []Recording {
 	return []Recording{
 		{heldAlarms, held(heldAlarms, admitted()+" or "+heldAlarms+" and on("+identity+") "+metrics.AlarmActive)},
 		{heldSilences, held(heldSilences, most(identity, metrics.AlarmSilenced))},
+		{heldFollows, held(heldFollows, most(identity+", follows", metrics.AlarmFollows))},
 		heldUntilSeen(job, heldLost, "net, source",
 			most("net, source", metrics.SourceUp)+" == 0 and on(source) "+metrics.AlarmActive+`{alarm="sourceLost"}`, metrics.SourceUp),
 		heldUntilSeen(job, heldStarving, "net, priority", most("net, priority", metrics.QueueUnservedAgeSeconds)+" > 60", metrics.QueueUnservedAgeSeconds),

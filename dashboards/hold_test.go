@@ -32,6 +32,7 @@ type fires struct {
 func TestAlertsEndByEvidence(t *testing.T) {
 	const m = time.Minute
 	stuckAlert := `PetrinetTokenStuck{net="orders",place="paid"}`
+	followsAlert := `PetrinetAlarmFollows{net="orders",place="paid",follows="osaka"}`
 	for name, c := range map[string]struct {
 		series map[string]string
 		wants  []fires
@@ -87,16 +88,34 @@ func TestAlertsEndByEvidence(t *testing.T) {
 			"petrinet_alarm_silenced{" + sideA + "," + stuck + "}":        "_x40 1x39 stale _x6 1x40 stale",
 		}, []fires{{stuckAlert, 75 * time.Second, 31*m + 30*time.Second, 1}, {`PetrinetAlarmSilenced{net="orders"}`, 0, 9 * m, 0}, {`PetrinetAlarmSilenced{net="orders"}`, 10*m + 15*time.Second, 31*m + 30*time.Second, 1},
 			{stuckAlert, 32*m + 15*time.Second, 50 * m, 0}, {`PetrinetAlarmSilenced{net="orders"}`, 32*m + 15*time.Second, 50 * m, 0}}},
-		"what follows from a lost source, also while the sidecar is restarted": {map[string]string{
-			"up{" + sideA + "}": "1x79 0x3 1x200", "petrinet_alarms{" + sideA + "}": "0x39 1x38 stale _x6 1x100", "petrinet_alarms{" + sideA + `,net="orders"}`: "0x60 1x17 stale _x6 1x100",
-			"pnagent_alarms{" + sideA + "}": "0x39 1x38 stale _x6 1x100",
+		"no source of a net reports, also while the sidecar is restarted": {map[string]string{
+			"up{" + sideA + "}": "1x79 0x3 1x200", "petrinet_alarms{" + sideA + "}": "0x39 1x38 stale _x6 1x100", "pnagent_alarms{" + sideA + "}": "0x39 1x38 stale _x6 1x100",
 			"petrinet_alarm_active{" + sideA + `,alarm="sourceLost",source="berlin"` + sev("major"): "_x40 1x38 stale _x6 1x100",
-			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"):                           "_x61 1x17 stale _x6 1x100",
 			"petrinet_source_up{" + sideA + `,net="orders",source="berlin"}`:                        "1x39 0x38 stale _x6 0x100",
 			"petrinet_source_up{" + sideA + `,net="claims",source="berlin"}`:                        "1x39 0x38 stale _x6 0x100",
 			"petrinet_source_up{" + sideA + `,net="claims",source="osaka"}`:                         "1x78 stale _x6 1x100",
 		}, []fires{{`PetrinetSourceLost{source="berlin"}`, 12 * m, 45 * m, 1}, {`PetrinetNetSilent{net="orders",source="berlin"}`, 10*m + 15*time.Second, 45 * m, 1},
-			{`PetrinetNetSilent{net="claims"}`, 0, 19 * m, 0}, {`PetrinetNetSilent{net="claims"}`, 22 * m, 45 * m, 0}, {stuckAlert, 17 * m, 45 * m, 1}}},
+			{`PetrinetNetSilent{net="claims"}`, 0, 19 * m, 0}, {`PetrinetNetSilent{net="claims"}`, 22 * m, 45 * m, 0}}},
+		// Another source of the net reports all the time.
+		"an alarm follows from a lost source, also while the sidecar is restarted, until the source is back": {map[string]string{
+			"up{" + sideA + "}": "1x79 0x3 1x200", "petrinet_alarms{" + sideA + `,net="orders"}`: "1x77 stale _x6 1x100", "pnagent_alarms{" + sideA + "}": "2x77 stale _x6 2x100",
+			"petrinet_alarm_active{" + sideA + `,alarm="tokenStuck",net="orders",place="before"` + sev("minor"): "1x77 stale _x6 1x100",
+			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"):                                       "_x40 1x37 stale _x6 1x100",
+			"petrinet_alarm_follows{" + sideA + "," + stuck + `,follows="osaka"}`:                               "_x40 1x37 stale _x6 1x35 stale",
+		}, []fires{{followsAlert, 10 * m, 29*m + 45*time.Second, 1}, {stuckAlert, 11*m + 15*time.Second, 45 * m, 1}, {followsAlert, 30*m + 30*time.Second, 45 * m, 0},
+			{`PetrinetTokenStuck{place="before"}`, 75 * time.Second, 45 * m, 1}, {`PetrinetAlarmFollows{place="before"}`, 0, 45 * m, 0}}},
+		"an alarm that follows ends": {map[string]string{
+			"up{" + sideA + "}": hour, "petrinet_alarms{" + sideA + `,net="orders"}`: "1x79 0x100", "pnagent_alarms{" + sideA + "}": "1x79 0x100",
+			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"):         "1x79 stale",
+			"petrinet_alarm_follows{" + sideA + "," + stuck + `,follows="osaka"}`: "1x79 stale",
+		}, []fires{{followsAlert, 15 * time.Second, 19*m + 45*time.Second, 1}, {stuckAlert, 75 * time.Second, 19*m + 45*time.Second, 1}, {followsAlert, 20 * m, 45 * m, 0}, {stuckAlert, 20 * m, 45 * m, 0}}},
+		"one of a pair has lost the source, and the other one has the alarm from the source": {map[string]string{
+			"up{" + sideA + "}": hour, "petrinet_alarms{" + sideA + `,net="orders"}`: hour, "pnagent_alarms{" + sideA + "}": hour,
+			"up{" + sideB + "}": hour, "petrinet_alarms{" + sideB + `,net="orders"}`: hour, "pnagent_alarms{" + sideB + "}": hour,
+			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"):         hour,
+			"petrinet_alarm_active{" + sideB + "," + stuck + sev("minor"):         hour,
+			"petrinet_alarm_follows{" + sideA + "," + stuck + `,follows="osaka"}`: hour,
+		}, []fires{{followsAlert, 75 * time.Second, 45 * m, 0}, {stuckAlert, 75 * time.Second, 45 * m, 1}}},
 		"conditions that no alarm of the sidecar is about": {map[string]string{
 			"up{" + sideA + "}": "1x79 0x40 1x200",
 			"petrinet_queue_unserved_age_seconds{" + sideA + `,net="orders",priority="2"}`:        "120x78 stale _x40 120x40 0x80",

@@ -176,9 +176,10 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	needProxied(t, alertmanager) // before anything waits for it
 	natsURL, dir, addr := startNATS(t), t.TempDir(), porttest.Addr(t)
 	rules := filepath.Join(dir, "alarms.yaml")
+	later := "off" // of orders
 	configure := func(severity string) {
 		text := fmt.Sprintf("settle: 2s\ndefaults:\n  stuck: {after: 1s, clear_after: 0s}\n  starved: off\n  deadlocked: off\n  lost: {for: 0s, clear_after: 0s}\noverrides:\n"+
-			"  - {net: claims, place: waiting, stuck: {severity: %s}}\n  - {net: orders, place: later, stuck: {after: 20s}}\n  - {net: claims, place: later, stuck: off}\n", severity)
+			"  - {net: claims, place: waiting, stuck: {severity: %s}}\n  - {net: orders, place: later, stuck: %s}\n  - {net: claims, place: later, stuck: off}\n", severity, later)
 		if err := os.WriteFile(rules, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -224,6 +225,10 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 			t.Fatalf("reload: %+v, %v", answer, err)
 		}
 		answer.Body.Close()
+	}
+	become := func(severity string) {
+		t.Helper()
+		reload(severity)
 		until(t, "the alarm is "+severity, func() error {
 			if a := side.noted(t); len(a) != 1 || a[0].Severity != severity {
 				return fmt.Errorf("%+v", a)
@@ -231,11 +236,11 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 			return nil
 		})
 	}
-	reload("critical")
+	become("critical")
 	if got := station.waitFor(t, "firing", "PetrinetTokenStuck", append(stuck, "severity=critical")...); got.receiver != "/pager" {
 		t.Errorf("the critical alert is sent to %s", got.receiver)
 	}
-	reload("minor")
+	become("minor")
 
 	// A silence, a restart in it, and a real end in it.
 	matches(t, "a silence", side.alarmsOf(t, "silence", "--for", "1h", "--net", "claims", "--comment", "upgrade"), 0, "silenced until")
@@ -260,8 +265,10 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	station.waitFor(t, "firing", "PetrinetTokenStuck", "net=orders", "place=waiting")
 	lost.kill(t)
 	station.waitFor(t, "firing", "PetrinetSourceLost", "source=osaka")
-	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="waiting"`)
+	later = "{after: 1s}"
+	reload("minor")
 	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
+	am.inhibited(t, false, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="waiting"`) // from before
 	side.kill(t)
 	side = begin()
 	until(t, "the sidecar has its alarms again", func() error {
@@ -271,11 +278,11 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 		}
 		return nil
 	})
-	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`)
+	am.inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
 	station.none(t, "while the source is lost", "firing", "PetrinetTokenStuck", "net=orders", "place=later")
 	station.none(t, "while the source is lost", "resolved", "PetrinetTokenStuck", "net=orders")
 	station.none(t, "while the source is lost", "resolved", "PetrinetSourceLost")
-	for _, only := range []string{"PetrinetAlarmSilenced", "PetrinetNetSilent"} {
+	for _, only := range []string{"PetrinetAlarmSilenced", "PetrinetAlarmFollows", "PetrinetNetSilent"} {
 		station.none(t, "at any time", "firing", only)
 	}
 }

@@ -31,7 +31,7 @@ func TestNotificationsWaitForASinkThatIsAway(t *testing.T) {
 					return sink.record(ctx, n)
 				}
 				watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "away", Send: send, Keep: KeepUnsent}}})
-				time.AfterFunc(10*time.Minute+5*time.Second, func() { w.net = moved(w.net, 0) })
+				w.then, w.from = moved(w.net, 0), raised.Add(5*time.Second)
 				w.run(t, watcher, 45*time.Minute)
 				if got := watcher.Counters().Sinks[0]; got.Failed != want || got.Sent != 2*alarms-want[NotReady] {
 					t.Errorf("%+v, want %v failed", got, want)

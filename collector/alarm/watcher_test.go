@@ -29,9 +29,17 @@ import (
 type world struct {
 	view latest.Value[collector.View]
 	net  *collector.NetView
+	then *collector.NetView // the net from a time on; nil if it stays as it is
+	from time.Time
 }
 
-func (w *world) show() { w.view.Store(viewOf(w.net)) }
+func (w *world) show() {
+	net := w.net
+	if w.then != nil && !time.Now().Before(w.from) {
+		net = w.then
+	}
+	w.view.Store(viewOf(net))
+}
 
 // run runs a Watcher with a View a second for a time and returns when it has
 // ended.

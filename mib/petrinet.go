@@ -51,7 +51,7 @@ func petrinetTables() []table {
 func petrinetRevisions() []revision {
 	return []revision{
 		{date: "202611251900Z", digest: "66acd7f215035d86", text: "First version."},
-		{date: "202611272200Z", digest: "88aeffad8b5f73e5", text: "pnNetOldestAge leaves out the places for which the rules of the agent turn tokenStuck off. pnSourceIndex is made of the net and the name of the source."},
+		{date: "202611272200Z", digest: "a6b2c705bbe83531", text: "pnNetOldestAge leaves out the places for which the rules of the agent turn tokenStuck off. pnSourceIndex is made of the net and the name of the source. A source that was forgotten is not found: the notifications of ends say so."},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,8 @@ func reply(community string, tag byte, id int32, s status) []byte {
 type scripted struct {
 	answer func(n int, datagram []byte, send func(...[]byte))
 	dials  int
-	came   [][]byte
+	mu     sync.Mutex
+	came   [][]byte // a sink that dials again may still read from the connection before
 }
 
 func (n *scripted) dial(context.Context, string, string) (net.Conn, error) {
@@ -50,8 +52,11 @@ func (n *scripted) dial(context.Context, string, string) (net.Conn, error) {
 			if err != nil {
 				return
 			}
+			n.mu.Lock()
+			count := len(n.came)
 			n.came = append(n.came, datagram[:size])
-			go n.answer(len(n.came)-1, datagram[:size], send)
+			n.mu.Unlock()
+			go n.answer(count, datagram[:size], send)
 		}
 	}()
 	return ours, nil

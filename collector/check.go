@@ -26,6 +26,9 @@ func fits(msg *telemetry.Snapshot, c *columns) error {
 	if slices.ContainsFunc(r.Blocks, func(b stats.Block) bool { return outside(b.Transition, b.Place) }) {
 		return reject(WrongSize, "a block outside the %d places and %d transitions of the definition", places, transitions)
 	}
+	if !fitsRemnants(msg.Remnants, places, transitions) {
+		return reject(WrongSize, "a remnant outside the %d places and %d transitions of the definition", places, transitions)
+	}
 	for i := range r.Places {
 		for _, t := range r.Places[i].Stuck {
 			if slices.ContainsFunc(t.Waits, func(w stats.Wait) bool { return outside(w.Transition, w.Place) }) {

@@ -28,7 +28,7 @@
 //
 // A collector can take a [Share] of the sources, and can publish its View as one
 // source of another subject space: [NetView.Published], [View.FillRows],
-// [Collector.Oldest] and [Collector.Instance] serve package uplink.
+// [View.Remnants], [Collector.Oldest] and [Collector.Instance] serve package uplink.
 //
 // Config.Keep receives, before each View is shown, what the next process needs
 // to continue (Config.State and Config.Shown). Package collector/counts keeps

@@ -165,7 +165,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	}
 	grow(s.rows, places, transitions)
 	n.replaceColumns(s, msg, received)
-	s.answered()
+	s.answered(received)
 	t := taking{msg: msg, cols: c, rows: s.rows, places: &n.places, trans: &n.transitions}
 	t.take()
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
@@ -174,6 +174,7 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	if moved {
 		n.touch(s)
 	}
+	s.takeRemnants(msg, c, received)
 	n.takeSlowest(s, msg, &t, received)
 	switch {
 	case msg.Full, s.missing != nil && s.missing.mark(msg):
@@ -201,7 +202,9 @@ func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
 		return
 	}
 	if lost := s.columns &^ (given | listColumns); lost != 0 || s.digest != msg.Digest {
-		s.loseColumns(lost, now)
+		if msg.Remnants == nil || s.rowsEpoch != msg.Epoch { // otherwise they name the sources that had them
+			s.loseColumns(lost, now)
+		}
 		if s.digest != msg.Digest {
 			lost = stats.AllColumns
 		}
@@ -224,7 +227,7 @@ func (n *net) touch(s *source) {
 // with its region, sends a snapshot.
 func (n *net) leave(s *source, now int64) {
 	if !s.left {
-		s.left, s.goneAt = true, now
+		s.left, s.goneAt, s.back = true, now, now
 	}
 	n.retire(s)
 }

@@ -10,16 +10,21 @@ import (
 
 // Remnant is what a source of a net last held in rows that it does not report any more:
 // it is silent, was forgotten, or its messages lack the columns. So nothing says that its
-// tokens moved. A Remnant is immutable.
+// tokens moved. A Remnant is immutable. One of a source of a collector below has no numbers:
+// where there is something, it has one.
 type Remnant struct {
-	Source, Region string
+	Source, Region string // see PathOf; "" for sources of a collector below for which there was no room
 	// Left is when the rows left the sums of the net, in microseconds since the Unix
 	// epoch. It is 0 while they are in them, as those of a source that is Stale.
-	Left        int64
-	Columns     stats.Columns // that the rows had
+	Left int64
+	// SilentSince is when the last message of the source arrived; 0 if messages arrive.
+	SilentSince int64
+	Columns     stats.Columns // that the rows had; 0 of a collector below
 	Places      []RemnantPlace
 	Transitions []RemnantTransition
 	Deadlocked  uint64
+
+	leftBelow int64 // Left, by the clock of the collector below that received the source
 }
 
 // RemnantPlace is a place with tokens. Times are by the collector's clock.
@@ -76,6 +81,14 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 	return r
 }
 
+// silent sets since when the source is silent; r may be nil.
+func (r *Remnant) silent(s *source) *Remnant {
+	if r != nil {
+		r.SilentSince = s.lastMessage()
+	}
+	return r
+}
+
 // noteRemnant updates the remnant of a source for its state, before its rows leave the
 // sums.
 func (n *net) noteRemnant(s *source, state SourceState, now int64) {
@@ -84,9 +97,9 @@ func (n *net) noteRemnant(s *source, state SourceState, now int64) {
 	case s.left:
 		s.remnant = nil
 	case (state == Gone || state == Undefined) && s.complete:
-		s.remnant = s.remnantOf(stats.AllColumns, now)
+		s.remnant = s.remnantOf(stats.AllColumns, now).silent(s)
 	case state == Stale && s.complete && s.remnant == nil:
-		s.remnant = s.remnantOf(stats.AllColumns, 0)
+		s.remnant = s.remnantOf(stats.AllColumns, 0).silent(s)
 	case state != Stale && s.remnant != nil && s.remnant.Left == 0:
 		s.remnant = nil
 	}
@@ -102,11 +115,14 @@ func (s *source) loseColumns(lost stats.Columns, now int64) {
 }
 
 // answered drops what the source reports again.
-func (s *source) answered() {
+func (s *source) answered(now int64) {
 	if s.remnant == nil {
 		return
 	}
 	r := *s.remnant
+	if r.Columns&s.columns != 0 {
+		s.back = now
+	}
 	r.Columns &^= s.columns
 	switch r.Columns {
 	case 0:
@@ -156,6 +172,7 @@ func (n *net) allRemnants() []*Remnant {
 			if s.remnant != nil {
 				all = append(all, s.remnant)
 			}
+			all = s.appendBelow(all)
 		}
 	}
 	if !slices.Equal(all, n.remnants) {

@@ -203,6 +203,9 @@ func (s *source) resume(h *restoredSource, c *columns) {
 	s.sentAt += h.messageAt - h.received // by the source's clock, approximately
 	s.epoch, s.seq, s.messageAt, s.rowsAt, s.unread = h.epoch, uint64(h.seq), h.messageAt, h.rowsAt, h.marks&markUnread != 0
 	s.recalled = true
+	if !s.left {
+		s.back = 0
+	}
 	s.first = s.messageAt - establishedAfter // the previous process showed it
 	s.tenure = tenure{since: s.first, n: establishedMessages}
 	if h.marks&markStale != 0 {

@@ -200,7 +200,7 @@ func appendPast(out []byte, p savedPast) []byte {
 // of it.
 func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) {
 	grow(s.rows, len(n.union.def.Places), len(n.union.def.Transitions))
-	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing,
+	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing, Remnants: s.told,
 		Epoch: s.rowsEpoch, Seq: 1, SentAt: s.rowsAt - s.clock.least(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Full: true, Bye: s.left, Rows: *s.rows}
 	msg.Rows.Columns = s.columns

@@ -71,6 +71,13 @@ type source struct {
 	ended   bool     // no View shows it any more
 	remnant *Remnant // what it does not report any more; nil if there is nothing
 	unread  bool     // the last message could not be taken into the rows
+	back    int64    // see Source.Back
+
+	// What a collector below last published of its sources; nil if the source is none, or
+	// does not know. Rows are in the union's order.
+	told    *telemetry.Remnants
+	below   []*Remnant
+	answers []Answer
 
 	unsaved  *savingNet // the state being made that does not contain it yet, or nil
 	recalled bool       // from a state, and no message since
@@ -127,6 +134,9 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
 	if s.messages < steadyAfter {
 		s.messages++
+	}
+	if s.recalled || s.state != Up {
+		s.back = now
 	}
 	s.recalled, s.first = false, cmp.Or(s.first, now)
 	if s.state == Gone {
@@ -217,7 +227,7 @@ func (s *source) shown(net string) Source {
 		Epoch: s.epoch, Seq: s.seq, LastMessage: s.lastMessage(), Interval: time.Duration(s.interval) * time.Microsecond,
 		Skew: skew, SkewBeyond: beyond, Shift: time.Duration(s.clock.shift) * time.Microsecond, Gaps: s.gaps, Duplicates: s.duplicates, Restarts: s.restarts, Setbacks: s.setbacks, Requests: s.requests,
 		Since: s.since, Reason: s.notice.Text, Refusal: s.notice.Reason, Conflict: s.inConflict, Unread: s.neverRead,
-		Forgotten: s.state == Gone && !s.left, Columns: s.columns,
+		Forgotten: s.state == Gone && !s.left, Columns: s.columns, Back: s.back, Explains: s.told != nil,
 	}
 	if s.standing != nil && (s.state == Up || s.state == Stale) {
 		standbys := uint64(s.standing.Standbys)

@@ -190,7 +190,7 @@ func (n *net) show(now int64) *NetView {
 func (n *net) add() *NetView {
 	n.sums = n.sum()
 	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised(),
-		Remnants: n.allRemnants(), Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled, Requests: n.requests}
+		Remnants: n.allRemnants(), Answers: n.allAnswers(), Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled, Requests: n.requests}
 	users := make(map[string]int)
 	for _, s := range n.order {
 		switch s.state {

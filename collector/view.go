@@ -67,6 +67,8 @@ type NetView struct {
 	// Remnants are what sources last held and do not report any more. The slice is
 	// another one whenever they differ; it is never changed.
 	Remnants []*Remnant
+	// Answers are the sources of collectors below that report again since a short time.
+	Answers []Answer
 
 	// Recalled is how many of Up only the previous process has received: their rows
 	// are from its state.
@@ -142,8 +144,10 @@ type Source struct {
 	Conflict    bool          // it is refused because two processes publish as this source: the rows are those of the newer one
 	Forgotten   bool          // it is Gone without a bye: it was silent for Rules.ForgetAfter, so whether its tokens moved is not known
 	Columns     stats.Columns // those that it fills in
+	Back        int64         // when it last came up, reported a column again, or sent its bye, as far as this process knows; else 0
 	Epoch       int64         // start of the process, by its clock
 	Seq         uint64        // last snapshot taken
+	Explains    bool          // it is a collector below that publishes its Remnants: what it lacks without one is over
 	LastMessage int64         // by the collector's clock
 	Interval    time.Duration // announced by the source
 	Skew        time.Duration // its clock minus the collector's, as estimated from messages

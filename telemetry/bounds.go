@@ -15,6 +15,8 @@ const (
 	MaxRows     = 1 << 16 // places, and transitions, of a net
 	MaxBlocks   = 1 << 18
 	MaxWaits    = 1 << 12 // of one token: output transitions of its place
+	MaxRemnants = 1 << 13 // sources, lost and answering
+	MaxPath     = 16      // names of a path: the levels of a tree
 	MaxInterval = 24 * time.Hour
 
 	// MaxCount is the largest count: a float64, which is what Prometheus keeps,

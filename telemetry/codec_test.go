@@ -269,6 +269,9 @@ func TestDecodeIsTheInverseOfEncode(t *testing.T) {
 		if i%2 == 0 {
 			s = sparse(r, s)
 		}
+		if i%4 == 0 {
+			s.Remnants = randomRemnants(r)
+		}
 		if i%3 == 0 {
 			forget(&s, stats.Columns(r.Uint32()))
 		} else {
@@ -424,6 +427,7 @@ func TestGoldenBytes(t *testing.T) {
 	checkGolden(t, "snapshot_region", regionGolden())
 	checkGolden(t, "snapshot_what", whatGolden())
 	checkGolden(t, "snapshot_refused", refusedGolden())
+	checkGolden(t, "snapshot_remnants", remnantsGolden())
 }
 
 func checkGolden(t *testing.T, name string, s Snapshot) {

@@ -123,6 +123,9 @@ func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
 	if err == nil {
 		err = readRefused(m, into)
 	}
+	if err == nil {
+		err = within("remnants", readRemnants(m, into))
+	}
 	if err != nil {
 		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
 	}

@@ -66,7 +66,7 @@ func (e *Encoder) fill(s *Snapshot) error {
 	}
 	e.fillBlocks(s)
 	e.fillQueues(s)
-	m.Since, m.RegionState, m.RefusedRequests = s.Since, regionState(s), refusedRequests(s)
+	m.Since, m.RegionState, m.RefusedRequests, m.Remnants = s.Since, regionState(s), refusedRequests(s), s.Remnants.wire()
 	return nil
 }
 

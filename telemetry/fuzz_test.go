@@ -23,7 +23,7 @@ import (
 
 // addSeeds adds the golden messages and some random ones.
 func addSeeds(f *testing.F) {
-	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json", "snapshot_region.pb", "snapshot_region.json", "snapshot_what.pb", "snapshot_what.json"} {
+	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json", "snapshot_region.pb", "snapshot_region.json", "snapshot_what.pb", "snapshot_what.json", "snapshot_remnants.pb", "snapshot_remnants.json"} {
 		golden, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)

@@ -58,7 +58,7 @@ func (m *message) reset() {
 	s.Source, s.Net, s.Digest, s.Region = "", "", "", ""
 	s.Epoch, s.Seq, s.SentAt, s.Interval, s.Fence, s.Since = 0, 0, 0, 0, 0, 0
 	s.Full, s.Bye, s.Places, s.Transitions, s.Row = false, false, nil, nil, nil
-	s.Blocks, s.Queues, s.Waiting, s.RegionState, s.RefusedRequests = s.Blocks[:0], s.Queues[:0], nil, nil, nil
+	s.Blocks, s.Queues, s.Waiting, s.RegionState, s.RefusedRequests, s.Remnants = s.Blocks[:0], s.Queues[:0], nil, nil, nil, nil
 	m.places.Ages, m.places.Dwell, m.transitions.Duration = nil, nil, nil
 	m.places.Stuck, m.places.Slowest, m.transitions.Slowest = m.places.Stuck[:0], m.places.Slowest[:0], m.transitions.Slowest[:0]
 	m.fields.truncate()

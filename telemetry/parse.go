@@ -46,7 +46,7 @@ func (m *message) snapshotFields() fields {
 	s := m.snapshot
 	return fields{(*name)(&s.Source), &s.Epoch, &s.Seq, &s.SentAt, &s.Interval, (*name)(&s.Net), (*name)(&s.Digest), (*name)(&s.Region),
 		&s.Fence, &s.Full, m.placeFields(), m.transitionFields(), takeBytes(m.readRow), takeBytes(m.readBlock), &s.Bye,
-		takeBytes(m.readQueue), takeNumber(func(n uint64) { m.waiting, s.Waiting = n, &m.waiting }), &s.Since, takeBytes(m.readRegion), takeBytes(m.readRefused)}
+		takeBytes(m.readQueue), takeNumber(func(n uint64) { m.waiting, s.Waiting = n, &m.waiting }), &s.Since, takeBytes(m.readRegion), takeBytes(m.readRefused), takeBytes(m.readRemnants)}
 }
 
 func (m *message) placeFields() fields {

@@ -82,6 +82,11 @@ type Config struct {
 	// requests.
 	Refused func(net int) *stats.RefusedRequests
 
+	// Remnants returns what sources of Nets[net] do not report any more, of a process
+	// that publishes for other sources, in about as many bytes as there is room. It is
+	// called after Rows, as that is. Nil for an engine.
+	Remnants func(net, room int) *Remnants
+
 	// LastEpoch is the epoch of the process before this one, if known: the new
 	// epoch is later even if the clock was set back.
 	LastEpoch int64
@@ -364,6 +369,9 @@ func (p *Publisher) send(net int, bye bool) error {
 	}
 	if p.cfg.Refused != nil {
 		f.head.Refused = p.cfg.Refused(net)
+	}
+	if p.cfg.Remnants != nil {
+		f.head.Remnants = p.cfg.Remnants(net, p.wire.limit()/4) // with the blocks they may take half of a message
 	}
 	subject := p.cfg.Subjects.Snapshot(f.head.Net, f.head.Source)
 	if bye {

@@ -183,6 +183,9 @@ func TestLeaveSendsNoBye(t *testing.T) {
 	cfg.Refused = func(net int) *stats.RefusedRequests {
 		return &stats.RefusedRequests{stats.RefusedPlace: uint64(7 + net)}
 	}
+	cfg.Remnants = func(net, _ int) *Remnants {
+		return &Remnants{Lost: []Remnant{{Path: []string{"x"}, Left: int64(7 + net)}}}
+	}
 	story(t, cfg, func(t *testing.T, p *Publisher, l *fakeLink) {
 		time.Sleep(time.Second)
 		want(t, "as ever", l.take(), "0 a 1 full", "0 b 1 full", "1 a 2 sparse", "1 b 2 sparse")
@@ -197,7 +200,7 @@ func TestLeaveSendsNoBye(t *testing.T) {
 			if err := new(Decoder).Decode(l.last[i], &got); err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 || got.Refused == nil || got.Refused[stats.RefusedPlace] != uint64(7+i) {
+			if d := cmp.Diff(want, got.State); d != "" || got.Since != now0 || got.Fence != 3 || got.Refused == nil || got.Refused[stats.RefusedPlace] != uint64(7+i) || len(got.Remnants.Lost) != 1 || got.Remnants.Lost[0].Left != int64(7+i) {
 				t.Errorf("net %d since %d, fence %d (-want +sent):\n%s", i, got.Since, got.Fence, d)
 			}
 		}

@@ -71,6 +71,17 @@ func refusals() map[string]refusal {
 		"position of 2^60":          {BadValue, func(m *wire.Snapshot) { m.RegionState.Position = 1 << 60 }},
 		"lag of 2^60":               {BadValue, func(m *wire.Snapshot) { m.RegionState.Lag = proto.Uint64(1 << 60) }},
 		"refused requests of 2^60":  {BadValue, func(m *wire.Snapshot) { m.RefusedRequests = &wire.RefusedRequests{Size: 1 << 60} }},
+		"lost since 2300":           {BadValue, lost(&wire.Remnant{Left: MaxTime + 1})},
+		"silent since 2300":         {BadValue, lost(&wire.Remnant{SilentSince: MaxTime + 1})},
+		"tokens of the silent":      {BadValue, lost(&wire.Remnant{Places: []uint32{0}})},
+		"remnants that fall":        {BadIndex, lost(&wire.Remnant{Fired: []uint32{1, 1}})},
+		"remnants far out":          {BadIndex, lost(&wire.Remnant{Left: 1, Enabled: []uint32{MaxRows}})},
+		"a path of 17 names":        {TooMany, lost(&wire.Remnant{Path: slices.Repeat([]string{"a"}, 17)})},
+		"a path with no name":       {BadName, lost(&wire.Remnant{Path: []string{"a", ""}})},
+		"a path of two in one":      {BadName, lost(&wire.Remnant{Path: []string{"a\x1fb"}})},
+		"a lost region's name":      {BadName, lost(&wire.Remnant{Region: strings.Repeat("r", 256)})},
+		"an answer without a path":  {BadName, func(m *wire.Snapshot) { m.Remnants = &wire.Remnants{Answers: []*wire.Answer{{}}} }},
+		"8193 remnants":             {TooMany, func(m *wire.Snapshot) { m.Remnants = &wire.Remnants{Lost: make([]*wire.Remnant, MaxRemnants+1)} }},
 		"lag of no standby":         {BadValue, func(m *wire.Snapshot) { m.RegionState.Standbys = 0 }},
 		"short column":              {BadColumns, func(m *wire.Snapshot) { m.Places.Tokens = m.Places.Tokens[:1] }},
 		"long column":               {BadColumns, func(m *wire.Snapshot) { m.Transitions.Firings = []uint64{1, 2} }},
@@ -242,4 +253,8 @@ func TestDecoderOfSums(t *testing.T) {
 			}
 		}
 	}
+}
+
+func lost(r *wire.Remnant) func(*wire.Snapshot) {
+	return func(m *wire.Snapshot) { m.Remnants = &wire.Remnants{Lost: []*wire.Remnant{r}} }
 }

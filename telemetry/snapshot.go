@@ -23,6 +23,7 @@ type Snapshot struct {
 	Since    int64                  // when the counters of the region began; 0: they are this process's own
 	State    *RegionState           // nil if not known; immutable
 	Refused  *stats.RefusedRequests // nil if not known; immutable
+	Remnants *Remnants              // nil if not known; immutable
 	Full     bool
 	Bye      bool
 

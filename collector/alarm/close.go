@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/pnagent/pnagent/collector"
 )
 
 // ErrHolds is wrapped by the error of Close about an alarm that is known to hold.
@@ -72,7 +74,9 @@ func (s *Selection) reaches(a *Alarm) bool {
 	if s.Source == "" || !rest.selects(a) {
 		return false
 	}
-	of := func(o Origin) bool { return o.Source != "" && Match(s.Source, o.Source) }
+	of := func(o Origin) bool { // the source, or a sidecar below that leads to it
+		return o.Source != "" && slices.ContainsFunc(collector.PathOf(o.Source), func(name string) bool { return Match(s.Source, name) })
+	}
 	return a.Follows != "" && Match(s.Source, a.Follows) || len(a.Lost.All()) > 0 && !slices.ContainsFunc(a.Lost.All(), func(o Origin) bool { return !of(o) })
 }
 

@@ -33,9 +33,9 @@
 // # Evidence
 //
 // An alarm ends by evidence. What left the sums without it, as a source that was forgotten or
-// a column that is missing, is in the Remnants of its net: the alarm keeps the sources in
-// Alarm.Lost, and is unknown (Alarm.Unknown) until each of them reports again or has said
-// goodbye, or a person closes it ([Watcher.Close]). Alarm.Follows is the lost source without
+// a column that is missing, here or at a sidecar below, is in the Remnants of its net: the
+// alarm keeps the sources in Alarm.Lost, and is unknown (Alarm.Unknown) until each of them
+// reports again or has said goodbye (NetView.Answers has those of sidecars below), or a person closes it ([Watcher.Close]). Alarm.Follows is the lost source without
 // which there would be no alarm; its raise is held back as by a silence.
 //
 // # Restarts

@@ -18,7 +18,7 @@ import (
 // in the Remnants of its net. An alarm that was active then becomes unknown.
 
 // Origin is a source that held what an alarm is about, and the region that it had; "" for
-// none.
+// none. Source is as in a collector.Remnant.
 type Origin struct{ Source, Region string }
 
 // Origins are the origins of an alarm, by name, without one twice; nil for none. They never
@@ -70,6 +70,7 @@ type traces struct {
 	of                         []*collector.Remnant
 	places, transitions, fired map[int]*trace
 	net                        *trace
+	below                      map[Origin]*collector.Remnant // of sources of sidecars below, that left the sums
 }
 
 // tracesOf returns the traces of remnants.
@@ -86,6 +87,9 @@ func tracesOf(remnants []*collector.Remnant) traces {
 		return to[i].add(r)
 	}
 	for _, r := range remnants {
+		if r.Left != 0 && len(collector.PathOf(r.Source)) > 1 {
+			t.addBelow(r)
+		}
 		for i := range r.Places {
 			p := &r.Places[i]
 			if to := add(t.places, p.Place, r); r.Left == 0 {
@@ -114,6 +118,13 @@ func tracesOf(remnants []*collector.Remnant) traces {
 		}
 	}
 	return t
+}
+
+func (t *traces) addBelow(r *collector.Remnant) {
+	if t.below == nil {
+		t.below = map[Origin]*collector.Remnant{}
+	}
+	t.below[Origin{r.Source, r.Region}] = r
 }
 
 func (t *trace) add(r *collector.Remnant) *trace {
@@ -287,14 +298,32 @@ func (m *Machine) want(lost []Origin) {
 	}
 }
 
+// answer is a source of a net that answers.
+type answer struct {
+	net string
+	collector.Answer
+}
+
 // answer removes the origins that say again what they hold: they report, or said goodbye.
-func (m *Machine) answer(sources []collector.Source) {
-	var back []*collector.Source
-	for i := range sources {
-		s := &sources[i]
-		if answers := s.State == collector.Up || s.State == collector.Gone && !s.Forgotten; answers && len(m.wanted) > 0 &&
-			(m.wanted[Origin{Source: s.Name}] || s.Region != "" && m.wanted[Origin{Region: s.Region}]) {
-			back = append(back, s)
+func (m *Machine) answer(view *collector.View) {
+	if len(m.wanted) == 0 {
+		return
+	}
+	var back []answer
+	add := func(net string, a collector.Answer) {
+		if m.wanted[Origin{Source: a.Source}] || a.Region != "" && m.wanted[Origin{Region: a.Region}] {
+			back = append(back, answer{net, a})
+		}
+	}
+	for i := range view.Sources {
+		s := &view.Sources[i]
+		if bye := s.State == collector.Gone && !s.Forgotten; bye || s.State == collector.Up {
+			add(s.Net, collector.Answer{Source: s.Name, Region: s.Region, Bye: bye, Columns: s.Columns})
+		}
+	}
+	for _, n := range view.Nets {
+		for _, a := range n.Answers {
+			add(n.Name, a)
 		}
 	}
 	if len(back) == 0 {
@@ -313,20 +342,20 @@ func (m *Machine) answer(sources []collector.Source) {
 }
 
 // answered reports whether one of the sources answers for an origin of an alarm.
-func answered(h *held, o Origin, sources []*collector.Source) bool {
-	return slices.ContainsFunc(sources, func(s *collector.Source) bool {
+func answered(h *held, o Origin, answers []answer) bool {
+	return slices.ContainsFunc(answers, func(a answer) bool {
 		switch {
-		case s.Net != h.Net:
+		case a.net != h.Net:
 			return false
-		case s.State == collector.Up && o.Region != "" && s.Region == o.Region:
-		case s.Name != o.Source:
+		case !a.Bye && o.Region != "" && a.Region == o.Region && collector.SameLevel(a.Source, o.Source):
+		case a.Source != o.Source:
 			return false
-		case s.State == collector.Gone:
+		case a.Bye:
 			return true
-		case o.Region != "" && s.Region != o.Region: // it does not own that region any more
+		case o.Region != "" && a.Region != o.Region: // it does not own that region any more
 			return false
 		}
-		return s.Columns.Has(h.Kind.columns())
+		return a.Columns.Has(h.Kind.columns())
 	})
 }
 
@@ -380,32 +409,9 @@ func (m *Machine) absentText() string {
 	return m.absent
 }
 
-// lostText returns what is known of the origins of an alarm.
-func (m *Machine) lostText(h *held) string {
-	o := h.Lost.All()[0]
-	if o == (Origin{}) && len(h.Lost.All()) > 1 {
-		o = h.Lost.All()[1]
-	}
-	text := fmt.Sprintf("source %q", o.Source)
-	if o.Region != "" {
-		text = fmt.Sprintf("region %q of source %q", o.Region, o.Source)
-	}
-	switch s := m.sources[o.Source]; {
-	case s == nil:
-		text += " fell silent and is not known any more"
-	case s.up || s.forgotten == 0:
-		text += " does not report it any more"
-	default:
-		text += fmt.Sprintf(" is silent since %s and was forgotten", date(s.forgottenSince))
-	}
-	if len(h.Lost.All()) > 1 {
-		text += fmt.Sprintf("; sources: %d", len(h.Lost.All()))
-	}
-	return text
-}
-
-// partsOf is how many sources a net has.
-type partsOf struct{ here, left int }
+// partsOf is how many sources a net has: there, gone with a goodbye, and sidecars below that
+// name the sources which went without one.
+type partsOf struct{ here, left, explained int }
 
 // ended reports whether a net without a column has none because its sources said goodbye.
 func (m *Machine) ended(h *held) bool {
@@ -415,6 +421,8 @@ func (m *Machine) ended(h *held) bool {
 			s := &m.seen[i]
 			p := m.parts[s.Net]
 			switch {
+			case s.State == collector.Up && s.Explains:
+				p.explained++
 			case s.State != collector.Gone:
 				p.here++
 			case !s.Forgotten:
@@ -424,7 +432,7 @@ func (m *Machine) ended(h *held) bool {
 		}
 	}
 	p := m.parts[h.Net]
-	return p.here == 0 && (p.left > 0 || h.over != 0) || !h.restored && p.left > 0
+	return p.here == 0 && (p.left > 0 || h.over != 0) || !h.restored && p.left+p.explained > 0
 }
 
 // doubt records that it is not known whether the condition of an alarm holds.

@@ -192,7 +192,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	m.now, m.changes, m.interrupted, m.resent = now, nil, view.Interrupted, nil
 	m.step++
 	m.seen, m.parts, m.doubts = view.Sources, nil, doubtsOf(view.Sources)
-	m.answer(view.Sources)
+	m.answer(view)
 	m.lookAtSources(view.Sources) // before what follows from them
 	for _, n := range view.Nets {
 		m.recalled = n.Recalled > 0 && m.now-m.began < m.rules.Settle.Microseconds()

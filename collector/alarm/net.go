@@ -321,7 +321,10 @@ func (s *subject) counted(now int64, t *trace) string {
 	case !s.window.spans(s.rule.Window.Microseconds(), now):
 		return sinceText(s.rule.Window)
 	case t != nil && len(t.silent) > 0:
-		return fmt.Sprintf("source %q is silent", t.silent[0])
+		if t.silent[0] == "" {
+			return "sources of a sidecar below are silent"
+		}
+		return sourceText(t.silent[0]) + " is silent"
 	}
 	return ""
 }

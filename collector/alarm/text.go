@@ -2,7 +2,11 @@
 
 package alarm
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/collector"
+)
 
 // ruleOff is the reason of a clear after a change of the rules.
 const ruleOff = "its rule is off"
@@ -59,4 +63,62 @@ func (a *Alarm) subject() string {
 		return fmt.Sprintf("region %q of %s", region, net)
 	}
 	return net
+}
+
+// lostText returns what is known of the origins of an alarm.
+func (m *Machine) lostText(h *held) string {
+	o := h.Lost.All()[0]
+	if o == (Origin{}) && len(h.Lost.All()) > 1 {
+		o = h.Lost.All()[1]
+	}
+	text := o.text()
+	below := m.lostBelow(h.Net, o)
+	switch s := m.sources[o.Source]; {
+	case o == (Origin{}):
+		text += " fell silent, or do not report it any more"
+	case below != nil && below.SilentSince == 0:
+		text += " does not report it any more"
+	case below != nil:
+		text += fmt.Sprintf(" is silent since %s and was forgotten", date(below.SilentSince))
+	case s == nil:
+		text += " fell silent and is not known any more"
+	case s.up || s.forgotten == 0:
+		text += " does not report it any more"
+	default:
+		text += fmt.Sprintf(" is silent since %s and was forgotten", date(s.forgottenSince))
+	}
+	if len(h.Lost.All()) > 1 {
+		text += fmt.Sprintf("; sources: %d", len(h.Lost.All()))
+	}
+	return text
+}
+
+// text returns the name of the origin, with the sidecars below that lead to it.
+func (o Origin) text() string {
+	if o == (Origin{}) {
+		return "further sources"
+	}
+	text := ""
+	if o.Region != "" {
+		text = fmt.Sprintf("region %q of ", o.Region)
+	}
+	return text + sourceText(o.Source)
+}
+
+// sourceText returns the name of a source, with the sidecars below that lead to it.
+func sourceText(source string) string {
+	path := collector.PathOf(source)
+	text := fmt.Sprintf("source %q", path[len(path)-1])
+	for i := len(path) - 2; i >= 0; i-- {
+		text += fmt.Sprintf(" of sidecar %q", path[i])
+	}
+	return text
+}
+
+// lostBelow returns what a sidecar below publishes of an origin; nil for nothing.
+func (m *Machine) lostBelow(net string, o Origin) *collector.Remnant {
+	if w := m.nets[net]; w != nil {
+		return w.traces.below[o]
+	}
+	return nil
 }

@@ -123,6 +123,8 @@ type uplinkNet struct {
 
 	mu         sync.Mutex
 	view, last *collector.View // last is the previous View, which may have the previous definition
+
+	filled *collector.View // whose rows are published; of the publisher's goroutine
 }
 
 // show publishes a View.
@@ -154,8 +156,9 @@ func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publis
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: u.cfg.Conn, Subjects: u.cfg.Subjects, Source: u.cfg.Source, Interval: u.cfg.Interval, Log: u.cfg.Log,
 		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,
-		Rows:    func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
-		Refused: func(int) *stats.RefusedRequests { return n.refused() },
+		Rows:     func(_ int, _ int64, into *stats.Rows) error { return n.fill(into) },
+		Refused:  func(int) *stats.RefusedRequests { return n.refused() },
+		Remnants: func(_, room int) *telemetry.Remnants { return n.filled.Remnants(n.name, room) },
 		Oldest: func(_, place int, q *stats.Query) (stats.Found, error) {
 			ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 			defer cancel()
@@ -184,8 +187,9 @@ func (n *uplinkNet) fill(into *stats.Rows) error {
 	n.mu.Unlock()
 	err := view.FillRows(n.name, into)
 	if errors.Is(err, collector.ErrOtherSize) && last != nil {
-		return last.FillRows(n.name, into)
+		view, err = last, last.FillRows(n.name, into)
 	}
+	n.filled = view
 	return err
 }
 

@@ -457,3 +457,25 @@ func TestUplinkPublishesWhatItCan(t *testing.T) {
 		t.Errorf("got %+v; want %d nets, %d messages, %d bytes, %d missed and %d errors", s, len(below.up.live), messages, bytes, missed, errs)
 	}
 }
+
+// What an engine that falls silent had is published with the sums from which it left.
+func TestUplinkPublishesWhatItsSourcesDoNotReportAnyMore(t *testing.T) {
+	tr := startTree(t)
+	startEngine(t, tr.nc, tr.sourceOf(0, 1), order("inbox", "done"), 10)
+	silent := tr.sourceOf(0, 2)
+	tr.below[0] = startNode(t, collector.Config{Conn: tr.nc, Share: tr.shares[0], Rules: collector.Rules{ForgetAfter: 2 * time.Second}},
+		&counts.Config{Up: "up", Source: "child 0", Path: tr.stateDir(0), FromZero: true})
+	end := startEngine(t, tr.nc, silent, order("inbox", "done"), 20)
+	tr.root.shows(t, 30, 2)
+	if err := end.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tr.root.until(t, "what it fired is unknown from now on", func(n *collector.NetView) bool {
+		return len(n.Remnants) == 1 && n.Remnants[0].Source == "child 0\x1f"+silent && n.Remnants[0].Left != 0 && n.Remnants[0].Transitions[0].Fired &&
+			n.Rows.Places[0].Tokens+n.Rows.Places[1].Tokens == 1 && n.Rows.Transitions[0].Firings == 30
+	})
+	startEngine(t, tr.nc, silent, order("inbox", "done"), 0)
+	tr.root.until(t, "it answers", func(n *collector.NetView) bool {
+		return len(n.Remnants) == 0 && len(n.Answers) > 0 && n.Answers[len(n.Answers)-1].Source == "child 0\x1f"+silent
+	})
+}

@@ -125,6 +125,7 @@ type Snapshot struct {
 	Since           int64                  `protobuf:"varint,18,opt,name=since,proto3" json:"since,omitempty"`           // when the counters of the region began, under its first owner; 0: they are this process's own
 	RegionState     *RegionState           `protobuf:"bytes,19,opt,name=region_state,json=regionState,proto3" json:"region_state,omitempty"`
 	RefusedRequests *RefusedRequests       `protobuf:"bytes,20,opt,name=refused_requests,json=refusedRequests,proto3" json:"refused_requests,omitempty"`
+	Remnants        *Remnants              `protobuf:"bytes,21,opt,name=remnants,proto3" json:"remnants,omitempty"` // set by a process that publishes sums over other sources
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
 }
@@ -299,6 +300,274 @@ func (x *Snapshot) GetRefusedRequests() *RefusedRequests {
 	return nil
 }
 
+func (x *Snapshot) GetRemnants() *Remnants {
+	if x != nil {
+		return x.Remnants
+	}
+	return nil
+}
+
+// What the other sources last held and do not report any more, and which of them report
+// again. Always complete: a full message without it is of a process that does not know.
+type Remnants struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Lost          []*Remnant             `protobuf:"bytes,1,rep,name=lost,proto3" json:"lost,omitempty"`
+	Answers       []*Answer              `protobuf:"bytes,2,rep,name=answers,proto3" json:"answers,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remnants) Reset() {
+	*x = Remnants{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remnants) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remnants) ProtoMessage() {}
+
+func (x *Remnants) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remnants.ProtoReflect.Descriptor instead.
+func (*Remnants) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Remnants) GetLost() []*Remnant {
+	if x != nil {
+		return x.Lost
+	}
+	return nil
+}
+
+func (x *Remnants) GetAnswers() []*Answer {
+	if x != nil {
+		return x.Answers
+	}
+	return nil
+}
+
+// A source that is silent, was forgotten, or does not report all that it did. Nothing says
+// that its tokens moved.
+type Remnant struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The names of the processes below this one that lead to the source, and its own; empty
+	// for further sources for which there is no room, which may have held any row.
+	Path          []string `protobuf:"bytes,1,rep,name=path,proto3" json:"path,omitempty"`
+	Region        string   `protobuf:"bytes,2,opt,name=region,proto3" json:"region,omitempty"`                               // that it had
+	Left          int64    `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`                                  // when its part left the sums; 0: it is in them, and grows old
+	SilentSince   int64    `protobuf:"varint,4,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"` // 0: its messages arrive
+	Places        []uint32 `protobuf:"varint,5,rep,packed,name=places,proto3" json:"places,omitempty"`                       // that held tokens, strictly rising; empty if left is 0
+	Enabled       []uint32 `protobuf:"varint,6,rep,packed,name=enabled,proto3" json:"enabled,omitempty"`                     // transitions, likewise
+	Fired         []uint32 `protobuf:"varint,7,rep,packed,name=fired,proto3" json:"fired,omitempty"`                         // transitions that have fired, strictly rising
+	Deadlocked    bool     `protobuf:"varint,8,opt,name=deadlocked,proto3" json:"deadlocked,omitempty"`                      // instances of it were; false if left is 0
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Remnant) Reset() {
+	*x = Remnant{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Remnant) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Remnant) ProtoMessage() {}
+
+func (x *Remnant) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Remnant.ProtoReflect.Descriptor instead.
+func (*Remnant) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *Remnant) GetPath() []string {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *Remnant) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *Remnant) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *Remnant) GetSilentSince() int64 {
+	if x != nil {
+		return x.SilentSince
+	}
+	return 0
+}
+
+func (x *Remnant) GetPlaces() []uint32 {
+	if x != nil {
+		return x.Places
+	}
+	return nil
+}
+
+func (x *Remnant) GetEnabled() []uint32 {
+	if x != nil {
+		return x.Enabled
+	}
+	return nil
+}
+
+func (x *Remnant) GetFired() []uint32 {
+	if x != nil {
+		return x.Fired
+	}
+	return nil
+}
+
+func (x *Remnant) GetDeadlocked() bool {
+	if x != nil {
+		return x.Deadlocked
+	}
+	return false
+}
+
+// A source that came back, or said goodbye, in the last minutes.
+type Answer struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Path   []string               `protobuf:"bytes,1,rep,name=path,proto3" json:"path,omitempty"`
+	Region string                 `protobuf:"bytes,2,opt,name=region,proto3" json:"region,omitempty"`
+	Bye    bool                   `protobuf:"varint,3,opt,name=bye,proto3" json:"bye,omitempty"`
+	// What it reports: ages of tokens, enabled transitions and when they fired, deadlocked
+	// instances, firings, failures.
+	Oldest        bool `protobuf:"varint,4,opt,name=oldest,proto3" json:"oldest,omitempty"`
+	Enabled       bool `protobuf:"varint,5,opt,name=enabled,proto3" json:"enabled,omitempty"`
+	Instances     bool `protobuf:"varint,6,opt,name=instances,proto3" json:"instances,omitempty"`
+	Firings       bool `protobuf:"varint,7,opt,name=firings,proto3" json:"firings,omitempty"`
+	Failures      bool `protobuf:"varint,8,opt,name=failures,proto3" json:"failures,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Answer) Reset() {
+	*x = Answer{}
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Answer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Answer) ProtoMessage() {}
+
+func (x *Answer) ProtoReflect() protoreflect.Message {
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Answer.ProtoReflect.Descriptor instead.
+func (*Answer) Descriptor() ([]byte, []int) {
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Answer) GetPath() []string {
+	if x != nil {
+		return x.Path
+	}
+	return nil
+}
+
+func (x *Answer) GetRegion() string {
+	if x != nil {
+		return x.Region
+	}
+	return ""
+}
+
+func (x *Answer) GetBye() bool {
+	if x != nil {
+		return x.Bye
+	}
+	return false
+}
+
+func (x *Answer) GetOldest() bool {
+	if x != nil {
+		return x.Oldest
+	}
+	return false
+}
+
+func (x *Answer) GetEnabled() bool {
+	if x != nil {
+		return x.Enabled
+	}
+	return false
+}
+
+func (x *Answer) GetInstances() bool {
+	if x != nil {
+		return x.Instances
+	}
+	return false
+}
+
+func (x *Answer) GetFirings() bool {
+	if x != nil {
+		return x.Firings
+	}
+	return false
+}
+
+func (x *Answer) GetFailures() bool {
+	if x != nil {
+		return x.Failures
+	}
+	return false
+}
+
 // Requests that the process refused because they exceed a bound, cumulative since
 // `epoch`, also if `since` is set. Those that concern no single net are counted in
 // one of the nets.
@@ -314,7 +583,7 @@ type RefusedRequests struct {
 
 func (x *RefusedRequests) Reset() {
 	*x = RefusedRequests{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -326,7 +595,7 @@ func (x *RefusedRequests) String() string {
 func (*RefusedRequests) ProtoMessage() {}
 
 func (x *RefusedRequests) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[1]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -339,7 +608,7 @@ func (x *RefusedRequests) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RefusedRequests.ProtoReflect.Descriptor instead.
 func (*RefusedRequests) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{1}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *RefusedRequests) GetTokens() uint64 {
@@ -383,7 +652,7 @@ type RegionState struct {
 
 func (x *RegionState) Reset() {
 	*x = RegionState{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -395,7 +664,7 @@ func (x *RegionState) String() string {
 func (*RegionState) ProtoMessage() {}
 
 func (x *RegionState) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -408,7 +677,7 @@ func (x *RegionState) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RegionState.ProtoReflect.Descriptor instead.
 func (*RegionState) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{2}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *RegionState) GetPosition() uint64 {
@@ -460,7 +729,7 @@ type Places struct {
 
 func (x *Places) Reset() {
 	*x = Places{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -472,7 +741,7 @@ func (x *Places) String() string {
 func (*Places) ProtoMessage() {}
 
 func (x *Places) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[3]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -485,7 +754,7 @@ func (x *Places) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Places.ProtoReflect.Descriptor instead.
 func (*Places) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{3}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Places) GetIndex() []uint32 {
@@ -601,7 +870,7 @@ type Transitions struct {
 
 func (x *Transitions) Reset() {
 	*x = Transitions{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -613,7 +882,7 @@ func (x *Transitions) String() string {
 func (*Transitions) ProtoMessage() {}
 
 func (x *Transitions) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[4]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -626,7 +895,7 @@ func (x *Transitions) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Transitions.ProtoReflect.Descriptor instead.
 func (*Transitions) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{4}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Transitions) GetIndex() []uint32 {
@@ -742,7 +1011,7 @@ type Ladder struct {
 
 func (x *Ladder) Reset() {
 	*x = Ladder{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +1023,7 @@ func (x *Ladder) String() string {
 func (*Ladder) ProtoMessage() {}
 
 func (x *Ladder) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +1036,7 @@ func (x *Ladder) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Ladder.ProtoReflect.Descriptor instead.
 func (*Ladder) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{5}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Ladder) GetLen() []uint32 {
@@ -807,7 +1076,7 @@ type Histogram struct {
 
 func (x *Histogram) Reset() {
 	*x = Histogram{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -819,7 +1088,7 @@ func (x *Histogram) String() string {
 func (*Histogram) ProtoMessage() {}
 
 func (x *Histogram) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[6]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -832,7 +1101,7 @@ func (x *Histogram) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Histogram.ProtoReflect.Descriptor instead.
 func (*Histogram) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{6}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Histogram) GetSchema() []int32 {
@@ -891,7 +1160,7 @@ type Slowest struct {
 
 func (x *Slowest) Reset() {
 	*x = Slowest{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -903,7 +1172,7 @@ func (x *Slowest) String() string {
 func (*Slowest) ProtoMessage() {}
 
 func (x *Slowest) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[7]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -916,7 +1185,7 @@ func (x *Slowest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Slowest.ProtoReflect.Descriptor instead.
 func (*Slowest) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{7}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Slowest) GetRow() uint32 {
@@ -960,7 +1229,7 @@ type OldestTokens struct {
 
 func (x *OldestTokens) Reset() {
 	*x = OldestTokens{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -972,7 +1241,7 @@ func (x *OldestTokens) String() string {
 func (*OldestTokens) ProtoMessage() {}
 
 func (x *OldestTokens) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[8]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -985,7 +1254,7 @@ func (x *OldestTokens) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OldestTokens.ProtoReflect.Descriptor instead.
 func (*OldestTokens) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{8}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *OldestTokens) GetPlace() uint32 {
@@ -1030,7 +1299,7 @@ type Token struct {
 
 func (x *Token) Reset() {
 	*x = Token{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1042,7 +1311,7 @@ func (x *Token) String() string {
 func (*Token) ProtoMessage() {}
 
 func (x *Token) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[9]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1055,7 +1324,7 @@ func (x *Token) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Token.ProtoReflect.Descriptor instead.
 func (*Token) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{9}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Token) GetInstance() string {
@@ -1107,7 +1376,7 @@ type Wait struct {
 
 func (x *Wait) Reset() {
 	*x = Wait{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1388,7 @@ func (x *Wait) String() string {
 func (*Wait) ProtoMessage() {}
 
 func (x *Wait) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[10]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1401,7 @@ func (x *Wait) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Wait.ProtoReflect.Descriptor instead.
 func (*Wait) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{10}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Wait) GetTransition() uint32 {
@@ -1189,7 +1458,7 @@ type Block struct {
 
 func (x *Block) Reset() {
 	*x = Block{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1201,7 +1470,7 @@ func (x *Block) String() string {
 func (*Block) ProtoMessage() {}
 
 func (x *Block) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[11]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1214,7 +1483,7 @@ func (x *Block) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Block.ProtoReflect.Descriptor instead.
 func (*Block) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{11}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Block) GetTransition() uint32 {
@@ -1258,7 +1527,7 @@ type NetRow struct {
 
 func (x *NetRow) Reset() {
 	*x = NetRow{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1539,7 @@ func (x *NetRow) String() string {
 func (*NetRow) ProtoMessage() {}
 
 func (x *NetRow) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[12]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1552,7 @@ func (x *NetRow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use NetRow.ProtoReflect.Descriptor instead.
 func (*NetRow) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{12}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *NetRow) GetCreated() uint64 {
@@ -1336,7 +1605,7 @@ type Queue struct {
 
 func (x *Queue) Reset() {
 	*x = Queue{}
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1348,7 +1617,7 @@ func (x *Queue) String() string {
 func (*Queue) ProtoMessage() {}
 
 func (x *Queue) ProtoReflect() protoreflect.Message {
-	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[13]
+	mi := &file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1361,7 +1630,7 @@ func (x *Queue) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Queue.ProtoReflect.Descriptor instead.
 func (*Queue) Descriptor() ([]byte, []int) {
-	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{13}
+	return file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Queue) GetPriority() uint32 {
@@ -1410,7 +1679,7 @@ var File_telemetry_wire_petrinet_telemetry_v1_proto protoreflect.FileDescriptor
 
 const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\n" +
-	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\xf2\x05\n" +
+	"*telemetry/wire/petrinet_telemetry_v1.proto\x12\x15petrinet.telemetry.v1\"\xaf\x06\n" +
 	"\bSnapshot\x12\x16\n" +
 	"\x06source\x18\x01 \x01(\tR\x06source\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x10\n" +
@@ -1432,9 +1701,33 @@ const file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc = "" +
 	"\awaiting\x18\x11 \x01(\x04H\x00R\awaiting\x88\x01\x01\x12\x14\n" +
 	"\x05since\x18\x12 \x01(\x03R\x05since\x12E\n" +
 	"\fregion_state\x18\x13 \x01(\v2\".petrinet.telemetry.v1.RegionStateR\vregionState\x12Q\n" +
-	"\x10refused_requests\x18\x14 \x01(\v2&.petrinet.telemetry.v1.RefusedRequestsR\x0frefusedRequestsB\n" +
+	"\x10refused_requests\x18\x14 \x01(\v2&.petrinet.telemetry.v1.RefusedRequestsR\x0frefusedRequests\x12;\n" +
+	"\bremnants\x18\x15 \x01(\v2\x1f.petrinet.telemetry.v1.RemnantsR\bremnantsB\n" +
 	"\n" +
-	"\b_waiting\"i\n" +
+	"\b_waiting\"w\n" +
+	"\bRemnants\x122\n" +
+	"\x04lost\x18\x01 \x03(\v2\x1e.petrinet.telemetry.v1.RemnantR\x04lost\x127\n" +
+	"\aanswers\x18\x02 \x03(\v2\x1d.petrinet.telemetry.v1.AnswerR\aanswers\"\xd4\x01\n" +
+	"\aRemnant\x12\x12\n" +
+	"\x04path\x18\x01 \x03(\tR\x04path\x12\x16\n" +
+	"\x06region\x18\x02 \x01(\tR\x06region\x12\x12\n" +
+	"\x04left\x18\x03 \x01(\x03R\x04left\x12!\n" +
+	"\fsilent_since\x18\x04 \x01(\x03R\vsilentSince\x12\x16\n" +
+	"\x06places\x18\x05 \x03(\rR\x06places\x12\x18\n" +
+	"\aenabled\x18\x06 \x03(\rR\aenabled\x12\x14\n" +
+	"\x05fired\x18\a \x03(\rR\x05fired\x12\x1e\n" +
+	"\n" +
+	"deadlocked\x18\b \x01(\bR\n" +
+	"deadlocked\"\xcc\x01\n" +
+	"\x06Answer\x12\x12\n" +
+	"\x04path\x18\x01 \x03(\tR\x04path\x12\x16\n" +
+	"\x06region\x18\x02 \x01(\tR\x06region\x12\x10\n" +
+	"\x03bye\x18\x03 \x01(\bR\x03bye\x12\x16\n" +
+	"\x06oldest\x18\x04 \x01(\bR\x06oldest\x12\x18\n" +
+	"\aenabled\x18\x05 \x01(\bR\aenabled\x12\x1c\n" +
+	"\tinstances\x18\x06 \x01(\bR\tinstances\x12\x18\n" +
+	"\afirings\x18\a \x01(\bR\afirings\x12\x1a\n" +
+	"\bfailures\x18\b \x01(\bR\bfailures\"i\n" +
 	"\x0fRefusedRequests\x12\x16\n" +
 	"\x06tokens\x18\x01 \x01(\x04R\x06tokens\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\x04R\x05place\x12\x14\n" +
@@ -1565,47 +1858,53 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_rawDescGZIP() []byte {
 }
 
 var file_telemetry_wire_petrinet_telemetry_v1_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes = make([]protoimpl.MessageInfo, 17)
 var file_telemetry_wire_petrinet_telemetry_v1_proto_goTypes = []any{
 	(Reason)(0),             // 0: petrinet.telemetry.v1.Reason
 	(*Snapshot)(nil),        // 1: petrinet.telemetry.v1.Snapshot
-	(*RefusedRequests)(nil), // 2: petrinet.telemetry.v1.RefusedRequests
-	(*RegionState)(nil),     // 3: petrinet.telemetry.v1.RegionState
-	(*Places)(nil),          // 4: petrinet.telemetry.v1.Places
-	(*Transitions)(nil),     // 5: petrinet.telemetry.v1.Transitions
-	(*Ladder)(nil),          // 6: petrinet.telemetry.v1.Ladder
-	(*Histogram)(nil),       // 7: petrinet.telemetry.v1.Histogram
-	(*Slowest)(nil),         // 8: petrinet.telemetry.v1.Slowest
-	(*OldestTokens)(nil),    // 9: petrinet.telemetry.v1.OldestTokens
-	(*Token)(nil),           // 10: petrinet.telemetry.v1.Token
-	(*Wait)(nil),            // 11: petrinet.telemetry.v1.Wait
-	(*Block)(nil),           // 12: petrinet.telemetry.v1.Block
-	(*NetRow)(nil),          // 13: petrinet.telemetry.v1.NetRow
-	(*Queue)(nil),           // 14: petrinet.telemetry.v1.Queue
+	(*Remnants)(nil),        // 2: petrinet.telemetry.v1.Remnants
+	(*Remnant)(nil),         // 3: petrinet.telemetry.v1.Remnant
+	(*Answer)(nil),          // 4: petrinet.telemetry.v1.Answer
+	(*RefusedRequests)(nil), // 5: petrinet.telemetry.v1.RefusedRequests
+	(*RegionState)(nil),     // 6: petrinet.telemetry.v1.RegionState
+	(*Places)(nil),          // 7: petrinet.telemetry.v1.Places
+	(*Transitions)(nil),     // 8: petrinet.telemetry.v1.Transitions
+	(*Ladder)(nil),          // 9: petrinet.telemetry.v1.Ladder
+	(*Histogram)(nil),       // 10: petrinet.telemetry.v1.Histogram
+	(*Slowest)(nil),         // 11: petrinet.telemetry.v1.Slowest
+	(*OldestTokens)(nil),    // 12: petrinet.telemetry.v1.OldestTokens
+	(*Token)(nil),           // 13: petrinet.telemetry.v1.Token
+	(*Wait)(nil),            // 14: petrinet.telemetry.v1.Wait
+	(*Block)(nil),           // 15: petrinet.telemetry.v1.Block
+	(*NetRow)(nil),          // 16: petrinet.telemetry.v1.NetRow
+	(*Queue)(nil),           // 17: petrinet.telemetry.v1.Queue
 }
 var file_telemetry_wire_petrinet_telemetry_v1_proto_depIdxs = []int32{
-	4,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
-	5,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
-	13, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
-	12, // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
-	14, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
-	3,  // 5: petrinet.telemetry.v1.Snapshot.region_state:type_name -> petrinet.telemetry.v1.RegionState
-	2,  // 6: petrinet.telemetry.v1.Snapshot.refused_requests:type_name -> petrinet.telemetry.v1.RefusedRequests
-	6,  // 7: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
-	7,  // 8: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
-	9,  // 9: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
-	8,  // 10: petrinet.telemetry.v1.Places.slowest:type_name -> petrinet.telemetry.v1.Slowest
-	7,  // 11: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
-	8,  // 12: petrinet.telemetry.v1.Transitions.slowest:type_name -> petrinet.telemetry.v1.Slowest
-	10, // 13: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
-	11, // 14: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
-	0,  // 15: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
-	0,  // 16: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	7,  // 0: petrinet.telemetry.v1.Snapshot.places:type_name -> petrinet.telemetry.v1.Places
+	8,  // 1: petrinet.telemetry.v1.Snapshot.transitions:type_name -> petrinet.telemetry.v1.Transitions
+	16, // 2: petrinet.telemetry.v1.Snapshot.row:type_name -> petrinet.telemetry.v1.NetRow
+	15, // 3: petrinet.telemetry.v1.Snapshot.blocks:type_name -> petrinet.telemetry.v1.Block
+	17, // 4: petrinet.telemetry.v1.Snapshot.queues:type_name -> petrinet.telemetry.v1.Queue
+	6,  // 5: petrinet.telemetry.v1.Snapshot.region_state:type_name -> petrinet.telemetry.v1.RegionState
+	5,  // 6: petrinet.telemetry.v1.Snapshot.refused_requests:type_name -> petrinet.telemetry.v1.RefusedRequests
+	2,  // 7: petrinet.telemetry.v1.Snapshot.remnants:type_name -> petrinet.telemetry.v1.Remnants
+	3,  // 8: petrinet.telemetry.v1.Remnants.lost:type_name -> petrinet.telemetry.v1.Remnant
+	4,  // 9: petrinet.telemetry.v1.Remnants.answers:type_name -> petrinet.telemetry.v1.Answer
+	9,  // 10: petrinet.telemetry.v1.Places.ages:type_name -> petrinet.telemetry.v1.Ladder
+	10, // 11: petrinet.telemetry.v1.Places.dwell:type_name -> petrinet.telemetry.v1.Histogram
+	12, // 12: petrinet.telemetry.v1.Places.stuck:type_name -> petrinet.telemetry.v1.OldestTokens
+	11, // 13: petrinet.telemetry.v1.Places.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	10, // 14: petrinet.telemetry.v1.Transitions.duration:type_name -> petrinet.telemetry.v1.Histogram
+	11, // 15: petrinet.telemetry.v1.Transitions.slowest:type_name -> petrinet.telemetry.v1.Slowest
+	13, // 16: petrinet.telemetry.v1.OldestTokens.tokens:type_name -> petrinet.telemetry.v1.Token
+	14, // 17: petrinet.telemetry.v1.Token.waits:type_name -> petrinet.telemetry.v1.Wait
+	0,  // 18: petrinet.telemetry.v1.Wait.reason:type_name -> petrinet.telemetry.v1.Reason
+	0,  // 19: petrinet.telemetry.v1.Block.reason:type_name -> petrinet.telemetry.v1.Reason
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_telemetry_wire_petrinet_telemetry_v1_proto_init() }
@@ -1614,14 +1913,14 @@ func file_telemetry_wire_petrinet_telemetry_v1_proto_init() {
 		return
 	}
 	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[0].OneofWrappers = []any{}
-	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[2].OneofWrappers = []any{}
+	file_telemetry_wire_petrinet_telemetry_v1_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc), len(file_telemetry_wire_petrinet_telemetry_v1_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   14,
+			NumMessages:   17,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

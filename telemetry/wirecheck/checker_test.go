@@ -138,6 +138,10 @@ func TestEachFaultIsReported(t *testing.T) {
 			s.define(ordersNet, nil)
 			s.receive(message(1, map[string]any{"full": false, "places": nil, "transitions": map[string]any{"index": []int{7}, "firings": []int{1}}}))
 		}, "row of transitions with the index 7"},
+		{"a remnant has a row beyond the definition", func(s *session) {
+			s.receive(message(0, map[string]any{"remnants": map[string]any{"lost": []any{map[string]any{"path": []string{"a"}, "left": 1, "places": []int{2}}}}}))
+			s.define(ordersNet, nil)
+		}, "row of places with the index 2"},
 		{"firings fall", func(s *session) {
 			s.receive(message(0, nil))
 			s.define(ordersNet, nil)

@@ -66,15 +66,30 @@ type table struct {
 }
 
 func tablesOf(s *telemetry.Snapshot) [2]table {
-	return [2]table{tableOf("places", s.Full, len(s.Rows.Places), s.PlaceIndex), tableOf("transitions", s.Full, len(s.Rows.Transitions), s.TransitionIndex)}
+	t := [2]table{tableOf("places", s.Full, len(s.Rows.Places), s.PlaceIndex), tableOf("transitions", s.Full, len(s.Rows.Transitions), s.TransitionIndex)}
+	if s.Remnants == nil {
+		return t
+	}
+	for i := range s.Remnants.Lost {
+		l := &s.Remnants.Lost[i]
+		t[0].reach(l.Places)
+		t[1].reach(l.Enabled)
+		t[1].reach(l.Fired)
+	}
+	return t
 }
 
 func tableOf(what string, full bool, rows int, index []uint32) table {
 	t := table{what: what, full: full, rows: rows}
-	if len(index) > 0 {
-		t.upTo = int(index[len(index)-1]) + 1
-	}
+	t.reach(index)
 	return t
+}
+
+// reach notes the highest of rising indices.
+func (t *table) reach(index []uint32) {
+	if len(index) > 0 {
+		t.upTo = max(t.upTo, int(index[len(index)-1])+1)
+	}
 }
 
 // fits checks the last tables against their definition.

@@ -103,13 +103,16 @@ func TestAnOverviewOfSamples(t *testing.T) {
 		"petrinet_source_up|": {`{"__name__":"petrinet_source_up","net":"n","source":"a"} 1`, `{"__name__":"petrinet_source_up","net":"n","source":"b"} 0`, `{"__name__":"petrinet_source_up","net":"n","source":"c"} 0`,
 			`{"__name__":"petrinet_source_refused","net":"n","source":"c"} 1`, `{"__name__":"petrinet_source_last_snapshot_age_seconds","net":"n","source":"b"} 40`, `{"__name__":"petrinet_region_standbys","net":"n","source":"a","region":"east"} 2`},
 		"petrinet_alarm_active|": {`{"__name__":"petrinet_alarm_active","net":"n","place":"p","alarm":"tokenStuck","severity":"minor"} 1`, `{"__name__":"petrinet_alarm_raised_timestamp_seconds","net":"n","place":"p","alarm":"tokenStuck"} 1772366000.25`,
-			`{"__name__":"petrinet_alarm_acknowledged","net":"n","place":"p","alarm":"tokenStuck"} 1`, `{"__name__":"petrinet_alarm_raised_timestamp_seconds","net":"n","alarm":"unknown"} 1`},
+			`{"__name__":"petrinet_alarm_acknowledged","net":"n","place":"p","alarm":"tokenStuck"} 1`, `{"__name__":"petrinet_alarm_raised_timestamp_seconds","net":"n","alarm":"unknown"} 1`,
+			`{"__name__":"petrinet_alarm_active","net":"n","place":"q","alarm":"tokenStuck","severity":"minor"} 1`, `{"__name__":"petrinet_alarm_unknown","net":"n","place":"q","alarm":"tokenStuck"} 1`,
+			`{"__name__":"petrinet_alarm_active","net":"n","place":"r","alarm":"tokenStuck","severity":"minor"} 1`, `{"__name__":"petrinet_alarm_follows","net":"n","place":"r","alarm":"tokenStuck","follows":"b"} 1`},
 		"pnagent_nats_connected|": {`{"__name__":"pnagent_nats_connected"} 0`, `{"__name__":"pnagent_nats_disconnects_total"} 3`, `{"__name__":"pnagent_sources","state":"stale"} 1`, `{"__name__":"pnagent_sources","state":"gone"} 0`}}}
 	got, err := open(t, f).Overview(t.Context(), sampled*1e6)
 	want := &api.Overview{At: sampled * 1e6, Archive: true, Silences: []api.Silence{}, NATS: &api.Connection{Disconnects: 3},
-		Nets:    []api.NetOverview{{NetTotals: api.NetTotals{ID: "n", Up: 1, Stale: 1, Instances: &api.Instances{Active: 5}, Waiting: new(uint64(2)), Tokens: new(uint64(12)), OldestAge: new(90.5), OldestPlace: "p", Firings: new(uint64(100)), Rate: new(100.0)}, Alarms: 1}},
+		Nets:    []api.NetOverview{{NetTotals: api.NetTotals{ID: "n", Up: 1, Stale: 1, Instances: &api.Instances{Active: 5}, Waiting: new(uint64(2)), Tokens: new(uint64(12)), OldestAge: new(90.5), OldestPlace: "p", Firings: new(uint64(100)), Rate: new(100.0)}, Alarms: 3, Follow: 1, Unknown: 1}},
 		Sources: []api.SourceState{{Name: "a", Net: "n", State: "up", Region: "east", Standbys: new(uint64(2))}, {Name: "b", Net: "n", State: "stale", LastMessageAge: new(40.0)}, {Name: "c", Net: "n", State: "refused"}},
-		Alarms:  []api.Alarm{{Alarm: "tokenStuck", Severity: "minor", Net: "n", Place: "p", Raised: 1772366000250000, Acknowledged: &api.Ack{}}}}
+		Alarms: []api.Alarm{{Alarm: "tokenStuck", Severity: "minor", Net: "n", Place: "q", Unknown: "the reason is not known any more"}, {Alarm: "tokenStuck", Severity: "minor", Net: "n", Place: "r", Follows: "b"},
+			{Alarm: "tokenStuck", Severity: "minor", Net: "n", Place: "p", Raised: 1772366000250000, Acknowledged: &api.Ack{}}}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}

@@ -66,7 +66,7 @@ func (a *Archive) askAll(ctx context.Context, at time.Time) (*answers, error) {
 		{most("net", a.rate(a.of(finished))), &s.finished},
 		{most("__name__, net, source, region", a.of([]string{metrics.SourceUp, metrics.SourceRefused, metrics.SourceLastSnapshotAgeSeconds, metrics.SourceGapsTotal,
 			metrics.RegionEpoch, metrics.RegionCommitsTotal, metrics.RegionStandbys, metrics.RegionLagCommits, metrics.RegionStopped})), &s.sources},
-		{most("__name__, net, place, transition, source, region, alarm, severity", a.of([]string{metrics.AlarmActive, metrics.AlarmRaisedTimestampSeconds, metrics.AlarmAcknowledged})), &s.alarms},
+		{most("__name__, net, place, transition, source, region, alarm, severity, follows", a.of([]string{metrics.AlarmActive, metrics.AlarmRaisedTimestampSeconds, metrics.AlarmAcknowledged, metrics.AlarmUnknown, metrics.AlarmFollows})), &s.alarms},
 		{most("__name__, state", a.of([]string{natsConnected, natsDisconnects, metrics.PnagentSources})), &s.sidecar},
 	}
 	g, ctx := errgroup.WithContext(ctx)
@@ -97,6 +97,12 @@ func (s *answers) document(at time.Time) *api.Overview {
 	for i := range d.Alarms {
 		if n := nets[d.Alarms[i].Net]; n != nil {
 			n.Alarms++
+			switch {
+			case d.Alarms[i].Follows != "":
+				n.Follow++
+			case d.Alarms[i].Unknown != "":
+				n.Unknown++
+			}
 		}
 	}
 	d.Nets = make([]api.NetOverview, 0, len(nets))
@@ -276,6 +282,10 @@ func (s *answers) activeAlarms(at time.Time) []api.Alarm {
 			d.Raised = api.Time(float64(sample.Value) * 1e6)
 		case name == metrics.AlarmAcknowledged:
 			d.Acknowledged = &api.Ack{}
+		case name == metrics.AlarmUnknown:
+			d.Unknown = "the reason is not known any more"
+		case name == metrics.AlarmFollows:
+			d.Follows = label(sample, "follows")
 		}
 	}
 	out := make([]api.Alarm, 0, len(all))

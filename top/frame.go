@@ -136,18 +136,41 @@ func (m *Model) tabLine() line {
 			s = span{"[" + name + "]", bold}
 		}
 		l = append(l, s)
-		if n := m.alarms(); Tab(i) == AlarmList && n > 0 {
-			l = append(l, span{fmt.Sprintf("%d active", n), red | bold})
+		if Tab(i) == AlarmList {
+			l = append(l, m.alarmCounts()...)
 		}
 	}
 	return l
 }
 
-func (m *Model) alarms() int {
+// alarmCounts returns how many alarms are active, how many are unknown, and how many follow
+// from a lost source: each alarm is in one of these numbers.
+func (m *Model) alarmCounts() line {
 	if m.shown == nil || m.shown.alarms == nil {
-		return 0
+		return nil
 	}
-	return len(m.shown.alarms.Active)
+	var active, doubts, follow int
+	for i := range m.shown.alarms.Active {
+		switch a := &m.shown.alarms.Active[i]; {
+		case a.Follows != "":
+			follow++
+		case a.Unknown != "":
+			doubts++
+		default:
+			active++
+		}
+	}
+	var l line
+	for _, n := range []struct {
+		n     int
+		what  string
+		style style
+	}{{active, "active", red | bold}, {doubts, "unknown", yellow | bold}, {follow, "following", faint}} {
+		if n.n > 0 {
+			l = append(l, span{fmt.Sprintf("%d %s", n.n, n.what), n.style}, span{" ", normal})
+		}
+	}
+	return l
 }
 
 // body returns at most n lines: help, a page or a table.
@@ -243,6 +266,8 @@ func (m *Model) rowLine(t *table, r *row, slots []slot, gap int) line {
 			st = heat(v.num + now.drift)
 		case r.tab == Sources && s.column == 2:
 			st = stateStyle(v.text)
+		case r.tab == AlarmList && c.title == noteColumn && strings.HasPrefix(v.text, "unknown"):
+			st = yellow
 		}
 		l = append(l, span{spaces(i, gap) + c.fit(c.show(v, now), s.width), st})
 	}
@@ -307,6 +332,8 @@ func helpLines() []line {
 		{"q", "quit"},
 		{},
 		{unknown, "not known"},
+		{"unknown", "an alarm of which it is not known whether it holds"},
+		{"following", "an alarm that is there only because a source is lost"},
 		{nothing, "nothing exists that could have one"},
 		{"▼ ▲", "the column that the table is sorted by"},
 		{"IN/S OUT/S", "tokens a second, over the last five seconds"},

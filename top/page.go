@@ -336,6 +336,13 @@ func (m *Model) alarmPage(a *api.Alarm) []line {
 	if a.SilencedUntil != 0 {
 		lines = append(lines, field("silenced until", span{formatTime(a.SilencedUntil.Time()), normal}))
 	}
+	if a.Follows != "" {
+		lines = append(lines, field("follows from", span{"lost source ", faint}, span{clean(a.Follows), normal}))
+	}
+	if a.Unknown != "" {
+		lines = append(lines, field("ends", span{"once its source reports again or stops cleanly", normal}),
+			field("", span{"or by  ", faint}, span{fmt.Sprintf("pnagent alarms close %d", a.Index), normal}))
+	}
 	lines = append(lines, line{})
 	for _, text := range wrap(clean(a.Text), m.width) {
 		lines = append(lines, plainLine(text))

@@ -70,6 +70,22 @@ func scriptedAlarms(second int) *api.Alarms {
 		{Index: 9, Alarm: "sourceLost", Severity: "major", Source: "osaka", Raised: timeOf(begun()), Age: new(4 + float64(second)), Affected: new(uint64(1)), Text: "source \x1b[31mosaka\x1b[m is silent"}}}
 }
 
+// lostAlarms returns the alarms after a source was lost: one is known to hold and silenced, one
+// follows, two are unknown.
+func lostAlarms(second int) *api.Alarms {
+	a := scriptedAlarms(second)
+	why := `source "rome" is silent since 2026-03-01T07:30:00Z and was forgotten`
+	a.Active[0].Acknowledged, a.Active[0].Severity = nil, "major"
+	a.Active = append(a.Active,
+		api.Alarm{Index: 10, Alarm: "tokenStuck", Severity: "minor", Net: "packaging", Place: "labels", Raised: timeOf(begun()), Age: new(3 + float64(second)), Affected: ptr(2), Follows: "osaka",
+			Text: `tokens in place "labels" of net "packaging" for more than 10m: 2; it follows from alarm sourceLost of source "osaka"`},
+		api.Alarm{Index: 11, Alarm: "sourceLost", Severity: "major", Source: "rome", Raised: timeOf(begun()), Age: new(1800 + float64(second)), Affected: ptr(1), Outdated: true, Unknown: why, Lost: "rome",
+			Text: `unknown whether alarm sourceLost still holds for source "rome": ` + why},
+		api.Alarm{Index: 12, Alarm: "tokenStuck", Severity: "minor", Net: "packaging", Place: "pallets", Raised: timeOf(begun()), Age: new(1900 + float64(second)), Affected: ptr(4), Outdated: true, Unknown: why, Lost: "rome", Follows: "rome",
+			Text: `unknown whether alarm tokenStuck still holds for place "pallets" of net "packaging": ` + why})
+	return a
+}
+
 // manyNets returns a View with more rows than a screen has.
 func manyNets(second int) *api.View {
 	v := scripted(second)

@@ -25,6 +25,7 @@ import (
 //	size W H      the screen's size
 //	view N        the sidecar answers with its View of second N, and it is then
 //	quiet N       likewise, without the alarms
+//	lost N        likewise, after sources were lost
 //	many N        likewise, with more places
 //	finished N    likewise, with a place where the net ends
 //	cut N TEXT    likewise, and says that it is cut off from NATS since second 0
@@ -110,6 +111,8 @@ func act(t *testing.T, m *Model, verb, rest string) {
 		m.Update(scripted(n), scriptedAlarms(n), at)
 	case "quiet":
 		m.Update(scripted(n), nil, at)
+	case "lost":
+		m.Update(scripted(n), lostAlarms(n), at)
 	case "many":
 		m.Update(manyNets(n), scriptedAlarms(n), at)
 	case "cut", "above":

@@ -212,8 +212,8 @@ func (s *sample) alarmList() *table {
 		{title: "NET", width: 8, rank: 3},
 		{title: "ABOUT", width: 8, rank: 1},
 		{title: "SINCE", kind: kindAge, width: 7, down: true},
-		{title: "AFFECTED", kind: kindCount, width: 9, rank: 4, down: true},
-		{title: "NOTE", width: 10, rank: 5},
+		{title: "AFFECTED", kind: kindCount, width: 9, rank: 5, down: true},
+		{title: noteColumn, width: 10, rank: 4},
 		{title: "TEXT", kind: kindSentence, width: 20, rank: 6},
 	}}
 	if s.alarms == nil {
@@ -227,9 +227,19 @@ func (s *sample) alarmList() *table {
 	return t
 }
 
-// noteOf returns who acknowledged an alarm, and whether it is silenced.
+// noteColumn is the title of the column with what noteOf returns.
+const noteColumn = "NOTE"
+
+// noteOf returns whether it is known that an alarm holds, from which source it follows, who
+// acknowledged it, and whether it is silenced.
 func noteOf(a *api.Alarm) string {
 	var notes []string
+	if a.Unknown != "" {
+		notes = append(notes, "unknown")
+	}
+	if a.Follows != "" {
+		notes = append(notes, "follows from "+a.Follows)
+	}
 	if a.Acknowledged != nil {
 		notes = append(notes, a.Acknowledged.By)
 	}

@@ -47,7 +47,7 @@ func TestTheOverviewSumsNetsSourcesAndAlarms(t *testing.T) {
 		"history":{"from":"2026-03-01T12:00:00.000000Z","to":"2026-03-01T12:00:02.000000Z","step":1},
 		"nets":[{"id":"orders","name":"Orders & more","digests":[],"tokens":7,
 			"instances":{"created":9,"finished":2,"failed":0,"active":7,"deadlocked":1},"oldest_age_seconds":122,"oldest_place":"due","firings":105,
-			"rate":2.5,"rate_1m":0,"rate_5m":0,"rate_15m":0,"waiting":0,"sources_up":2,"sources_stale":0,"alarms":1,"drawing":"`+hash+`"}],
+			"rate":2.5,"rate_1m":0,"rate_5m":0,"rate_15m":0,"waiting":0,"sources_up":2,"sources_stale":0,"alarms":1,"alarms_following":0,"alarms_unknown":0,"drawing":"`+hash+`"}],
 		"sources":[{"name":"host-1","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":2,"region":"east","fence":3,"position":41,"standbys":1,"lag":0},
 			{"name":"host-2","net":"orders","state":"up","last_heard_age_seconds":3,"gaps":0},
 			{"name":"host-3","net":"orders","state":"gone","last_heard_age_seconds":3602,"gaps":0}],

@@ -67,7 +67,7 @@ func TestOlderMomentsAreThoseOfTheArchive(t *testing.T) {
 	const at = "at=2026-03-01T11:00:00Z"
 	kept := `"history":{"from":"2026-03-01T12:00:00.000000Z","to":"2026-03-01T12:00:00.000000Z","step":1,"archive":{"from":"2020-09-13T12:26:40.000000Z","step":15}}`
 	equal(t, st.document(t, "/api/v1/overview?"+at), `{"at":"2026-03-01T10:00:00.000000Z","generation":0,"archive":true,`+kept+`,
-		"nets":[{"id":"orders","name":"Orders & more","tokens":12,"sources_up":0,"sources_stale":0,"alarms":1,"drawing":"`+hash+`"},{"id":"gone","sources_up":0,"sources_stale":0,"alarms":0}],
+		"nets":[{"id":"orders","name":"Orders & more","tokens":12,"sources_up":0,"sources_stale":0,"alarms":1,"alarms_following":0,"alarms_unknown":0,"drawing":"`+hash+`"},{"id":"gone","sources_up":0,"sources_stale":0,"alarms":0,"alarms_following":0,"alarms_unknown":0}],
 		"sources":[{"name":"host-1","net":"orders","state":"up","gaps":0}],"nats":{"connected":true,"disconnects":0},"deaf":false,"actions":false,"silences":[],
 		"alarms":[{"index":7,"alarm":"tokenStuck","severity":"minor","net":"orders","place":"due","raised":"2026-03-01T10:00:00.000003Z","net_name":"Orders & more","name":"Payment due","acknowledged":{"by":"ada","at":"2026-03-01T10:00:01.000000Z","comment":"seen"}},
 			{"alarm":"tokenStuck","severity":"minor","net":"orders","place":"due","raised":"1970-01-01T00:00:00.000005Z","net_name":"Orders & more","name":"Payment due"}]}`)

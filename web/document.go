@@ -3,6 +3,7 @@
 package web
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/pnagent/pnagent/collector"
@@ -307,7 +308,7 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 	age := float64(max(now-a.Since, 0)) / 1e6
 	d := api.Alarm{Index: a.Index, Alarm: a.Kind.String(), Severity: a.Severity.String(), Net: a.Net, Place: place, Transition: transition, Source: source, Region: region,
 		Raised: api.Time(a.Raised), Since: api.Time(a.Since), Age: &age, Affected: &a.Affected, Text: a.Text, SilencedUntil: api.Time(a.SilencedUntil),
-		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated, Unknown: a.Unknown, Follows: a.Follows}
+		After: a.After.Seconds(), Above: a.Above, Window: a.Window.Seconds(), Outdated: a.Outdated, Unknown: a.Unknown, Lost: lostBy(a), Follows: a.Follows}
 	switch a.Kind {
 	case alarm.FailureRatio:
 		d.Runs = a.Measured
@@ -318,6 +319,21 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 		d.Acknowledged = &api.Ack{By: a.Ack.By, At: api.Time(a.Ack.At), Comment: a.Ack.Comment}
 	}
 	return d
+}
+
+// lostBy returns the source because of which it is not known whether an alarm holds; "" if
+// there are several, or another reason.
+func lostBy(a *alarm.Alarm) string {
+	lost := a.Lost.All()
+	switch {
+	case a.Unknown == "":
+		return ""
+	case a.Kind == alarm.SourceLost:
+		return a.Subject
+	case len(lost) == 0 || slices.ContainsFunc(lost, func(o alarm.Origin) bool { return o.Source != lost[0].Source }):
+		return ""
+	}
+	return lost[0].Source
 }
 
 // clearedDocument returns the cleared alarms for JSON.

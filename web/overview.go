@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -28,10 +29,10 @@ func (b *board) overviewDocument() *api.Overview {
 	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)
 	d.History = b.kept()
-	perNet, names := map[string]int{}, namesOf(v)
+	perNet, names := map[string]counted{}, namesOf(v)
 	for i := range b.alarms.Active {
 		a := &b.alarms.Active[i]
-		perNet[a.Net]++
+		perNet[a.Net] = perNet[a.Net].and(a)
 		if len(d.Alarms) < maxListed {
 			d.Alarms = append(d.Alarms, alarmDocument(a, v.At))
 			names.name(&d.Alarms[len(d.Alarms)-1])
@@ -39,12 +40,28 @@ func (b *board) overviewDocument() *api.Overview {
 	}
 	d.AlarmsLeftOut = len(b.alarms.Active) - len(d.Alarms)
 	for i, n := range v.Nets {
-		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, b.alarms, v.At), Alarms: perNet[n.Name]}
+		of := perNet[n.Name]
+		d.Nets[i] = api.NetOverview{NetTotals: netTotals(n, b.alarms, v.At), Alarms: of.all, Follow: of.follow, Unknown: of.unknown}
 		if drawn := b.nets[n.Name]; drawn != nil {
 			d.Nets[i].Drawing = drawn.drawing.hash
 		}
 	}
 	return &d
+}
+
+// counted is how many alarms a net has.
+type counted struct{ all, follow, unknown int }
+
+// and returns the counts with one alarm more.
+func (c counted) and(a *alarm.Alarm) counted {
+	c.all++
+	switch {
+	case a.Follows != "":
+		c.follow++
+	case a.Unknown != "":
+		c.unknown++
+	}
+	return c
 }
 
 // serveOverview answers with the overview as of now, or as of a moment of the past.

@@ -57,6 +57,8 @@ type Archive struct {
 type NetOverview struct {
 	NetTotals
 	Alarms  int    `json:"alarms"`            // how many are active
+	Follow  int    `json:"alarms_following"`  // of these, how many follow from a lost source
+	Unknown int    `json:"alarms_unknown"`    // of the others, how many are unknown
 	Drawing string `json:"drawing,omitempty"` // hash of its drawing; absent if the net is no longer there
 }
 

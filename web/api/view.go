@@ -309,6 +309,7 @@ type Alarm struct {
 	Rate       float64  `json:"rate,omitempty"`           // transitionLoop: firings per second in the window
 	Outdated   bool     `json:"outdated,omitempty"`       // the numbers are of an earlier moment, or absent; text says what is known
 	Unknown    string   `json:"unknown,omitempty"`        // why it is not known whether its condition still holds; absent if it is known
+	Lost       string   `json:"lost,omitempty"`           // the source because of which it is unknown; absent if there are several, or another reason
 	Follows    string   `json:"follows,omitempty"`        // the lost source without which it would not be there: its notifications are held back
 
 	Acknowledged  *Ack `json:"acknowledged,omitempty"`  // by whom, if it is

@@ -3,9 +3,8 @@ import { el, name, say, syncRows } from './dom.js';
 import { about as identity } from './compare.js';
 import { age, visible, when } from './format.js';
 import { matches } from './filter.js';
-import { grouped } from './groups.js';
 import { Notes, moment, notes } from './notes.js';
-import { about, grades, mark, subject, urgency, words } from './problem.js';
+import { about, grades, signOf, subject, urgency, words } from './problem.js';
 
 /** The most rows of one level. */
 const most = 200;
@@ -17,11 +16,11 @@ const most = 200;
 export class AlarmRows {
   /**
    * @param {import('./model.js').Model} model
-   * @param {(trouble: string) => void} fail shows why a change was refused, '' for none
+   * @param {(words: string) => void} report shows what a change did not do, '' for nothing
    */
-  constructor(model, fail) {
+  constructor(model, report) {
     this.model = model;
-    this.notes = new Notes(fail);
+    this.notes = new Notes(report);
     /** @type {Set<string>} keys of the groups that are open */ this.opened = new Set();
     /** @type {Map<string, Group>} the groups as of now, by key */ this.groups = new Map();
   }
@@ -35,13 +34,10 @@ export class AlarmRows {
     return alarms.filter((a) => matches(a, filter)).sort(urgency(net));
   }
 
-  /**
-   * @param {Element} list
-   * @param {Alarm[]} alarms as select returns them
-   */
-  show(list, alarms) {
+  /** @param {[Element, Group[]][]} lists all lists, with their groups */
+  show(...lists) {
     this.groups.clear();
-    this.#fill(list, grouped(alarms));
+    for (const [list, groups] of lists) this.#fill(list, groups);
   }
 
   /**
@@ -76,9 +72,14 @@ export class AlarmRows {
     return row;
   }
 
+  /** Whether alarms are not shown because of the filters. */
+  #filtered() {
+    return Object.keys(this.model.where.filter).length > 0;
+  }
+
   /** @param {string} key */
   #subjectOf(key) {
-    return { alarms: () => this.groups.get(key)?.alarms.slice(0, 1000) ?? [], of: this.groups.get(key)?.of ?? null };
+    return { alarms: () => this.groups.get(key)?.alarms.slice(0, 1000) ?? [], of: this.groups.get(key)?.of ?? null, lost: this.#filtered() ? '' : this.groups.get(key)?.lost };
   }
 
   /**
@@ -89,11 +90,12 @@ export class AlarmRows {
     const open = this.opened.has(g.key);
     const button = /** @type {HTMLElement} */ (row.firstElementChild);
     button.setAttribute('aria-expanded', String(open));
-    say(part(row, '.num'), String(g.alarms.length));
+    say(part(row, '.num'), g.count ? String(g.count) : '');
     titled(part(row, '.name'), g.title, g.id);
-    const worst = g.alarms.reduce((w, a) => Math.min(w, grades.indexOf(a.severity)), grades.length - 1);
-    marked(part(row, '.mark'), grades[worst]);
-    const ages = g.alarms.map((a) => this.#now(a) - Date.parse(a.since));
+    const causes = g.alarms.some((a) => !a.follows) ? g.alarms.filter((a) => !a.follows) : g.alarms;
+    const worst = causes.reduce((w, a) => Math.min(w, grades.indexOf(a.severity)), grades.length - 1);
+    marked(part(row, '.mark'), { severity: grades[worst], unknown: g.alarms.every((a) => a.unknown) ? g.text : '' });
+    const ages = causes.map((a) => this.#now(a) - Date.parse(a.since));
     say(part(row, '.age'), age(Math.max(...ages) / 1000));
     say(part(row, '.text'), g.text);
     part(row, '.text').hidden = !g.text;
@@ -124,7 +126,7 @@ export class AlarmRows {
    * @param {Alarm} a
    */
   #update(row, a) {
-    marked(part(row, '.mark'), a.severity);
+    marked(part(row, '.mark'), a);
     say(part(row, '.age'), age((this.#now(a) - Date.parse(a.since)) / 1000));
     say(part(row, '.text'), words(a));
     row.title = visible(a.text);
@@ -184,14 +186,14 @@ function titled(node, text, id) {
 
 /**
  * @param {HTMLElement} node
- * @param {string} severity
+ * @param {Pick<Alarm, 'severity'|'unknown'>} a
  */
-function marked(node, severity) {
-  const [sign, kind] = mark(severity);
+function marked(node, a) {
+  const [sign, kind, words] = signOf(a);
   say(node, sign);
   node.className = 'mark ' + kind;
-  node.setAttribute('aria-label', severity);
-  node.title = severity;
+  node.setAttribute('aria-label', words);
+  node.title = words;
 }
 
 /**
@@ -202,6 +204,7 @@ function marked(node, severity) {
 function summary(alarms, at) {
   const parts = grades.map((grade) => [alarms.filter((a) => a.severity === grade).length, grade]);
   for (const changed of ['new', 'gone']) parts.push([alarms.filter((a) => a.changed === changed).length, `${changed} since ${when(at)}`]);
+  parts.push([alarms.filter((a) => a.follows).length, 'following from a lost source']);
   parts.push([alarms.filter((a) => a.acknowledged).length, 'acknowledged'], [alarms.filter((a) => a.silenced_until).length, 'silenced']);
   return parts.filter(([n]) => n).map((p) => p.join(' ')).join(' · ');
 }

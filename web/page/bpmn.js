@@ -18,7 +18,7 @@ const near = 0.8;
 /** Room for what stands around the diagram, pixels. */
 const margin = { side: 34, top: 62, bottom: 74 };
 /** Marks of an element, as classes of its shape. */
-const marks = /** @type {const} */ (['chosen', 'pointed', 'alarmed', 'traced']);
+const marks = /** @type {const} */ (['chosen', 'pointed', 'alarmed', 'doubted', 'traced']);
 
 /**
  * A net from a BPMN file, as its author drew it: another painter of the same Model.
@@ -421,9 +421,10 @@ export class BpmnStage {
     const { scene, where, overview } = model;
     const ids = (/** @type {number[]} */ nodes) => new Set(nodes.map((n) => scene?.elements?.of(n)).filter((e) => e && same(e.calls, this.calls)).map((e) => /** @type {any} */ (e).id));
     const alarms = (overview?.alarms ?? []).filter((a) => a.net === where.net);
+    const nodes = (/** @type {import('./model.js').Alarm} */ a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1];
     return {
       chosen: ids([model.selected()]), pointed: new Set(document.activeElement === this.root ? [this.cursor] : []),
-      alarmed: ids(alarms.flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1])),
+      alarmed: ids(alarms.filter((a) => !a.unknown).flatMap(nodes)), doubted: ids(alarms.filter((a) => a.unknown).flatMap(nodes)),
       traced: ids(model.traced.map((id) => scene?.find('place', id) ?? -1)),
     };
   }

@@ -8,7 +8,7 @@ import { matches } from './filter.js';
 import { age, label, plural, visible, when } from './format.js';
 import { lookThere } from './look.js';
 import { Model } from './model.js';
-import { about, mark, subject, urgency, words } from './problem.js';
+import { about, signOf, subject, tally, urgency, words } from './problem.js';
 import { Stage } from './stage.js';
 import { Theme } from './theme.js';
 import { Tip } from './tip.js';
@@ -62,7 +62,7 @@ function show() {
   byId('stage').classList.toggle('as-bpmn', model.bpmn || alarms);
   byId('bpmn').hidden = !model.bpmn || alarms;
   byId('alarms').hidden = !alarms;
-  const sum = scene && net ? `${called}: ${plural(net.tokens, 'token')}, ${byId('note').textContent}, ${plural(net.alarms, 'alarm')}` : called;
+  const sum = scene && net ? `${called}: ${plural(net.tokens, 'token')}, ${byId('note').textContent}, ${tally(net)}` : called;
   for (const drawing of [canvas, byId('bpmn')]) drawing.setAttribute('aria-label', visible(sum));
   if (alarms) list();
 }
@@ -74,14 +74,14 @@ function list() {
   const rows = [...all.slice(0, most), ...(rest > 0 || !all.length ? [null] : [])];
   syncRows(byId('alarms'), rows, (a) => (a ? `${a.index} ${a.since}` : 'more'), (a) => (a ? row(a) : el('li', { class: 'quiet more' })), (li, a) => {
     if (!a) return say(li, rest > 0 ? `and ${rest} more` : 'No alarm is active.');
-    const [sign, kind] = mark(a.severity);
+    const [sign, kind, says] = signOf(a);
     const parts = li.querySelectorAll('.mark, .title, .age, .text');
     say(parts[0], sign);
     parts[0].className = 'mark ' + kind;
-    parts[0].setAttribute('aria-label', a.severity);
+    parts[0].setAttribute('aria-label', says);
     say(parts[1].firstElementChild, subject(a));
     say(parts[2], age((model.now() - Date.parse(a.since)) / 1000));
-    const notes = [a.acknowledged && 'acknowledged', a.silenced_until && 'silenced', about(a) && (a.net_name || a.net)];
+    const notes = [a.acknowledged && 'acknowledged', a.silenced_until && 'silenced', a.follows && `follows from lost source ${a.follows}`, a.unknown && `unknown: ${a.unknown}`, about(a) && (a.net_name || a.net)];
     say(parts[3], [words(a), ...notes.filter(Boolean)].join(' · '));
   });
 }

@@ -1,39 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-import { kindName } from './problem.js';
+import { kindName, words } from './problem.js';
 
 /**
  * Alarms that are one line which opens, or one alarm.
  * @typedef {object} Group
  * @property {string} key different for each group
  * @property {string} title
- * @property {string} id of the net or of the kind
+ * @property {string} id of the net, of the kind or of the source
  * @property {string} text
+ * @property {number} count of its alarms, without those that follow from another one; 0 is not written
  * @property {import('./model.js').Alarm[]} alarms the most urgent first
  * @property {Group[]} parts of more than one alarm
- * @property {{net?: string, alarm?: string}|null} of what a silence of the group names; null if no silence is only for it
+ * @property {{net?: string, alarm?: string, source?: string}|null} of what a silence of the group names; null if no silence is only for it
+ * @property {string} lost the source because of which all of them are unknown, '' for none
  */
 
 /** @typedef {import('./model.js').Alarm} Alarm */
 
 /**
- * Alarms by net, and those of a net by kind. Groups are in the order of their first alarms.
+ * Alarms by net, and those of a net by kind. Alarms that follow from a lost source are in the
+ * group of the alarm about it. Groups are in the order of their first alarms.
+ * @param {Alarm[]} alarms the most urgent first
+ * @param {string} [before] what the keys begin with
+ * @returns {Group[]}
+ */
+export function grouped(alarms, before = '') {
+  const causes = new Set(alarms.filter((a) => a.alarm === 'sourceLost').map((a) => a.source));
+  const following = split(alarms.filter((a) => a.follows), (a) => a.follows ?? '');
+  const rest = following.filter(([source]) => !causes.has(source)).map(([source, list]) => folded(source, undefined, list, before));
+  return [...byNet(alarms.filter((a) => !a.follows), new Map(following), before), ...rest];
+}
+
+/**
+ * @param {Alarm[]} alarms
+ * @param {Map<string, Alarm[]>} following by source
+ * @param {string} before
+ */
+function byNet(alarms, following, before) {
+  return split(alarms, (a) => a.net ?? '').map(([net, list]) => ofNet(net, list, following, before));
+}
+
+/**
+ * Alarms of which it is not known whether they hold, by the source because of which.
  * @param {Alarm[]} alarms the most urgent first
  * @returns {Group[]}
  */
-export function grouped(alarms) {
-  return split(alarms, (a) => a.net ?? '').map(([net, list]) => {
-    const kinds = split(list, (a) => a.alarm);
-    const of = net ? { net } : null;
-    const parts = kinds.length === 1 ? [] : kinds.map(([kind, some]) => group(`${net}\n${kind}`, kindName(kind, some.length), kind, some, { ...of, alarm: kind }, singles(some)));
-    const text = kinds.map(([kind, some]) => `${some.length} ${kindName(kind, some.length)}`).join(', ');
-    const only = kinds.length === 1 ? { ...of, alarm: kinds[0][0] } : of;
-    return { ...group(net, list[0].net_name || net || 'Sources', net, list, only, parts.length ? parts : singles(list)), text };
+export function doubted(alarms) {
+  return split(alarms, (a) => a.lost || a.follows || a.unknown || '').map(([why, list]) => {
+    const lost = list[0].lost || list[0].follows || '';
+    const key = `unknown ${why}`;
+    const parts = grouped(list, key + '\n');
+    const count = list.filter((a) => !a.follows).length;
+    const reasons = [...new Set(list.map((a) => a.unknown ?? ''))];
+    const text = `Unknown: ${reasons.slice(0, 3).join('; ')}${reasons.length > 3 ? '; …' : ''}`;
+    return { ...group(key, lost || 'Not reported any more', lost, list, null, parts.length === 1 ? parts[0].parts : parts), text, count, lost };
   });
 }
 
-/** @param {Alarm[]} alarms */
-function singles(alarms) {
-  return alarms.map((a) => group(`${a.index}`, '', '', [a], null, []));
+/**
+ * @param {string} net
+ * @param {Alarm[]} list
+ * @param {Map<string, Alarm[]>} following by source
+ * @param {string} before
+ * @returns {Group}
+ */
+function ofNet(net, list, following, before) {
+  if (list.length === 1) return single(list[0], following, before);
+  const kinds = split(list, (a) => a.alarm);
+  const of = net ? { net } : null;
+  const parts = kinds.length === 1 ? [] : kinds.map(([kind, some]) => some.length === 1 ? single(some[0], following, before)
+    : group(`${before}${net}\n${kind}`, kindName(kind, some.length), kind, some, { ...of, alarm: kind }, some.map((a) => single(a, following, before))));
+  const text = kinds.map(([kind, some]) => `${some.length} ${kindName(kind, some.length)}`).join(', ');
+  const only = kinds.length === 1 ? { ...of, alarm: kinds[0][0] } : of;
+  return { ...group(before + net, list[0].net_name || net || 'Sources', net, list, only, parts.length ? parts : list.map((a) => single(a, following, before))), text };
+}
+
+/**
+ * One alarm, with those that follow from it.
+ * @param {Alarm} a
+ * @param {Map<string, Alarm[]>} following
+ * @param {string} before
+ */
+function single(a, following, before) {
+  const list = a.alarm === 'sourceLost' ? following.get(a.source ?? '') : undefined;
+  return list ? folded(a.source ?? '', a, list, before) : group(`${before}${a.index}`, '', '', [a], null, []);
+}
+
+/**
+ * The alarms that follow from a lost source, behind the alarm about it.
+ * @param {string} source
+ * @param {Alarm|undefined} cause undefined if that is not shown
+ * @param {Alarm[]} list
+ * @param {string} before
+ * @returns {Group}
+ */
+function folded(source, cause, list, before) {
+  const key = `${before}follows ${source}`;
+  const parts = byNet(list, new Map(), key + '\n');
+  const text = cause ? `${words(cause)} · ${list.length} follow from it` : `${list.length} that follow from this lost source`;
+  const all = cause ? [cause, ...list] : list;
+  const inner = cause ? [group(`${before}${cause.index}`, '', '', [cause], null, []), ...parts] : parts.length === 1 ? parts[0].parts : parts;
+  return { ...group(key, source, source, all, cause ? { alarm: 'sourceLost', source } : null, inner), text, count: 0 };
 }
 
 /**
@@ -46,7 +113,7 @@ function singles(alarms) {
  * @returns {Group}
  */
 function group(key, title, id, alarms, of, parts) {
-  return { key, title, id, text: '', alarms, parts: alarms.length > 1 ? parts : [], of };
+  return { key, title, id, text: '', count: alarms.length, alarms, parts: alarms.length > 1 ? parts : [], of, lost: '' };
 }
 
 /**

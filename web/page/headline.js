@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { byId, el, say } from './dom.js';
 import { age, label, visible, when } from './format.js';
+import { causes, tally } from './problem.js';
 
 /** The least time between two summaries for a screen reader, ms. */
 const pause = 15e3;
@@ -29,7 +30,7 @@ export class Headline {
     const called = net ? label(net) : visible(scene?.name || where.net || 'pnagent');
     say(this.name, called);
     this.title.title = called;
-    document.title = `${net?.alarms ? `▲${net.alarms} ` : ''}${called.slice(0, 80)}${at ? ` at ${when(at)}` : ''} – pnagent`;
+    document.title = `${net ? signs(net) : ''}${called.slice(0, 80)}${at ? ` at ${when(at)}` : ''} – pnagent`;
     const hottest = this.model.hottest();
     const place = hottest >= 0 ? scene?.nodes[hottest] : undefined;
     this.vitals.hidden = !place;
@@ -40,6 +41,14 @@ export class Headline {
     }
     if (!net || at || Date.now() - this.said < pause) return; // of the past, what is slid to is said
     this.said = Date.now();
-    say(byId('summary'), `${this.model.outdated ? 'Last known of ' : ''}${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${net.alarms} alarms.`);
+    say(byId('summary'), `${this.model.outdated ? 'Last known of ' : ''}${called}: ${net.tokens ?? 'unknown'} tokens${place ? `, oldest ${this.age.textContent} in ${label(place)}` : ''}, ${tally(net)}.`);
   }
+}
+
+/**
+ * How many alarms of a net are known to hold, or else how many are unknown.
+ * @param {import('./model.js').NetSummary} net
+ */
+function signs(net) {
+  return causes(net) > 0 ? `▲${causes(net)} ` : net.alarms_unknown ? `?${net.alarms_unknown} ` : '';
 }

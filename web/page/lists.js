@@ -2,9 +2,12 @@
 import { AlarmRows } from './alarms.js';
 import { alarmsOfBoth, both, listOfBoth } from './compare.js';
 import { Filter } from './filter.js';
-import { grades, mark } from './problem.js';
+import { doubted, grouped } from './groups.js';
+import { causes, grades, mark, tally } from './problem.js';
 import { el, name, say, syncRows } from './dom.js';
 import { age, count, label, plural, rate, unknown, when } from './format.js';
+
+/** @typedef {import('./model.js').Alarm} Alarm */
 
 /** Where nothing is known. */
 const nothing = Object.freeze({ nets: [], sources: [], alarms: [], silences: [] });
@@ -23,17 +26,20 @@ export class Lists {
     this.alarms.root.className = 'first';
     this.filter = new Filter(model);
     this.alarms.list.before(this.filter.root);
+    this.doubts = section('Unknown alarms');
+    this.end = el('p', { class: 'quiet more' });
+    this.doubts.list.before(this.end);
     this.silences = section('Silences');
     this.nets = section('Nets');
     this.sources = section('Sources');
     this.sources.list.tabIndex = 0; // it scrolls, and nothing in it has the focus
     const trouble = el('p', { class: 'note', role: 'alert', hidden: true });
     this.note = el('p', { class: 'note past-note', hidden: true });
-    this.rows = new AlarmRows(model, (why) => {
-      trouble.hidden = !why;
-      say(trouble, why && `Not done: ${why}`);
+    this.rows = new AlarmRows(model, (words) => {
+      trouble.hidden = !words;
+      say(trouble, words);
     });
-    root.append(trouble, this.note, this.alarms.root, this.silences.root, this.nets.root, this.sources.root);
+    root.append(trouble, this.note, this.alarms.root, this.doubts.root, this.silences.root, this.nets.root, this.sources.root);
     model.on('overview address link drawing', () => this.show());
     setInterval(() => document.visibilityState === 'visible' && this.show(), 1000);
   }
@@ -66,10 +72,15 @@ export class Lists {
     const shown = this.rows.select(active);
     this.filter.show(active, shown.length);
     root.hidden = active.length === 0 && this.filter.root.hidden;
-    this.rows.show(list, shown);
+    const isUnknown = (/** @type {Alarm} */ a) => Boolean(a.unknown);
+    this.rows.show([list, grouped(shown.filter((a) => !a.unknown))], [this.doubts.list, doubted(shown.filter(isUnknown))]);
     const latest = /** @type {import('./model.js').Overview} */ (this.model.latest);
-    const all = overview.alarms.length + leftOut;
-    say(number, this.model.comparing ? both(all, latest.alarms.length + (latest.alarms_left_out ?? 0)) : String(all));
+    const sum = (/** @type {(o: import('./model.js').Overview) => number} */ of) => (this.model.comparing ? both(of(overview), of(latest)) : String(of(overview)));
+    const own = (/** @type {Alarm[]} */ alarms) => alarms.filter((a) => !a.follows).length;
+    say(number, sum((o) => own(o.alarms.filter((a) => !a.unknown)) + (o.alarms_left_out ?? 0)));
+    say(this.doubts.count, sum((o) => own(o.alarms.filter(isUnknown))));
+    this.doubts.root.hidden = !active.some(isUnknown);
+    say(this.end, `Their sources are lost, so it is not known whether these alarms still hold. They end once their source reports again or stops cleanly. If it never comes back, close them${this.model.actions ? '' : ': pnagent alarms close'}.`);
     more.hidden = !leftOut;
     say(more, `and ${leftOut} more, see pnagent alarms`);
   }
@@ -129,7 +140,7 @@ export class Lists {
     say(/** @type {Element} */ (row.querySelector('.age')), n.oldest_age_seconds == null ? (n.tokens === 0 ? 'empty' : unknown) : age(n.oldest_age_seconds + passed));
     const later = model.comparing && !n.changed ? model.latest?.nets.find((other) => other.id === n.id) ?? n : n;
     const parts = [...since(n, model), `${both(n.tokens, later.tokens)} tokens`, both(n.rate, later.rate, rate)];
-    if (n.alarms || later.alarms) parts.push(`${both(n.alarms, later.alarms)} alarm${n.alarms === 1 && later.alarms === 1 ? '' : 's'}`);
+    if (n.alarms || later.alarms) parts.push(tally(n) === tally(later) ? tally(n) : `${tally(n)} → ${tally(later)}`);
     if (n.instances?.deadlocked) parts.push(`${count(n.instances.deadlocked)} deadlocked`);
     say(/** @type {Element} */ (row.querySelector('.text')), parts.join(' · '));
   }
@@ -196,14 +207,16 @@ function source(s) {
  * @returns {[string, string, string]}
  */
 function health(n, overview) {
-  if (n.alarms) {
-    const of = (overview?.alarms ?? []).filter((a) => a.net === n.id);
+  if (causes(n) > 0) {
+    const of = (overview?.alarms ?? []).filter((a) => a.net === n.id && !a.unknown && !a.follows);
     const worst = grades.find((grade) => of.some((a) => a.severity === grade));
     return [...mark(worst ?? ''), worst ? `alarm, ${worst}` : 'alarm'];
   }
+  if (n.alarms_unknown) return ['?', 'warn', 'alarms of which it is not known whether they hold'];
   if (overview?.deaf) return ['?', 'warn', 'not known: the sidecar receives no messages of sources'];
   if (!n.sources_up) return ['◌', 'warn', 'no source is up'];
   if (n.sources_stale) return ['◐', 'warn', 'some sources are silent'];
+  if (n.alarms) return ['◐', 'warn', 'alarms that follow from a lost source'];
   return ['●', 'good', 'well'];
 }
 

@@ -12,7 +12,7 @@ import { arranged } from './sight.js';
 
 /**
  * @typedef {{id: string, name?: string, tokens?: number, firings?: number, instances?: {deadlocked: number},
- *   oldest_age_seconds?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, drawing: string}} NetSummary
+ *   oldest_age_seconds?: number, oldest_place?: string, rate?: number, sources_up: number, sources_stale: number, alarms: number, alarms_following?: number, alarms_unknown?: number, drawing: string}} NetSummary
  * @typedef {{name: string, net: string, state: string, last_heard_age_seconds?: number, gaps?: number, region?: string,
  *   reason?: string, fence?: number, position?: number, standbys?: number, lag?: number, below?: boolean, refused_requests?: Record<string, number>}} SourceSummary
  * @typedef {{connected: boolean, since: string, server?: string, reason?: string, disconnects?: number}} Connection
@@ -22,7 +22,7 @@ import { arranged } from './sight.js';
  * @typedef {{reason: string, sources: number, net: string, source: string, text: string}} Refused
  * @typedef {{sources: number, worst: {net: string, name: string, ahead_seconds: number}[]}} Skewed
  * @typedef {{index: number, alarm: string, severity: string, net?: string, place?: string, transition?: string, source?: string, region?: string, raised?: string, since: string, text: string,
- *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean,
+ *   name?: string, net_name?: string, affected: number, after_seconds?: number, above?: number, window_seconds?: number, runs?: number, rate?: number, outdated?: boolean, unknown?: string, lost?: string, follows?: string,
  *   acknowledged?: {by: string, at: string, comment?: string}, silenced_until?: string, changed?: string}} Alarm
  *   changed: new or gone since the moment shown, where that is compared with now
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence

@@ -41,7 +41,7 @@ export class Painter {
   /**
    * @param {import('./scene.js').Scene} scene
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>, marks: Uint8Array, version: number}} view
+   * @param {{scale: number, x: number, y: number, width: number, height: number, now: number, alarmed: Set<number>, doubted: Set<number>, marks: Uint8Array, version: number}} view
    *   marks: how each node is shown, see sight; version: changes with them
    */
   paint(scene, frame, view) {
@@ -64,7 +64,7 @@ export class Painter {
     scene.nodes.forEach((node, i) => {
       if (marks[i] || !this.#seen(node) || (this.scale < detail.shapes && !named.has(i) && !view.alarmed.has(i))) return;
       if (i < scene.placeCount) this.#place(node, scene.radius(i, this.scale), i, frame, view);
-      else this.#transition(node, i - scene.placeCount, frame, view, view.alarmed.has(i));
+      else this.#transition(node, i, i - scene.placeCount, frame, view);
     });
     const sight = { marks, version: view.version, only: this.scale < detail.names };
     if (this.scale >= detail.labels) this.#labels(scene, view.alarmed, marks);
@@ -296,7 +296,7 @@ export class Painter {
    * @param {number} r
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{now: number, alarmed: Set<number>}} view
+   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>}} view
    */
   #place(node, r, row, frame, view) {
     const { ctx, palette } = this;
@@ -310,9 +310,7 @@ export class Painter {
     ctx.arc(sx, sy, r, 0, 2 * Math.PI);
     ctx.fillStyle = !tokens ? palette.empty : node.calm ? palette.finished : palette.heat.fill(h);
     ctx.fill();
-    ctx.lineWidth = view.alarmed.has(row) ? 2.5 : 1.25;
-    ctx.strokeStyle = view.alarmed.has(row) ? palette.bad : palette.line;
-    ctx.stroke();
+    this.#outline(row, view);
     if (h > 0 && r > 6) this.#gauge(sx, sy, r, h);
     if (r >= numbered && tokens !== 0) {
       const text = tokens === undefined || tokens === null ? unknown : count(tokens);
@@ -376,13 +374,27 @@ export class Painter {
   }
 
   /**
+   * The outline of a node: thick with an alarm, and dashed if it is not known whether that holds.
+   * @param {number} i of the node
+   * @param {{alarmed: Set<number>, doubted: Set<number>}} view
+   */
+  #outline(i, { alarmed, doubted }) {
+    const { ctx, palette } = this;
+    ctx.lineWidth = alarmed.has(i) ? 2.5 : 1.25;
+    ctx.strokeStyle = alarmed.has(i) && !doubted.has(i) ? palette.bad : alarmed.has(i) ? palette.warn : palette.line;
+    ctx.setLineDash(doubted.has(i) ? [5, 4] : []);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  }
+
+  /**
    * @param {import('./scene.js').DrawnNode} node
+   * @param {number} i of the node
    * @param {number} row
    * @param {import('./frame.js').Frame|null} frame
-   * @param {{now: number}} view
-   * @param {boolean} alarmed
+   * @param {{now: number, alarmed: Set<number>, doubted: Set<number>}} view
    */
-  #transition(node, row, frame, view, alarmed) {
+  #transition(node, i, row, frame, view) {
     const { ctx, palette } = this;
     const sx = node.x * this.scale + this.x;
     const sy = node.y * this.scale + this.y;
@@ -393,9 +405,7 @@ export class Painter {
     ctx.roundRect(sx - w / 2, sy - h / 2, w, h, Math.min(4, w / 4));
     ctx.fillStyle = perSecond ? palette.barLive : palette.bar;
     ctx.fill();
-    ctx.lineWidth = alarmed ? 2.5 : 1.25;
-    ctx.strokeStyle = alarmed ? palette.bad : palette.line;
-    ctx.stroke();
+    this.#outline(i, view);
     if (blocked && this.scale >= detail.marks) this.#blocked(sx + w / 2, sy - h / 2, running ? palette.quiet : palette.bad);
     if (this.scale < detail.ages || !frame) return;
     const text = perSecond == null ? unknown : perSecond > 0 ? rate(perSecond) : '';

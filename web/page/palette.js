@@ -19,6 +19,7 @@ export class Palette {
     this.dot = of('dot');
     this.accent = of('accent');
     this.bad = of('bad');
+    this.warn = of('warn');
     this.past = of('past');
     this.pastSoft = of('past-soft');
     /** Places whose tokens may stay. */ this.finished = of('track');

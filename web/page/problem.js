@@ -38,15 +38,40 @@ export function mark(severity) {
 }
 
 /**
- * What needs attention first: what is not silenced, the most serious, what is not
- * acknowledged, the net of the reader, the oldest.
+ * @param {Pick<Alarm, 'severity'|'unknown'>} a
+ * @returns {[string, string, string]} sign and class of its mark, and words for them
+ */
+export function signOf({ severity, unknown }) {
+  return unknown ? ['?', 'warn', `unknown, ${severity}`] : [...mark(severity), severity];
+}
+
+/**
+ * How many alarms of a net are known to hold and follow from no lost source.
+ * @param {import('./model.js').NetSummary} n
+ */
+export function causes(n) {
+  return n.alarms - (n.alarms_unknown ?? 0) - (n.alarms_following ?? 0);
+}
+
+/**
+ * The alarms of a net, those that are unknown, and those that follow from a lost source.
+ * @param {import('./model.js').NetSummary} n
+ */
+export function tally(n) {
+  const { alarms_unknown: doubts, alarms_following: following } = n;
+  return [plural(causes(n), 'alarm'), doubts && `${doubts} unknown`, following && `${following} following from a lost source`].filter(Boolean).join(', ');
+}
+
+/**
+ * What needs attention first: what is not silenced, what follows from no other alarm, what is
+ * known to hold, the most serious, what is not acknowledged, the net of the reader, the oldest.
  * @param {string} net of the reader
  * @returns {(a: Alarm, b: Alarm) => number}
  */
 export function urgency(net) {
   const not = (/** @type {unknown} */ x) => (x ? 1 : 0);
   const grade = (/** @type {Alarm} */ a) => grades.indexOf(a.severity);
-  return (a, b) => not(a.silenced_until) - not(b.silenced_until) || grade(a) - grade(b) || not(a.acknowledged) - not(b.acknowledged) ||
+  return (a, b) => not(a.silenced_until) - not(b.silenced_until) || not(a.follows) - not(b.follows) || not(a.unknown) - not(b.unknown) || grade(a) - grade(b) || not(a.acknowledged) - not(b.acknowledged) ||
     not(a.net !== net) - not(b.net !== net) || Date.parse(a.since) - Date.parse(b.since) || a.index - b.index;
 }
 
@@ -84,5 +109,5 @@ const facts = {
  */
 export function words(a) {
   const now = facts[a.alarm]?.(a) ?? kindName(a.alarm);
-  return a.outdated ? `${now}, at an earlier moment` : now;
+  return a.unknown ? `${now}, when it was last known` : a.outdated ? `${now}, at an earlier moment` : now;
 }

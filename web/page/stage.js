@@ -7,7 +7,7 @@ import { gestures } from './gestures.js';
 import { below } from './labels.js';
 import { Painter } from './painter.js';
 import { Palette } from './palette.js';
-import { urgency } from './problem.js';
+import { about, urgency } from './problem.js';
 import { boxOf, sight } from './sight.js';
 
 /** Share of the screen painted ahead on each side, for panning. */
@@ -367,14 +367,19 @@ export class Stage {
     const { camera, width, height } = this;
     return {
       scale: camera.scale, x: camera.x + width * more, y: camera.y + height * more, width: width * (1 + 2 * more), height: height * (1 + 2 * more),
-      now: this.model.now(), alarmed: this.#alarmed(), marks: this.marks, version: this.version,
+      now: this.model.now(), alarmed: this.#alarmed(), doubted: this.#alarmed(true), marks: this.marks, version: this.version,
     };
   }
 
-  /** @returns {Set<number>} nodes that an alarm is about */
-  #alarmed() {
+  /**
+   * @param {boolean} [doubted] only those of which each alarm is unknown
+   * @returns {Set<number>} nodes that an alarm is about
+   */
+  #alarmed(doubted) {
     const { scene, overview, where } = this.model;
-    const nodes = (overview?.alarms ?? []).filter((a) => a.net === where.net).sort(urgency(where.net))
+    const all = (overview?.alarms ?? []).filter((a) => a.net === where.net);
+    const held = new Set(all.filter((a) => !a.unknown).map(about));
+    const nodes = all.filter((a) => !doubted || !held.has(about(a))).sort(urgency(where.net))
       .flatMap((a) => [scene?.find('place', a.place ?? '') ?? -1, scene?.find('transition', a.transition ?? '') ?? -1]);
     return new Set(nodes.filter((n) => n >= 0));
   }

@@ -138,7 +138,7 @@ func placesWithAlarmsAreNamed(t *testing.T, chromium *browsertest.Browser) {
 			const alarmed = [...Array(scene.placeCount).keys()].filter((i) => i % 3 === 0);
 			const now = 1e12, places = Array.from({length: scene.placeCount}, () => ({tokens: 3, since: now - 42 * 60000}));
 			const frame = {places, transitions: [], oldestAge: (i) => (now - places[i].since) / 1000, byAge: () => [...places.keys()]};
-			painter.paint(scene, frame, {scale: `+scale+`, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed: new Set(alarmed), marks: new Uint8Array(scene.nodes.length), version: 0});
+			painter.paint(scene, frame, {scale: `+scale+`, x: 0, y: 0, width: 1e6, height: 1e6, now, alarmed: new Set(alarmed), doubted: new Set(), marks: new Uint8Array(scene.nodes.length), version: 0});
 			const out = [];
 			for (const i of alarmed) {
 				const first = scene.nodes[i].name.split(' ')[0].slice(0, 8);

@@ -3,6 +3,7 @@
 package pagetest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -15,7 +16,6 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +45,8 @@ type fake struct {
 	asked     []string // tables and their queries
 	past      past     // what is kept
 	refusal   string   // of posts; "" takes them
+	status    int      // of refusals; 0 is 403
+	holding   []int    // alarms that a close leaves
 	tableName string   // what the names of tables begin with
 	alter     func(overview map[string]any)
 	alterPast func(overview map[string]any)
@@ -182,12 +184,12 @@ func (f *fake) post(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.refusal != "" {
-		w.WriteHeader(http.StatusForbidden)
+		w.WriteHeader(cmp.Or(f.status, http.StatusForbidden))
 		answer(w, map[string]string{"error": f.refusal})
 		return
 	}
 	f.posted = append(f.posted, r.PathValue("what")+" "+string(body))
-	answer(w, map[string]any{"ok": true, "source": "berlin", "held": []map[string]any{{"place": "paymentUnclear", "tokens": 1, "age_seconds": 2520.4, "wait": map[string]any{"text": "fires only from outside"}}}})
+	answer(w, map[string]any{"ok": true, "holding": f.holding, "source": "berlin", "held": []map[string]any{{"place": "paymentUnclear", "tokens": 1, "age_seconds": 2520.4, "wait": map[string]any{"text": "fires only from outside"}}}})
 }
 
 func (f *fake) net(id string) *scripted {
@@ -258,9 +260,18 @@ func (f *fake) document(generation int, now time.Time, active []map[string]any) 
 		if s.absent && time.Since(now) > time.Minute {
 			continue
 		}
-		alarms := len(slices.DeleteFunc(slices.Clone(active), func(a map[string]any) bool { return a["net"] != s.def.ID }))
+		with := func(has func(map[string]any) bool) (n int) {
+			for _, a := range active {
+				if a["net"] == s.def.ID && has(a) {
+					n++
+				}
+			}
+			return n
+		}
 		n := map[string]any{"id": s.def.ID, "name": s.def.Name,
-			"sources_up": 2, "sources_stale": 0, "alarms": alarms, "drawing": s.drawing["hash"]}
+			"alarms_following": with(func(a map[string]any) bool { return a["follows"] != nil }),
+			"alarms_unknown":   with(func(a map[string]any) bool { return a["unknown"] != nil && a["follows"] == nil }),
+			"sources_up":       2, "sources_stale": 0, "alarms": with(func(map[string]any) bool { return true }), "drawing": s.drawing["hash"]}
 		if !s.unknown {
 			n["tokens"], n["instances"], n["rate"] = 120+10*i-int(time.Since(now).Minutes())%100, map[string]any{"active": 50, "deadlocked": 0}, 61.4
 			n["oldest_age_seconds"], n["oldest_place"] = math.Max(0, float64(now.UnixMilli()-s.since))/1000, s.def.Places[s.stuck].ID

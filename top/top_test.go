@@ -7,6 +7,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -81,5 +84,26 @@ func TestTheMeanAgeOfFinishedWorkHasNoColour(t *testing.T) {
 	mean := (&sample{view: v}).places().rows[0].cells[4]
 	if got, want := (column{kind: kindAge}).show(mean, clock{}), formatAge(86400); got != want || heat(mean.num) != normal {
 		t.Errorf("got %q with style %v; want %q without one", got, heat(mean.num), want)
+	}
+}
+
+// A silence and another severity change the row of an active alarm, which stays selected and
+// counted: neither says that it is over.
+func TestASilencedAlarmIsActive(t *testing.T) {
+	m := New(Options{Tab: AlarmList, Now: begun()})
+	m.Resize(110, 10)
+	alarms := scriptedAlarms(0)
+	alarms.Active[1].SilencedUntil = 0
+	m.Update(scripted(0), alarms, begun())
+	m.Press("j")
+	alarms = scriptedAlarms(1)
+	alarms.Active[1].Severity, alarms.Active[1].SilencedUntil = "warning", timeOf(begun().Add(time.Hour))
+	m.Update(scripted(1), alarms, begun().Add(time.Second))
+	lines := strings.Split(ansi.Strip(m.Frame()), "\n")
+	if !strings.Contains(lines[1], "[5 Alarms]2 active ") {
+		t.Errorf("the tabs are %q; want 2 active alarms", lines[1])
+	}
+	if row := strings.Join(strings.Fields(lines[4])[:5], " "); row != "›sourceLost warning osaka 5.0s 1" || !strings.Contains(lines[4], " silenced ") {
+		t.Errorf("the selected row is %q; want that of the silenced alarm with its new severity", lines[4])
 	}
 }

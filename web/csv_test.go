@@ -100,7 +100,7 @@ func TestATableOfAlarmsIsFiltered(t *testing.T) {
 	st.alarms.Active = []alarm.Alarm{
 		{Index: 1, Net: "orders", Subject: "due", Kind: alarm.TokenStuck, Severity: alarm.Minor, Since: noon.Add(-time.Minute).UnixMicro(), Affected: 2, Text: "2, and more"},
 		{Index: 2, Net: "orders", Kind: alarm.NetDeadlocked, Severity: alarm.Major, Ack: &alarm.Ack{At: noon.UnixMicro(), By: "@ada", Comment: "seen"}},
-		{Index: 3, Net: "other", Kind: alarm.NetDeadlocked, Severity: alarm.Major, SilencedUntil: noon.UnixMicro()},
+		{Index: 3, Net: "other", Kind: alarm.NetDeadlocked, Severity: alarm.Major, SilencedUntil: noon.UnixMicro(), Unknown: "forgotten", Follows: "berlin"},
 	}
 	st.show(orders())
 	for query, want := range map[string]string{"": "1 2 3", "?net=orders": "1 2", "?severity=major": "2 3", "?alarm=tokenStuck": "1", "?acknowledged=no": "1 3", "?acknowledged=yes": "2",
@@ -115,11 +115,14 @@ func TestATableOfAlarmsIsFiltered(t *testing.T) {
 			t.Errorf("%s: got the alarms %v; want %s", query, got, want)
 		}
 		if query == "" {
-			all := []string{"2026-03-01T12:00:00.000000Z", "1", "minor", "tokenStuck", "orders", "Orders & more", "due", "", "", "", "Payment due", "2026-03-01T11:59:00.000000Z", "60", "", "2", "2, and more", "", "", "", ""}
+			all := []string{"2026-03-01T12:00:00.000000Z", "1", "minor", "tokenStuck", "orders", "Orders & more", "due", "", "", "", "Payment due", "2026-03-01T11:59:00.000000Z", "60", "", "2", "2, and more", "", "", "", "", "", ""}
 			if d := cmp.Diff(all, rows[1]); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
-			if d := cmp.Diff([]string{"'@ada", "2026-03-01T12:00:00.000000Z", "seen", ""}, rows[2][16:]); d != "" {
+			if d := cmp.Diff([]string{"'@ada", "2026-03-01T12:00:00.000000Z", "seen", "", "", ""}, rows[2][16:]); d != "" {
+				t.Errorf("(-want +got):\n%s", d)
+			}
+			if d := cmp.Diff([]string{"2026-03-01T12:00:00.000000Z", "forgotten", "berlin"}, rows[3][19:]); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		}

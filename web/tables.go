@@ -112,7 +112,7 @@ func (s *Server) serveAlarmsCSV(w http.ResponseWriter, r *http.Request) {
 	now, q := s.cfg.Now().UnixMicro(), r.URL.Query()
 	doc := AlarmsDocument(s.alarms.Load(), s.board.Load().view, now)
 	t := newCSV(w, q.Get("net"), "alarms", api.Time(now), "at", "index", "severity", "alarm", "net", "net_name", "place", "transition", "source", "region", "name", "since", "age_seconds",
-		"raised", "affected", "text", "acknowledged_by", "acknowledged_at", "acknowledged_comment", "silenced_until")
+		"raised", "affected", "text", "acknowledged_by", "acknowledged_at", "acknowledged_comment", "silenced_until", "unknown", "follows")
 	at := timeCell(api.Time(now))
 	for i := range doc.Active {
 		a := &doc.Active[i]
@@ -122,7 +122,7 @@ func (s *Server) serveAlarmsCSV(w http.ResponseWriter, r *http.Request) {
 		ack := cmp.Or(a.Acknowledged, &api.Ack{})
 		t.row(at, strconv.FormatUint(uint64(a.Index), 10), plaintext.Cell(a.Severity), plaintext.Cell(a.Alarm), plaintext.Cell(a.Net), plaintext.Cell(a.NetName), plaintext.Cell(a.Place), plaintext.Cell(a.Transition), plaintext.Cell(a.Source),
 			plaintext.Cell(a.Region), plaintext.Cell(a.Name), timeCell(a.Since), numberCell(a.Age), timeCell(a.Raised), numberCell(a.Affected), plaintext.Cell(a.Text),
-			plaintext.Cell(ack.By), timeCell(ack.At), plaintext.Cell(ack.Comment), timeCell(a.SilencedUntil))
+			plaintext.Cell(ack.By), timeCell(ack.At), plaintext.Cell(ack.Comment), timeCell(a.SilencedUntil), plaintext.Cell(a.Unknown), plaintext.Cell(a.Follows))
 	}
 	t.Flush()
 }

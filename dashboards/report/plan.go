@@ -39,7 +39,9 @@ type drawing struct {
 // netState is what nets are ordered by.
 type netState struct {
 	id, name   string // the name may be empty
-	alarms     int
+	alarms     int    // that are known to hold and follow from no lost source
+	unknown    int    // of the others: those that follow from no lost source
+	following  int    // from a lost source
 	deadlocked float64
 	oldest     float64 // age in seconds, NaN without a token
 	place      string  // of the oldest token
@@ -161,7 +163,13 @@ func (d *drawing) rank(ctx context.Context) error {
 		index[d.nets[i].id] = &d.nets[i]
 	}
 	for _, a := range d.alarms {
-		if n := index[a.labels["net"]]; n != nil && a.active {
+		switch n := index[a.labels["net"]]; {
+		case n == nil || !a.active:
+		case a.follows != "":
+			n.following++
+		case a.unknown != "":
+			n.unknown++
+		default:
 			n.alarms++
 		}
 	}
@@ -189,7 +197,7 @@ func (d *drawing) rank(ctx context.Context) error {
 
 // worse orders nets, the worst first.
 func worse(a, b netState) int {
-	return cmp.Or(cmp.Compare(b.alarms, a.alarms), cmp.Compare(b.deadlocked, a.deadlocked), cmp.Compare(b.oldest, a.oldest), cmp.Compare(a.id, b.id))
+	return cmp.Or(cmp.Compare(b.alarms, a.alarms), cmp.Compare(b.deadlocked, a.deadlocked), cmp.Compare(b.unknown+b.following, a.unknown+a.following), cmp.Compare(b.oldest, a.oldest), cmp.Compare(a.id, b.id))
 }
 
 // lay makes the sections with empty figures, and the jobs that fill them.
@@ -231,7 +239,10 @@ func (n *netState) section(i int) Section {
 	switch {
 	case n.alarms > 0 || n.deadlocked > 0:
 		s.Mark = "burnt"
-		s.About = fmt.Sprintf("%s active, %s deadlocked.", count(n.alarms, "alarm"), count(int(n.deadlocked), "instance"))
+		s.About = fmt.Sprintf("%s active%s, %s deadlocked.", count(n.alarms, "alarm"), besides(n.unknown, n.following), count(int(n.deadlocked), "instance"))
+	case n.unknown+n.following > 0:
+		s.Mark = ""
+		s.About = "No alarm is known to hold" + besides(n.unknown, n.following) + "."
 	default:
 		s.About = "No alarm is active."
 	}

@@ -104,7 +104,7 @@ func (d *overview) only(net string) {
 func (d *overview) ranked() []netState {
 	nets := make([]netState, len(d.Nets))
 	for i, n := range d.Nets {
-		nets[i] = netState{id: n.ID, name: n.Name, alarms: n.Alarms, oldest: orNaN(n.OldestAge), place: n.OldestPlace}
+		nets[i] = netState{id: n.ID, name: n.Name, alarms: n.Alarms - n.Follow - n.Unknown, unknown: n.Unknown, following: n.Follow, oldest: orNaN(n.OldestAge), place: n.OldestPlace}
 		if n.Instances != nil {
 			nets[i].deadlocked = float64(n.Instances.Deadlocked)
 		}

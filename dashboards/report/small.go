@@ -57,7 +57,8 @@ func (s Sidecar) lay(over *overview, cleared *api.ClearedAlarms, nets []netState
 	sortAlarms(alarms)
 	summarise(r, nets, alarms, figure)
 	if cleared == nil {
-		r.Headline[1] = count(len(alarms), "alarm") + " active now. The sidecar does not list the alarms that were cleared in this span."
+		_, _, active := tally(alarms)
+		r.Headline[1] = count(active, "alarm") + " active now" + others(alarms) + ". The sidecar does not list the alarms that were cleared in this span."
 	}
 	return r
 }
@@ -70,7 +71,7 @@ const keptCleared = 1000
 func (d *overview) withCleared(all []alarm, cleared *api.ClearedAlarms, nets []netState, docs []netDocs, from, now time.Time) []alarm {
 	at := map[string]int{}
 	for i := range all {
-		at[all[i].key()] = i
+		at[all[i].spot()] = i
 	}
 	for _, c := range cleared.Cleared { // the newest first
 		if c.Cleared.Time().Before(from) || len(d.Nets) == 1 && c.Net != d.Nets[0].ID && c.Net != "" {
@@ -83,10 +84,10 @@ func (d *overview) withCleared(all []alarm, cleared *api.ClearedAlarms, nets []n
 			}
 		}
 		one.netTitle = titleOf(c.Net, nets)
-		i, known := at[one.key()]
+		i, known := at[one.spot()]
 		if !known {
 			i = len(all)
-			at[one.key()], all = i, append(all, one)
+			at[one.spot()], all = i, append(all, one)
 		}
 		begun := c.Since.Time().In(now.Location())
 		all[i].when = slices.Insert(all[i].when, 0, stretch{from: begun, to: c.Cleared.Time().In(now.Location()), before: begun.Before(from)})
@@ -103,7 +104,7 @@ func labelsOf(kind, severity, net, place, transition, source, region string) map
 func (d *overview) active(from, now time.Time) []alarm {
 	var all []alarm
 	for _, a := range d.Alarms {
-		all = append(all, alarm{labels: labelsOf(a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source, a.Region), title: a.Name, netTitle: a.NetName, active: true, note: noteOf(&a, now.Location()),
+		all = append(all, alarm{labels: labelsOf(a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source, a.Region), title: a.Name, netTitle: a.NetName, active: true, unknown: a.Unknown, follows: a.Follows, note: noteOf(&a, now.Location()),
 			when: []stretch{{from: a.Since.Time().In(now.Location()), to: now, before: a.Since.Time().Before(from)}}})
 	}
 	return all
@@ -144,7 +145,7 @@ func (d *overview) table(nets []netState) *Figure {
 		if n.Instances != nil {
 			deadlocked, active = plot.Format("short", float64(n.Instances.Deadlocked)), &n.Instances.Active
 		}
-		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: ranked.title(), Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(n.Alarms), Class: bad(n.Alarms > 0)},
+		f.Table.Rows = append(f.Table.Rows, []Cell{{Text: ranked.title(), Link: linkTo(n.ID, nets)}, {Text: fmt.Sprint(ranked.alarms) + besides(ranked.unknown, ranked.following), Class: bad(ranked.alarms > 0)},
 			{Text: deadlocked, Class: bad(ranked.deadlocked > 0)}, numeric("s", n.OldestAge), {Text: ranked.place},
 			numeric("short", n.Tokens), numeric("short", active), numeric("ops", n.Rate), {Text: up, Class: bad(n.Stale > 0)}})
 	}

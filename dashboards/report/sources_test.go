@@ -47,6 +47,9 @@ func prom(t *testing.T, nets []string, answer func(query string) string) Prometh
 		}
 		var all []any
 		for _, net := range nets {
+			if strings.Contains(query, "petrinet_alarm_unknown") || strings.Contains(query, "petrinet_alarm_follows") {
+				break // alarms are known to hold
+			}
 			labels := map[string]string{"net": net, "place": "p of " + net, "alarm": "tokenStuck", "severity": "minor"}
 			if strings.HasSuffix(r.URL.Path, "query_range") {
 				all = append(all, map[string]any{"metric": labels, "values": []any{[]any{now.Add(-time.Minute).Unix(), "1"}, []any{now.Unix(), "2"}}})

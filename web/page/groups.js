@@ -51,7 +51,8 @@ export function doubted(alarms) {
     const key = `unknown ${why}`;
     const parts = grouped(list, key + '\n');
     const count = list.filter((a) => !a.follows).length;
-    const reasons = [...new Set(list.map((a) => a.unknown ?? ''))];
+    const cause = list.find((a) => a.alarm === 'sourceLost'); // has the reason of all of them
+    const reasons = cause ? [cause.unknown] : [...new Set(list.map((a) => a.unknown))];
     const text = `Unknown: ${reasons.slice(0, 3).join('; ')}${reasons.length > 3 ? '; …' : ''}`;
     return { ...group(key, lost || 'Not reported any more', lost, list, null, parts.length === 1 ? parts[0].parts : parts), text, count, lost };
   });

@@ -4,6 +4,7 @@ package pagetest
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
@@ -30,8 +31,9 @@ func losses(s *scripted) []map[string]any {
 		return a
 	}
 	unknown := map[string]any{"unknown": forgotten, "lost": "osaka", "outdated": true}
+	gone := map[string]any{"unknown": strings.Replace(forgotten, `source "osaka"`, "it", 1), "lost": "osaka", "outdated": true}
 	return []map[string]any{stuck(7, 0, nil), lost(20, "berlin", nil), stuck(21, 1, map[string]any{"follows": "berlin"}), stuck(22, 2, map[string]any{"follows": "berlin"}),
-		lost(30, "osaka", unknown), stuck(31, 3, unknown), stuck(32, 4, map[string]any{"follows": "osaka", "unknown": forgotten, "lost": "osaka", "outdated": true})}
+		lost(30, "osaka", gone), stuck(31, 3, unknown), stuck(32, 4, map[string]any{"follows": "osaka", "unknown": forgotten, "lost": "osaka", "outdated": true})}
 }
 
 // What is unknown stands apart, with its reason, and what follows is behind its cause.
@@ -41,7 +43,7 @@ func unknownAlarmsStandApart(t *testing.T, chromium *browsertest.Browser) {
 	const held, doubted = `document.querySelectorAll('.lists section')[0]`, `document.querySelectorAll('.lists section')[1]`
 	b.Until(`document.title.startsWith('▲1 ') && ` + held + `.querySelector('h2').innerText === 'Alarms 2' && ` + doubted + `.querySelector('h2').innerText === 'Unknown alarms 2'`)
 	b.Until(`[...` + held + `.querySelectorAll('.alarm .text:not(.noted)')].map((x) => x.innerText).sort().join() === '1 net without messages · 2 follow from it,3 tokens for more than 10 m'`)
-	b.Until(doubted + `.querySelectorAll('.alarm').length === 1 && ` + doubted + `.querySelector('.alarm .text').innerText === 'Unknown: ` + forgotten + `' && ` + doubted + `.querySelector('.name').innerText === 'osaka'`)
+	b.Until(doubted + `.querySelectorAll('.alarm').length === 1 && ` + doubted + `.querySelector('.alarm .text').innerText === 'Unknown: it is silent since 2026-03-01T08:00:00Z and was forgotten' && ` + doubted + `.querySelector('.name').innerText === 'osaka'`)
 	b.Until(doubted + `.querySelector('.mark').innerText === '?' && ` + doubted + `.querySelector('.mark').className === 'mark warn' && /reports again or stops cleanly. If it never comes back, close them: pnagent alarms close/.test(` + doubted + `.innerText)`)
 	b.Until(`document.querySelector('.row.net[aria-current] .text').innerText.endsWith('1 alarm, 1 unknown, 3 following from a lost source')`)
 	b.Until(`document.querySelectorAll('.acts').length === 0`)

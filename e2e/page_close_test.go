@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+// TestTheButtonOfThePageClosesWhatAKilledEngineLeft: the page sets the alarms of a killed and
+// forgotten engine apart, and closes all of them by one button. What another engine holds stays.
+func TestTheButtonOfThePageClosesWhatAKilledEngineLeft(t *testing.T) {
+	t.Parallel()
+	natsURL := startNATS(t)
+	rules := write(t, "alarms.yaml", strings.Replace(impatient, "lost: off", "lost: {clear_after: 0s}", 1))
+	side := serve(t, natsURL, "--alarms", rules, "--forget-after", "5s", "--web.actions")
+	engine := func(source, net string) *engine {
+		return runEngine(t, natsURL, source, "--bindings", write(t, "bindings.yaml", strings.ReplaceAll(stuckBindings, "claims", net)), write(t, net+".pnml", strings.ReplaceAll(stuckNet, `"claims"`, `"`+net+`"`)))
+	}
+	doomed := engine("berlin", "claims")
+	engine("osaka", "refunds")
+	alarms := func(n int) {
+		t.Helper()
+		until(t, fmt.Sprintf("%d alarms are active", n), func() error {
+			if a := side.alarms(t); len(a) != n {
+				return fmt.Errorf("%+v", a)
+			}
+			return nil
+		})
+	}
+	alarms(2)
+	b := browsertest.Start(t).Tab(t)
+	b.Open(side.url + "/#net=claims")
+	doomed.kill(t)
+	const doubts = `[...document.querySelectorAll('.lists section')].find((s) => s.querySelector('h2').innerText.startsWith('Unknown alarms'))`
+	b.Until(doubts + `.querySelector('h2').innerText === 'Unknown alarms 2' && /^Unknown: it is silent since .* and was forgotten$/.test(` + doubts + `.querySelector('.alarm .text').innerText) && document.querySelector('.lists h2').innerText === 'Alarms 1'`)
+	b.Until(`document.querySelector('.row.net[aria-current] .mark').title === 'alarms of which it is not known whether they hold'`)
+	b.Click(".group > .acts .close-it")
+	b.Until(`document.activeElement.getAttribute('aria-label') === 'Comment, may be empty'`)
+	b.Keys("g", "o", "n", "e", "\r")
+	b.Until(doubts + `.hidden && document.querySelector('.lists h2').innerText === 'Alarms 1'`)
+	alarms(1)
+	matches(t, "the ends name the comment", side.alarmsOf(t, "--cleared"), 0, `closed by [^\n]+: gone`)
+	side.says(t, `alarms closed.*"source":"berlin","comment":"gone"`)
+}

@@ -325,11 +325,11 @@ func alarmDocument(a *alarm.Alarm, now int64) api.Alarm {
 // there are several, or another reason.
 func lostBy(a *alarm.Alarm) string {
 	lost := a.Lost.All()
-	switch {
+	switch _, _, source, _ := a.About(); {
 	case a.Unknown == "":
 		return ""
-	case a.Kind == alarm.SourceLost:
-		return a.Subject
+	case source != "":
+		return source
 	case len(lost) == 0 || slices.ContainsFunc(lost, func(o alarm.Origin) bool { return o.Source != lost[0].Source }):
 		return ""
 	}

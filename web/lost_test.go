@@ -28,6 +28,7 @@ func TestUnknownAlarmsHaveTheirSource(t *testing.T) {
 		{alarm.Alarm{Kind: alarm.TokenStuck, Subject: "p", Unknown: "forgotten", Lost: lost("berlin")}, "berlin", counted{all: 1, unknown: 1}},
 		{alarm.Alarm{Kind: alarm.TokenStuck, Subject: "p", Unknown: "forgotten", Lost: lost("berlin", "osaka")}, "", counted{all: 1, unknown: 1}},
 		{alarm.Alarm{Kind: alarm.TokenStuck, Subject: "p", Unknown: "no source reports it any more"}, "", counted{all: 1, unknown: 1}},
+		{alarm.Alarm{Kind: alarm.SourceRefused, Subject: "berlin", Unknown: "forgotten"}, "berlin", counted{all: 1, unknown: 1}},
 		{alarm.Alarm{Kind: alarm.SourceLost, Subject: "berlin", Unknown: "forgotten"}, "berlin", counted{all: 1, unknown: 1}},
 		{alarm.Alarm{Kind: alarm.TokenStuck, Subject: "p", Unknown: "forgotten", Lost: lost("berlin"), Follows: "berlin"}, "berlin", counted{all: 1, follow: 1}},
 	} {

@@ -3,14 +3,24 @@
 package pagetest
 
 import (
+	"fmt"
+	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain sets the time zone of the browser to one in which it is about noon: the page writes a
+// moment of another day with its date, and no moment of these tests is of one.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("TZ", fmt.Sprintf("Etc/GMT%+d", time.Now().UTC().Hour()-12)); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // TestThePage keeps each rule in a tab of one browser.
 func TestThePage(t *testing.T) {

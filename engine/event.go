@@ -230,7 +230,7 @@ func (w *worker) thrown(net int, x *coloured.Thrown, now int64) {
 		var err error
 		if ev.name, err = name.name(x.Taken, now); err != nil {
 			w.refuse(err)
-			w.stage.log.failed(ev.kind.String()+" not delivered", cfg.Tables.Net.ID, tr.ID, err, now)
+			w.stage.log.failed(ev.kind.String()+" not delivered", cfg.Tables.Net.ID, tr.ID, w.stage.log.name(w.shards[net].Number(x.Instance)), err, now)
 			return
 		}
 	}
@@ -251,7 +251,7 @@ func (w *worker) thrown(net int, x *coloured.Thrown, now int64) {
 		w.refuse(err)
 	}
 	if err != nil {
-		w.stage.log.failed("message not delivered", cfg.Tables.Net.ID, tr.ID, err, now)
+		w.stage.log.failed("message not delivered", cfg.Tables.Net.ID, tr.ID, w.stage.log.name(w.shards[net].Number(x.Instance)), err, now)
 	}
 }
 

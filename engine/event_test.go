@@ -430,7 +430,7 @@ func TestAThrownMessageThatNothingCatchesIsLogged(t *testing.T) {
 	e := newEngine(t, Config{Source: "s", Nets: eventNets(t, eventNet("a", "p=1", "t: p > q throws message m")), Instances: 1, Workers: 1, Firings: 10,
 		Log: slog.New(slog.NewTextHandler(&logged, nil))})
 	runToEnd(t, e)
-	if want := `level=WARN msg="message not delivered" net=a transition=t err="no catcher waits for it"`; !strings.Contains(logged.String(), want) {
+	if want := `level=WARN msg="message not delivered" net=a transition=t instance=s/0 err="no catcher waits for it"`; !strings.Contains(logged.String(), want) {
 		t.Errorf("logged %s; expected %s", &logged, want)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// An invalid number of instances makes the activity fail: that is counted, its token waits
-// for the next attempt, and the engine logs why, once a second for the transition.
+// An invalid number of instances makes the activity fail: that is counted, it is an incident,
+// and the engine logs why, once a second for the transition.
 func TestAnInvalidNumberOfInstancesIsLogged(t *testing.T) {
 	for _, c := range []struct{ number, want string }{
 		{`"many"`, "float(many)"}, {`-1`, "loopCardinality -1"}, {`2.5`, "loopCardinality 2.5"},
@@ -36,21 +36,21 @@ func TestAnInvalidNumberOfInstancesIsLogged(t *testing.T) {
 			rows := rowsOf(t, e, 0)
 			stop()
 			k := nets[0].at("n/begin")
-			if tr := rows.Transitions[k]; tr.Failures < 4 || tr.Firings > 0 {
+			if tr := rows.Transitions[k]; tr.Failures != 2 || tr.Firings > 0 {
 				t.Errorf("%s: %d failures and %d firings of %s", c.number, tr.Failures, tr.Firings, nets[0].Tables.Net.Transitions[k].ID)
 			}
 			waits := false
 			place, _ := nets[0].Tables.PlaceIndex("give-n")
 			for _, stuck := range rows.Places[place].Stuck {
 				for _, w := range stuck.Waits {
-					waits = waits || int(w.Transition) == k && w.Reason == stats.ReasonDelayed && w.Until > 0
+					waits = waits || int(w.Transition) == k && w.Reason == stats.ReasonIncident
 				}
 			}
 			if !waits {
-				t.Errorf("%s: %+v; expected that the token waits for the next attempt", c.number, rows.Places[place].Stuck)
+				t.Errorf("%s: %+v; expected an incident", c.number, rows.Places[place].Stuck)
 			}
 			lines := strings.Split(strings.TrimSpace(logged.String()), "\n")
-			if !strings.Contains(lines[0], `msg="transition failed" net=p transition=n/begin err="`) || !strings.Contains(lines[0], c.want) || len(lines) > 20 {
+			if !strings.Contains(lines[0], `msg="transition failed" net=p transition=n/begin instance=s/0 err="`) || !strings.Contains(lines[0], c.want) || len(lines) > 2 {
 				t.Errorf("%s: logged are %d lines, first %s", c.number, len(lines), lines[0])
 			}
 		})
@@ -87,7 +87,7 @@ func TestAGuardThatFailsIsLogged(t *testing.T) {
 		stop := start(t, e)
 		synctest.Wait()
 		stop()
-		if want := `msg="guard failed" net=p transition=g/yes err="unknown variable`; !strings.Contains(logged.String(), want) {
+		if want := `msg="guard failed" net=p transition=g/yes instance=s/0 err="unknown variable`; !strings.Contains(logged.String(), want) {
 			t.Errorf("logged is %q, expected %s", logged.String(), want)
 		}
 	})

@@ -152,7 +152,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 		w.batch = cfg.Part.Group
 	}
 	w.stage = stage{recorder: e.recorder, performers: e.performers, answers: newAnswers(), ongoing: map[runKey]*performance{},
-		log: &failureLog{log: cfg.Log}}
+		log: &failureLog{log: cfg.Log, name: e.InstanceName}}
 	var discipline *ready.Discipline
 	if cfg.Dispatch != nil {
 		d, err := cfg.Dispatch.discipline()

@@ -100,7 +100,7 @@ func (p *performers) perform(a *performance) {
 
 // performOne performs an action, queues its answer, and returns the next action.
 func (p *performers) performOne(a *performance) (next *performance) {
-	o, returned := failedWith("the action ended its goroutine"), false
+	o, returned := failedWith(errors.New("the action ended its goroutine")), false
 	defer func() {
 		a.cancel(nil)
 		a.answers.put(answer{a.shard, a.run.Start.Run, a.run.Start.Transition, o})
@@ -161,21 +161,26 @@ func (p *performers) take() *performance {
 func (a *performance) outcome() (o coloured.Outcome) {
 	defer func() {
 		if r := recover(); r != nil {
-			o = failedWith(fmt.Sprintf("panic: %v\n%s", r, debug.Stack()))
+			err := fmt.Errorf("panic: %v", r)
+			if cause, is := r.(error); is {
+				err = fmt.Errorf("panic: %w", cause)
+			}
+			o = failedWith(err)
+			o.Err = clipped(fmt.Sprintf("%s\n%s", o.Err, debug.Stack()))
 		}
 	}()
 	if a.ctx.Err() != nil {
-		return failedWith(context.Cause(a.ctx).Error())
+		return failedWith(context.Cause(a.ctx))
 	}
 	a.run.Key = a.acts.key(&a.run.Start)
 	if a.confirm != nil {
 		if err := a.confirm(a.ctx); err != nil {
-			return failedWith(err.Error())
+			return failedWith(err)
 		}
 	}
 	o, err := a.do(a.ctx, &a.run)
 	if err != nil {
-		return failedWith(err.Error())
+		return failedWith(err)
 	}
 	return o
 }
@@ -183,9 +188,11 @@ func (a *performance) outcome() (o coloured.Outcome) {
 // maxReason bounds what is kept of an action's error, in bytes.
 const maxReason = 4 << 10
 
-func failedWith(reason string) coloured.Outcome {
-	return coloured.Outcome{Kind: coloured.Failed, Err: reason[:min(len(reason), maxReason)]}
+func failedWith(err error) coloured.Outcome {
+	return coloured.Outcome{Kind: coloured.Failed, Err: clipped(err.Error()), Public: clipped(Public(err))}
 }
+
+func clipped(reason string) string { return reason[:min(len(reason), maxReason)] }
 
 // answer is the outcome of a run.
 type answer struct {

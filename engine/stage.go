@@ -144,14 +144,17 @@ func (g *stage) arrived() []answer {
 
 // settle applies one outcome. One of a run that was over is late.
 func (g *stage) settle(a *answer, now int64) {
-	n := &g.nets[a.shard]
+	n, key, instance := &g.nets[a.shard], runKey{a.shard, a.run}, ""
+	if p := g.ongoing[key]; p != nil {
+		instance = g.log.name(p.run.Start.Instance)
+	}
 	err := n.shard.Done(a.run, a.outcome, now)
-	g.over(runKey{a.shard, a.run}, err == nil && a.outcome.Kind == coloured.Fired)
+	g.over(key, err == nil && a.outcome.Kind == coloured.Fired)
 	if err == nil && a.outcome.Kind == coloured.Failed {
 		err = errors.New(a.outcome.Err)
 	}
 	if err != nil {
-		g.log.failed("action failed", n.net, n.ids[a.transition], err, now)
+		g.log.failed("action failed", n.net, n.ids[a.transition], instance, err, now)
 	}
 }
 
@@ -209,7 +212,7 @@ func (g *stage) logFaults(now int64) {
 	for k := range g.nets {
 		if n := &g.nets[k]; n.shard != nil {
 			for _, f := range n.shard.Faults() {
-				g.log.failed(f.What, n.net, n.ids[f.Transition], f.Err, now)
+				g.log.failed(f.What, n.net, n.ids[f.Transition], g.log.name(n.shard.Number(f.Instance)), f.Err, now)
 			}
 		}
 	}
@@ -218,6 +221,7 @@ func (g *stage) logFaults(now int64) {
 // failureLog logs failures, once a second for each transition.
 type failureLog struct {
 	log  *slog.Logger
+	name func(number int) string // of an instance
 	last []failureLogged
 }
 
@@ -227,8 +231,8 @@ type failureLogged struct {
 	suppressed      int
 }
 
-// failed logs a failure, or counts it.
-func (l *failureLog) failed(what, net, transition string, err error, now int64) {
+// failed logs a failure in an instance, or counts it.
+func (l *failureLog) failed(what, net, transition, instance string, err error, now int64) {
 	i := slices.IndexFunc(l.last, func(t failureLogged) bool { return t.net == net && t.transition == transition })
 	if i < 0 {
 		i = len(l.last)
@@ -239,7 +243,7 @@ func (l *failureLog) failed(what, net, transition string, err error, now int64) 
 		t.suppressed++
 		return
 	}
-	l.log.Warn(what, "net", net, "transition", transition, "err", err, "suppressed", t.suppressed)
+	l.log.Warn(what, "net", net, "transition", transition, "instance", instance, "err", err, "suppressed", t.suppressed)
 	t.at, t.suppressed = now, 0
 }
 

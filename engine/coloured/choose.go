@@ -135,9 +135,7 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 	}
 	c, v := s.pick(in, f, t, nil, now)
 	if v.panicked != nil {
-		s.fault(i, t, "guard failed", v.panicked)
-		s.count(opFailed, i, t)
-		s.setBack(i, in, f, t, 0, 0, now)
+		s.panicked(i, in, f, t, s.tokensOf(c), "guard failed", v.panicked, now)
 		return candidate{}, false
 	}
 	if !v.OK {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/stats"
 )
 
 // Thrown is a firing of a transition that throws an event, see
@@ -78,10 +77,8 @@ func (s *Shard) addressed(i int, in *instance, f *frame, t int, clock int32, tok
 		n.token = of
 		return true
 	}
-	took, _ := s.rules[t].split(tokens)
 	s.dropNote(in, clock)
-	s.incident(i, in, f, t, firstID(took), stats.NoPlace)
-	s.fault(i, t, "event cannot be caught", err)
+	s.unevaluated(i, in, f, t, tokens, "event cannot be caught", err)
 	return false
 }
 

@@ -2,6 +2,12 @@
 
 package coloured
 
+import (
+	"errors"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
 // Fault is why a transition that is enabled does not fire by itself.
 type Fault struct {
 	Instance   int // its index in the shard
@@ -13,9 +19,9 @@ type Fault struct {
 // maxFaults bounds those that the shard keeps.
 const maxFaults = 64
 
-// Faults returns the first faults since the last call, in order: times that could not be
-// determined (see Binding.Until), events without a name or a key (see Binding.Event), guards that panicked, and data of arcs that could not be
-// determined or are too many. The next call that plays reuses the slice.
+// Faults returns the first faults since the last call, in order: expressions that could not be
+// evaluated (see unevaluated), splits and alternatives of which none can be taken, and places
+// that would overflow. The next call that plays reuses the slice.
 func (s *Shard) Faults() []Fault {
 	out := s.faults
 	s.faults = s.faults[:0]
@@ -25,5 +31,52 @@ func (s *Shard) Faults() []Fault {
 func (s *Shard) fault(i, t int, what string, err error) {
 	if len(s.faults) < maxFaults {
 		s.faults = append(s.faults, Fault{i, int32(t), what, err})
+	}
+}
+
+// unevaluated is where the failure of an evaluation becomes an incident: of a guard or a branch
+// that panicked, of the data of an arc, of a time (see Binding.Until), or of the name or the key
+// of an event (see Binding.Event). tokens are those that the transition takes or tests. It is
+// evaluated again when a call fires it, and when a place of it changes, as it does when variables
+// are written.
+func (s *Shard) unevaluated(i int, in *instance, f *frame, t int, tokens []Placed, what string, err error) {
+	took, _ := s.rules[t].split(tokens)
+	s.fault(i, t, what, err)
+	s.incident(i, in, f, t, firstID(took), stats.NoPlace, err.Error())
+	s.notes.all[s.trouble(in, f, t, firstID(took))].again = true
+}
+
+// panicked is unevaluated for a function that can depend on the time: a binding with retries is
+// tried again as these say, before the transition is an incident.
+func (s *Shard) panicked(i int, in *instance, f *frame, t int, tokens []Placed, what string, err error, now int64) {
+	if s.rules[t].Retry == (Retry{}) {
+		s.unevaluated(i, in, f, t, tokens, what, err)
+		return
+	}
+	took, _ := s.rules[t].split(tokens)
+	s.fault(i, t, what, err)
+	s.count(opFailed, i, t)
+	s.setBack(i, in, f, t, firstID(took), 0, err.Error(), now)
+}
+
+// Why a transition that is enabled cannot fire, besides expressions.
+var (
+	errNoBranch      = errors.New("none of its branches can be taken")
+	errNoAlternative = errors.New("no condition of its alternatives holds, and there is no default")
+	errVariables     = errors.New("its variables are too large for a token")
+)
+
+// evaluation is the failure of an evaluation after an action has fired.
+type evaluation struct{ error }
+
+func (e evaluation) Unwrap() error { return e.error }
+
+// refusedAll reports each alternative that is refused for good as a fault, once.
+func (s *Shard) refusedAll(i int, in *instance) {
+	for id := in.notes; id != none; id = s.notes.all[id].next {
+		if n := &s.notes.all[id]; n.kind == noteNo && !n.reported && s.refusedForGood(id) {
+			n.reported = true
+			s.fault(i, int(n.transition), "no alternative can be taken", errNoAlternative)
+		}
 	}
 }

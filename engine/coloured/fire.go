@@ -28,22 +28,22 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 	}
 	switch {
 	case a.panicked != nil:
-		s.fault(i, t, "transition failed", a.panicked)
-		s.count(opFailed, i, t)
-		s.setBack(i, in, f, t, 0, 0, now)
+		s.panicked(i, in, f, t, s.tokensOf(c), "transition failed", a.panicked, now)
 		return false
 	case !a.OK:
-		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
+		s.unevaluated(i, in, f, t, s.tokensOf(c), "transition failed", errNoBranch)
 		return false
 	}
 	if err := s.unnamed(r, took, nil, now); err != nil {
-		s.incident(i, in, f, t, firstID(took), stats.NoPlace)
-		s.fault(i, t, "event not thrown", err)
+		s.unevaluated(i, in, f, t, s.tokensOf(c), "event not thrown", err)
 		return false
 	}
-	place, fits := s.room(in, f, r, &o, c.picked(), took)
-	if !fits || !s.fitsAll(in, f, r, &o, c, took) {
-		s.incident(i, in, f, t, 0, place)
+	if place, fits := s.room(in, f, r, &o, c.picked(), took); !fits {
+		s.overflow(i, in, f, t, place, petri.ErrOverflow)
+		return false
+	}
+	if !s.fitsAll(in, f, r, &o, c, took) {
+		s.overflow(i, in, f, t, stats.NoPlace, errVariables)
 		return false
 	}
 	s.fire(i, in, f, c, took, &o, now)

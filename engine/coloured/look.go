@@ -24,7 +24,11 @@ func (s *Shard) Look(now int64, name func(number int) string, rows *stats.Rows) 
 		l.instance(i)
 	}
 	l.AddTo(rows, func(p int, h holder) (string, []stats.Wait) {
-		return name(s.Number(int(h.instance))), s.waits(&s.instances[h.instance], spot{int32(p), h.frame}, h.run)
+		waits := s.waits(&s.instances[h.instance], spot{int32(p), h.frame}, h.run)
+		for k := range waits {
+			waits[k].What = "" // it can contain data of tokens
+		}
+		return name(s.Number(int(h.instance))), waits
 	})
 }
 
@@ -220,7 +224,7 @@ func (s *Shard) why(in *instance, at spot, t int, out []stats.Wait) []stats.Wait
 // waitOf returns what the transition of a note waits for, if it waits.
 func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 	n := &s.notes.all[id]
-	w := stats.Wait{Transition: int32(n.transition), Place: stats.NoPlace}
+	w := stats.Wait{Transition: int32(n.transition), Place: stats.NoPlace, What: s.notes.why[id]}
 	switch n.kind {
 	case noteClock:
 		w.Reason = stats.ReasonManual
@@ -229,7 +233,7 @@ func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 		}
 	case noteNo:
 		if w.Reason, w.Place = stats.ReasonGuarded, n.ref; s.refusedForGood(id) {
-			w.Reason = stats.ReasonIncident
+			w.Reason, w.What = stats.ReasonIncident, errNoAlternative.Error()
 		}
 	case noteWait:
 		w.Reason, w.Until = stats.ReasonDelayed, n.due

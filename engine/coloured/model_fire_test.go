@@ -42,6 +42,7 @@ func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRu
 	for _, k := range c.taken {
 		k.run = r
 	}
+	m.touch(c.taken...)
 	m.runs = append(m.runs, r)
 	m.starts = append(m.starts, r)
 	m.changed()
@@ -59,13 +60,20 @@ func (m *model) over(r *modelRun) {
 func (m *model) cancel(r *modelRun) {
 	m.counts[r.t].cancels++
 	m.stops = append(m.stops, r.id)
+	m.touch(r.taken...)
 	m.over(r)
+}
+
+// unevaluated makes a transition an incident of an evaluation.
+func (m *model) unevaluated(f *modelFrame, t int, token uint64) {
+	x := m.troubled(f, t, token)
+	x.incident, x.again = true, true
 }
 
 func (m *model) troubled(f *modelFrame, t int, token uint64) *trouble {
 	for _, x := range m.troubles {
 		if x.t == t && x.in == f && x.token == token {
-			x.due, x.awaits, x.incident, x.ripe = 0, false, false, 0
+			x.due, x.awaits, x.incident, x.again, x.ripe = 0, false, false, false, 0
 			return x
 		}
 	}
@@ -166,6 +174,7 @@ func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
 		n.Data = m.withData(k, data)
 	}
 	m.tokens = append(m.tokens, n)
+	m.touch(n)
 }
 
 func (m *model) puts(f *modelFrame, taken []*modelToken, puts []Put) {
@@ -180,6 +189,7 @@ func (m *model) puts(f *modelFrame, taken []*modelToken, puts []Put) {
 }
 
 func (m *model) destroy(tokens []*modelToken) {
+	m.touch(tokens...)
 	m.tokens = slices.DeleteFunc(m.tokens, func(k *modelToken) bool { return slices.Contains(tokens, k) })
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool {
 		return slices.ContainsFunc(tokens, func(k *modelToken) bool { return k.ID == x.token })
@@ -233,7 +243,9 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 		}
 		fair = false
 	}
+	m.touch(r.taken...)
 	m.over(r)
+	m.changed()
 	if !fair {
 		o = Outcome{Kind: Failed}
 	}

@@ -35,6 +35,7 @@ type model struct {
 	starts   []*modelRun
 	stops    []RunID
 	counts   []counters
+	touched  []modelToken // whose place has changed
 }
 
 type modelToken struct {
@@ -67,6 +68,7 @@ type trouble struct {
 	due      int64 // 0 if it may be tried
 	awaits   bool
 	incident bool
+	again    bool  // of an incident: it is tried again when a place of the transition changes
 	ripe     int64 // of a delayed or manual transition: when it was due
 }
 
@@ -101,6 +103,7 @@ func (m *model) put(place int32, in *modelFrame, data []byte, n int) {
 	for range n {
 		m.lastID++
 		m.tokens = append(m.tokens, &modelToken{Token: Token{ID: m.lastID, Injected: m.now, Data: data}, place: place, in: in})
+		m.touch(m.tokens[len(m.tokens)-1])
 	}
 }
 
@@ -322,6 +325,7 @@ func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.B
 // number of firings and starts, and returns their number.
 func (m *model) step(budget int, now int64) (played int) {
 	m.now = now
+	m.changed()
 	m.expire()
 	for played < budget {
 		before := slices.Clone(m.order)
@@ -357,10 +361,10 @@ func (m *model) step(budget int, now int64) (played int) {
 		m.order = before
 		m.counts[t].failures++
 		if ok {
-			m.setBack(f, t, 0, 0)
+			m.setBack(f, t, first(c.taken), 0)
 			continue
 		}
-		m.troubled(f, t, first(c.taken)).incident = true
+		m.unevaluated(f, t, first(c.taken))
 	}
 	return played
 }
@@ -379,6 +383,7 @@ func (m *model) expire() {
 		if r.deadline > 0 && r.deadline <= m.now {
 			m.counts[r.t].timeouts++
 			m.cancel(r)
+			m.changed()
 			m.setBack(r.in, r.t, first(r.taken), 0)
 		}
 	}
@@ -457,7 +462,7 @@ func (m *model) settle() (over bool) {
 				due, err := until(c.seen(), k.since)
 				if err != nil {
 					m.counts[t].failures++
-					m.troubled(f, t, first(c.taken)).incident = true
+					m.unevaluated(f, t, first(c.taken))
 					m.dropClock(k)
 					continue
 				}
@@ -521,7 +526,24 @@ func (m *model) rest() string {
 // forgets what was in frames that are gone.
 func (m *model) changed() {
 	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.open(k.in) || !m.enabled(k.in, k.t) })
-	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return !m.open(x.in) })
+	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return !m.open(x.in) || x.again && m.hasTouched(x) })
+	m.touched = nil
+}
+
+// touch records that the place of a token has changed.
+func (m *model) touch(tokens ...*modelToken) {
+	for _, k := range tokens {
+		m.touched = append(m.touched, *k)
+	}
+}
+
+// hasTouched reports whether a place of the transition of a trouble has changed.
+func (m *model) hasTouched(x *trouble) bool {
+	j := m.tables.Join(x.t)
+	return slices.ContainsFunc(m.touched, func(k modelToken) bool {
+		a := m.between(k.place, x.t)
+		return (a.take > 0 || a.read > 0 || a.limit > 0 || a.join || j != nil && j.Reach[k.place] != 0) && m.sees(x.in, &k)
+	})
 }
 
 // due returns the next due time; 0 if there is none.

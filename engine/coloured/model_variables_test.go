@@ -77,7 +77,9 @@ func (m *model) share(taken, put []*modelToken) {
 		}
 	}
 	for _, k := range m.tokens {
-		m.write(k, writes)
+		if m.write(k, writes) && k.run == nil {
+			m.touch(k)
+		}
 	}
 	for _, r := range m.runs {
 		for _, k := range r.read {
@@ -86,12 +88,11 @@ func (m *model) share(taken, put []*modelToken) {
 	}
 }
 
-func (m *model) write(k *modelToken, writes map[modelVariable]any) {
+func (m *model) write(k *modelToken, writes map[modelVariable]any) (changed bool) {
 	o := fieldsIn(k.Data)
 	if k.Data == nil {
 		o = map[string]any{}
 	}
-	changed := false
 	for v, value := range writes {
 		at, ok := m.variable(k, v.name)
 		if old, has := o[v.name]; o != nil && ok && at == v && (!has || !reflect.DeepEqual(old, value)) {
@@ -101,6 +102,7 @@ func (m *model) write(k *modelToken, writes map[modelVariable]any) {
 	if changed {
 		k.Data = textOf(o)
 	}
+	return changed
 }
 
 // pass leaves out of a put token what it passes on of variables of frames inside, unless

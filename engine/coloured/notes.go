@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // none is the index of no note.
@@ -29,6 +30,8 @@ type note struct {
 	kind       noteKind
 	ripe       bool // clock, failed: its time has come
 	stale      bool // clock: its guard has to be asked again
+	reported   bool // no: it is an incident, and Faults has it
+	again      bool // incident: tried again when a place of the transition changes
 	transition uint16
 	instance   int32
 	frame      uint32 // the number of the one in which the transition acts
@@ -59,6 +62,7 @@ type notes struct {
 	all  []note
 	free int32 // the first unused note; next links them
 	due  shard.Due
+	why  map[int32]string // of failures: the reason, by the note
 }
 
 // add puts a note at the head of a list.
@@ -82,6 +86,7 @@ func (k *notes) add(first *int32, n note) int32 {
 // remove removes a note from its list and from the due times, and frees it.
 func (k *notes) remove(first *int32, id int32) {
 	k.due.Drop(id)
+	delete(k.why, id)
 	n := &k.all[id]
 	if n.prev == none {
 		*first = n.next
@@ -93,6 +98,14 @@ func (k *notes) remove(first *int32, id int32) {
 	}
 	*n = note{next: k.free}
 	k.free = id
+}
+
+// because keeps why a transition failed, for people.
+func (k *notes) because(id int32, why string) {
+	if k.why == nil {
+		k.why = map[int32]string{}
+	}
+	k.why[id] = stats.Clip(why, stats.MaxWhat)
 }
 
 // addNote puts a note about a transition in a frame at the head of the lists.
@@ -259,7 +272,7 @@ func (s *Shard) review(in *instance, id int32, n *note) {
 				return
 			}
 		case noteIncident:
-			if n.ref == p && n.token == 0 {
+			if n.ref == p && n.token == 0 || n.again && r.looksAt(p) {
 				s.dropNote(in, id)
 				return
 			}

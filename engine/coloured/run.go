@@ -3,8 +3,11 @@
 package coloured
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -92,13 +95,14 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 	}
 	i, t := int(s.notes.all[id].instance), int(s.notes.all[id].transition)
 	in := &s.instances[i]
-	err := s.end(i, in, id, o, now)
+	err, final := s.end(i, in, id, o, now), false
 	if err != nil {
+		o = Outcome{Kind: Failed, Err: err.Error()}
+		final = errors.As(err, new(evaluation)) && s.rules[t].Retry == Retry{}
 		err = fmt.Errorf("instance %d, transition %q: %w", s.Number(i), s.Tables.Net.Transitions[t].ID, err)
-		o = Outcome{Kind: Failed}
 	}
 	if o.Kind != Fired {
-		s.unfinished(i, in, id, o, now)
+		s.unfinished(i, in, id, o, final, now)
 	}
 	s.wake(i, now)
 	return err
@@ -131,17 +135,17 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 		var a answer
 		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
 		case a.panicked != nil:
-			return fmt.Errorf("%w: the guard of a branch panicked", ErrOutcome)
+			return fmt.Errorf("%w: the guard of a branch panicked: %w", ErrOutcome, evaluation{a.panicked})
 		case !a.OK:
-			return fmt.Errorf("%w: none of its branches can be taken", ErrOutcome)
+			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{errNoBranch})
 		}
 		var err error
 		if res.values, err = s.inscribe(r, res.mask, l.taken, l.read, res.data, now); err != nil {
-			return fmt.Errorf("%w: %w", ErrOutcome, err)
+			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 		}
 	}
 	if err := s.unnamed(r, l.taken, res.data, now); err != nil {
-		return fmt.Errorf("%w: %w", ErrOutcome, err)
+		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 	}
 	f := s.frame(in, s.notes.all[id].frame)
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
@@ -218,16 +222,21 @@ func (s *Shard) putBack(in *instance, id int32) {
 }
 
 // unfinished ends a run that did not fire, and makes its transition wait as the
-// outcome says.
-func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, now int64) {
+// outcome says; if final is set, for a call.
+func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, final bool, now int64) {
 	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
 	f := s.frame(in, s.notes.all[id].frame)
 	s.putBack(in, id)
 	s.changed(in)
 	switch o.Kind {
 	case Failed:
+		why := cmp.Or(o.Public, o.Err)
+		if final {
+			s.incident(i, in, f, t, token, stats.NoPlace, why)
+			break
+		}
 		s.count(opFailed, i, t)
-		s.setBack(i, in, f, t, token, o.After, now)
+		s.setBack(i, in, f, t, token, o.After, why, now)
 	case Delayed:
 		k := s.troubled(i, in, f, t, token)
 		s.notes.all[k].kind = noteWait
@@ -245,7 +254,8 @@ func (s *Shard) troubled(i int, in *instance, f *frame, t int, token uint64) int
 		id = s.addNote(in, f, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
 	}
 	s.notes.due.Drop(id)
-	s.notes.all[id].ripe, s.notes.all[id].ref = false, stats.NoPlace
+	s.notes.all[id].ripe, s.notes.all[id].again, s.notes.all[id].ref = false, false, stats.NoPlace
+	delete(s.notes.why, id)
 	if clock := s.clock(in, f, t); clock != none {
 		s.notes.all[clock].stale = true
 	}
@@ -253,9 +263,10 @@ func (s *Shard) troubled(i int, in *instance, f *frame, t int, token uint64) int
 }
 
 // setBack makes a transition that failed wait for its retry: for the time after
-// if that is not 0, else as its binding says.
-func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, after, now int64) {
+// if that is not 0, else as its binding says. why is the reason, for people.
+func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, after int64, why string, now int64) {
 	id := s.troubled(i, in, f, t, token)
+	s.notes.because(id, why)
 	n, retry := &s.notes.all[id], &s.rules[t].Retry
 	n.failures++
 	if retry.Attempts > 0 && int(n.failures) >= retry.Attempts {
@@ -271,10 +282,17 @@ func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, afte
 
 // incident makes a transition wait for a call of Fire: it failed with a token,
 // or because a place is full.
-func (s *Shard) incident(i int, in *instance, f *frame, t int, token uint64, place int32) {
+func (s *Shard) incident(i int, in *instance, f *frame, t int, token uint64, place int32, why string) {
 	s.count(opFailed, i, t)
-	n := &s.notes.all[s.troubled(i, in, f, t, token)]
-	n.kind, n.ref = noteIncident, place
+	id := s.troubled(i, in, f, t, token)
+	s.notes.all[id].kind, s.notes.all[id].ref = noteIncident, place
+	s.notes.because(id, why)
+}
+
+// overflow makes a transition an incident whose tokens do not fit: into a place, if it is one.
+func (s *Shard) overflow(i int, in *instance, f *frame, t int, place int32, err error) {
+	s.fault(i, t, "tokens do not fit", err)
+	s.incident(i, in, f, t, 0, place, err.Error())
 }
 
 // Cancel cancels a run: its tokens are back in their places with their age, and
@@ -309,7 +327,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 	s.stops = append(s.stops, RunID(n.token))
 	s.putBack(in, id)
 	s.changed(in)
-	s.setBack(i, in, f, t, token, 0, now)
+	s.setBack(i, in, f, t, token, 0, fmt.Sprintf("no answer within %s", time.Duration(s.rules[t].Timeout)*time.Microsecond), now)
 }
 
 // cancelHolder cancels the run that has a token in flight; there must be one.

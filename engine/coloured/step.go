@@ -130,6 +130,9 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 		s.startClocks(i, in, now)
 	}
 	incident, waits := s.pending(in)
+	if incident {
+		s.refusedAll(i, in)
+	}
 	if waits || s.OpenEnded && !incident || in.has(finished|failed) {
 		return
 	}
@@ -394,7 +397,7 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 func (s *Shard) refused(i, t int, a answer, no string) error {
 	if a.panicked != nil {
 		s.count(opFailed, i, t)
-		no = "its guard panicked"
+		no = "its guard panicked: " + a.panicked.Error()
 	}
 	if a.OK {
 		return nil

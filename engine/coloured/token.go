@@ -69,6 +69,8 @@ type Outcome struct {
 	// Failed, 0 is the binding's backoff.
 	After int64
 	Err   string // for Failed, for the log
+	// Public is Err as others may see it who look at the instance; "" for Err.
+	Public string
 }
 
 // Put is a token that an action puts.

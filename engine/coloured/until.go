@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math"
-
-	"github.com/pnagent/pnagent/stats"
 )
 
 // planUntil plans the clock of a transition that is enabled in a frame with tokens. It
@@ -19,10 +17,8 @@ func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tok
 	if of := identities(tokens); n.due == 0 || n.token != of {
 		due, err := until(s.rules[t].Until, tokens, n.since)
 		if err != nil {
-			took, _ := s.rules[t].split(tokens)
 			s.dropNote(in, clock)
-			s.incident(i, in, f, t, firstID(took), stats.NoPlace)
-			s.fault(i, t, "timer has no time", err)
+			s.unevaluated(i, in, f, t, tokens, "timer has no time", err)
 			return
 		}
 		s.notes.due.Drop(clock)

@@ -160,7 +160,7 @@ type conditions struct {
 type condition struct {
 	expression
 	unless bool
-	once   bool // it does not hold while a variable does not exist
+	once   bool // it does not hold while it is null, or a variable does not exist
 	name   string
 }
 
@@ -237,7 +237,7 @@ func Expressions(text string) (before []Line, also string) {
 // with matches a line that defines a variable.
 var with = regexp.MustCompile(`^with (.+?) = (.*)$`)
 
-// once begins an expression that does not hold while a variable does not exist.
+// once begins an expression that does not hold while it is null, or a variable does not exist.
 const once = "once: "
 
 // foreign matches the name of a language before an expression.
@@ -247,7 +247,7 @@ var foreign = regexp.MustCompile(`^([a-z][a-z0-9.-]*): `)
 type expression interface {
 	// value returns the value. errors are those of the language.
 	value(in *input) (any, error)
-	// truth returns a value as true or false; null is false.
+	// truth returns a value as true or false; null is neither, but false in pnagent's own language.
 	truth(v any) (bool, error)
 	// reads returns whether the expression reads data of tokens, and the time.
 	reads() (fields, timed bool)
@@ -293,6 +293,10 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 		}
 		if part.name != "" {
 			continue
+		}
+		if value == nil && part.once {
+			v.OK = false
+			break
 		}
 		yes, err := part.truth(value)
 		if err != nil {

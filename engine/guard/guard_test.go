@@ -154,9 +154,13 @@ func TestGuardsOfEachLanguage(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`= amount < 100 and who = "Ann"`:        "true",
-		`= amount < 100 and missing > 3`:        "false", // null is not true
-		`= not(missing > 3)`:                    "false",
-		`= missing`:                             "false",
+		`= amount < 100 and missing > 3`:        "found null; expected true or false",
+		`= amount > 100 and missing > 3`:        "false",
+		`= not(missing > 3)`:                    "found null; expected true or false",
+		`= missing`:                             "found null; expected true or false",
+		`once: = missing > 3`:                   "false",
+		`once: ${none}`:                         "false",
+		"unless = missing\nyes":                 "found null; expected true or false",
 		`= who`:                                 "found string; expected true or false",
 		`= order total = 7 and tenth * 3 = 0.3`: "true",
 		`= big + 1 = 12345678901234567890124`:   "true",
@@ -166,7 +170,7 @@ func TestGuardsOfEachLanguage(t *testing.T) {
 		`= some t in pnagent.tokens satisfies t.data.who = "Cy" and t.age > 15`:                    "true",
 		`${amount lt 100 and who eq 'Ann'}`:                                                        "true",
 		`#{text}`:                                                                                  "true",
-		`${none}`:                                                                                  "false",
+		`${none}`:                                                                                  "found null; expected true or false",
 		`${who}`:                                                                                   "false",
 		`${missing}`:                                                                               `unknown variable "missing"`,
 		`${execution.getVariable('missing') == null}`:                                              "true",

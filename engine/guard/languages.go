@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -86,10 +87,16 @@ func (e *feelExpression) value(in *input) (any, error) {
 	})
 }
 
-// truth returns a value as FEEL's conditions read it: null is not true.
+// errNull is the error of a condition in FEEL or UEL without a value.
+var errNull = errors.New("found null; expected true or false")
+
+// truth returns a value as FEEL's conditions read it.
 func (e *feelExpression) truth(v any) (bool, error) {
 	yes, ok := v.(bool)
-	if !ok && v != nil {
+	if v == nil {
+		return false, errNull
+	}
+	if !ok {
 		return false, fmt.Errorf("found %s; expected true or false", feel.KindOf(v))
 	}
 	return yes, nil
@@ -123,4 +130,10 @@ func (e *uelExpression) value(in *input) (any, error) {
 	})
 }
 
-func (e *uelExpression) truth(v any) (bool, error) { return uel.Truth(v) }
+// truth returns a value as the engines that use UEL read it: JSR-341 has null as false.
+func (e *uelExpression) truth(v any) (bool, error) {
+	if v == nil {
+		return false, errNull
+	}
+	return uel.Truth(v)
+}

@@ -238,10 +238,10 @@ const maxInstances = 10_000
 func (m *loop) amount() string {
 	most := strconv.Itoa(maxInstances)
 	if m.list != "" {
-		return with("list", m.list) + `len(list) <= ` + most + ` ? list : int("a list of " + string(len(list)) + " elements; expected at most ` + most + `")`
+		return with("list", m.list) + `type(list) != "array" ? int("found " + string(list ?? "null") + "; expected a list") : len(list) <= ` + most + ` ? list : int("a list of " + string(len(list)) + " elements; expected at most ` + most + `")`
 	}
-	return with("number", m.number) + `float(number) >= 0 && float(number) <= ` + most + ` && float(number) == floor(float(number)) ? int(float(number)) : ` +
-		`int("loopCardinality " + string(number) + "; expected a whole number from 0 to ` + most + `")`
+	return with("number", m.number) + `number != nil && float(number) >= 0 && float(number) <= ` + most + ` && float(number) == floor(float(number)) ? int(float(number)) : ` +
+		`int("loopCardinality " + string(number ?? "null") + "; expected a whole number from 0 to ` + most + `")`
 }
 
 // next returns the data of what the next run gets, after some have begun.

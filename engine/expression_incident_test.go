@@ -4,6 +4,10 @@ package engine
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"log/slog"
 	"slices"
 	"strings"
@@ -11,7 +15,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pnagent/pnagent/engine/action"
+	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -198,3 +205,145 @@ func TestAnExpressionThatCannotBeEvaluatedIsAnIncident(t *testing.T) {
 	}
 }
 
+// A call resumes what an expression has stopped, with the data that it lacks.
+func TestARetryGivesAnExpressionItsData(t *testing.T) {
+	for _, c := range []struct{ rule, content, transition, data string }{
+		{"a condition of a flow", `<exclusiveGateway id="w"/><sequenceFlow id="yes" sourceRef="w" targetRef="after"><conditionExpression>${v == 1}</conditionExpression></sequenceFlow><sequenceFlow id="no" sourceRef="w" targetRef="other"><conditionExpression>${v == 2}</conditionExpression></sequenceFlow><userTask id="after"/><userTask id="other"/>`, "w/yes", `{"v":1}`},
+		{"a condition of an inclusive gateway", `<inclusiveGateway id="w"/><sequenceFlow id="yes" sourceRef="w" targetRef="after"><conditionExpression>${v == 1}</conditionExpression></sequenceFlow><userTask id="after"/>`, "w", `{"v":1}`},
+		{"a list of instances", `<userTask id="w"><multiInstanceLoopCharacteristics><loopDataInputRef>v</loopDataInputRef></multiInstanceLoopCharacteristics></userTask>flow(w,after)<userTask id="after"/>`, "w/begin", `{"v":[]}`},
+		{"the name of a message", `<intermediateThrowEvent id="w"><messageEventDefinition messageRef="o"/></intermediateThrowEvent>flow(w,after)<userTask id="after"/>`, "w", `{"v":1}`},
+		{"a timer", `<intermediateCatchEvent id="w"><timerEventDefinition><timeDuration>${v}</timeDuration></timerEventDefinition></intermediateCatchEvent>flow(w,after)<userTask id="after"/>`, "w", ``},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				nets := processes(t, `<message id="o" name="o-${v}"/><process id="p"><startEvent id="start"/>flow(start,w)`+c.content+`</process>`)
+				first := unmark(nets[0])
+				e := newEngine(t, Config{Source: "s", Nets: eventNets(t, nets...), Instances: 1, Workers: 1})
+				defer start(t, e)()
+				begin(t, e, "p", first, `{}`)
+				synctest.Wait()
+				rows := rowsOf(t, e, 0)
+				if rows.Net.Failed != 1 {
+					t.Errorf("%d instances have failed; expected the one", rows.Net.Failed)
+				}
+				if c.data != "" {
+					if err := e.Fire(t.Context(), "p", 0, c.transition); err == nil {
+						t.Error("it continues without the data")
+					}
+				}
+				if err := e.FireData(t.Context(), "p", 0, c.transition, []byte(c.data)); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				in, err := e.Instance(t.Context(), "p", "s/0")
+				if err != nil || incidentOf(in, "w") != nil || !waitsFor(in, "after") {
+					t.Errorf("it does not continue: %+v, %v", in, err)
+				}
+			})
+		})
+	}
+}
+
+// Why an action failed is where the tokens of an instance are shown, while it waits for the next
+// attempt and when it is an incident: bounded, and without paths of the disk. Snapshots, which go
+// to more readers, do not have it.
+func TestTheReasonOfAFailedActionIsInAnswers(t *testing.T) {
+	for _, c := range []struct {
+		rule   string
+		act    action.Func
+		retry  Retry
+		reason string // of the wait
+		want   string
+	}{
+		{"it waits for the next attempt", failsWith(errors.New("no route")), Retry{}, "delayed", "no route"},
+		{"an incident", failsWith(errors.New("no route")), Retry{Attempts: 1}, "incident", "no route"},
+		{"a path", failsWith(&fs.PathError{Op: "open", Path: "/etc/pay/card.key", Err: fs.ErrNotExist}), Retry{Attempts: 1}, "incident", "open card.key: file does not exist"},
+		{"a panic", func(context.Context, *action.Run) (coloured.Outcome, error) { panic("no route") }, Retry{Attempts: 1}, "incident", "panic: no route"},
+		{"a long one", failsWith(errors.New(strings.Repeat("x", 1000))), Retry{Attempts: 1}, "incident", strings.Repeat("x", stats.MaxWhat-3) + "…"},
+		{"what the action reports", func(context.Context, *action.Run) (coloured.Outcome, error) {
+			return coloured.Outcome{Kind: coloured.Failed, Err: "card refused"}, nil
+		}, Retry{Attempts: 1}, "incident", "card refused"},
+		{"no answer in time", func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
+			<-ctx.Done()
+			return coloured.Outcome{}, ctx.Err()
+		}, Retry{Attempts: 1}, "incident", "no answer within 5s"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log bytes.Buffer
+				nets := eventNets(t, processes(t, `<process id="p"><startEvent id="start"/>flow(start,w)<serviceTask id="w"/>flow(w,after)<userTask id="after"/></process>`)...)
+				w := declaredAt(t, nets, "w")
+				w.Action, w.Retry, w.Timeout = c.act, c.retry, 5*time.Second
+				e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1, Log: slog.New(slog.NewTextHandler(&log, nil))})
+				defer start(t, e)()
+				time.Sleep(6 * time.Second)
+				synctest.Wait()
+				in, err := e.Instance(t.Context(), "p", "s/0")
+				if err != nil || len(in.Tokens) != 1 || len(in.Tokens[0].Waits) != 1 {
+					t.Fatalf("%+v, %v; expected one token that waits", in, err)
+				}
+				if w := in.Tokens[0].Waits[0]; w.Reason != c.reason || w.What != c.want || w.Transition != "w" {
+					t.Errorf("%+v; expected %s with %q", w, c.reason, c.want)
+				}
+				if got := log.String(); !strings.Contains(got, "transition=w instance=s/0 ") && c.rule != "no answer in time" {
+					t.Errorf("the log has no instance: %s", got)
+				}
+				rows := rowsOf(t, e, 0)
+				for i := range rows.Places {
+					for _, stuck := range rows.Places[i].Stuck {
+						for _, w := range stuck.Waits {
+							if w.What != "" {
+								t.Errorf("a snapshot has %q", w.What)
+							}
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// declaredAt makes the transitions of the first net explicit, and returns one by its id.
+func declaredAt(t *testing.T, nets []NetConfig, id string) *Transition {
+	t.Helper()
+	var err error
+	if nets[0].Transitions, err = Declared(nets[0].Tables); err != nil {
+		t.Fatal(err)
+	}
+	return &nets[0].Transitions[nets[0].at(id)]
+}
+
+func failsWith(err error) action.Func {
+	return func(context.Context, *action.Run) (coloured.Outcome, error) { return coloured.Outcome{}, err }
+}
+
+// What cannot be evaluated after an action has ended is an incident, too: the action is not
+// performed again by itself, because it may have had its effect.
+func TestAnActionIsNotRepeatedForAnExpression(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		performed := 0
+		nets := eventNets(t, processes(t, `<process id="p"><startEvent id="start"/>flow(start,w)<sendTask id="w" messageRef="o"/>flow(w,after)<userTask id="after"/></process><message id="o" name="o-${v}"/>`)...)
+		declaredAt(t, nets, "w").Action = func(context.Context, *action.Run) (coloured.Outcome, error) {
+			performed++
+			return coloured.Outcome{Data: []byte(fmt.Sprintf(`{"try":%d%s}`, performed, strings.Repeat(`,"v":1`, performed-1)))}, nil
+		}
+		e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1})
+		defer start(t, e)()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		in, err := e.Instance(t.Context(), "p", "s/0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := incidentOf(in, "w"); w == nil || !strings.Contains(w.What, `the name of its event: unknown variable "v"`) || performed != 1 {
+			t.Errorf("incident %+v after %d runs; expected one after the first", w, performed)
+		}
+		if err := e.Fire(t.Context(), "p", 0, "w"); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		if in, err = e.Instance(t.Context(), "p", "s/0"); err != nil || !waitsFor(in, "after") || performed != 2 {
+			t.Errorf("after the retry: %+v, %v, %d runs", in, err, performed)
+		}
+	})
+}

@@ -133,7 +133,7 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 	if r.oldest {
 		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
 	}
-	c, v := s.pick(in, f, t, nil, now)
+	c, v := s.pick(in, f, t, nil, nil, now)
 	if v.panicked != nil {
 		s.panicked(i, in, f, t, s.tokensOf(c), "guard failed", v.panicked, now)
 		return candidate{}, false

@@ -54,13 +54,7 @@ func (s *Shard) unnamed(r *rule, taken []Placed, data []byte, now int64) error {
 	if r.Event == nil || !r.throws {
 		return nil
 	}
-	if data != nil {
-		taken = slices.Clone(taken)
-		for k := range taken {
-			taken[k].Token.Data = s.over(taken[k].Place, taken[k].Token.Data, data)
-		}
-	}
-	return r.Event(taken, now)
+	return r.Event(s.with(taken, data), now)
 }
 
 // addressed reports whether an event can reach a catcher that waits, whose clock is given, with

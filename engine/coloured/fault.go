@@ -4,7 +4,9 @@ package coloured
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -79,4 +81,17 @@ func (s *Shard) refusedAll(i int, in *instance) {
 			s.fault(i, int(n.transition), "no alternative can be taken", errNoAlternative)
 		}
 	}
+}
+
+// refused returns an error if the answer of a guard forbids Fire to fire a
+// transition. A panic of the guard is a failure of the transition.
+func (s *Shard) refused(i, t int, a answer, no string) error {
+	if a.panicked != nil {
+		s.count(opFailed, i, t)
+		no = "its guard panicked: " + a.panicked.Error()
+	}
+	if a.OK {
+		return nil
+	}
+	return fmt.Errorf("transition %q: %w: %s", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled, no)
 }

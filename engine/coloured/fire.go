@@ -88,13 +88,8 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 	if len(r.branches) == 0 {
 		return 0, answer{Verdict: Verdict{OK: true}}
 	}
-	if data != nil && r.Branches != nil {
-		seen := make([]Placed, len(taken))
-		for k := range taken {
-			seen[k] = taken[k]
-			seen[k].Token.Data = s.over(taken[k].Place, taken[k].Token.Data, data)
-		}
-		taken = seen
+	if r.Branches != nil {
+		taken = s.with(taken, data)
 	}
 	var otherwise uint64
 	for k, b := range r.branches {

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -27,8 +28,9 @@ type answer struct {
 }
 
 // pick returns the tokens with which a transition may fire that is enabled
-// in a frame, and that a second guard accepts, too; nil accepts all.
-func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (candidate, answer) {
+// in a frame, and that a second guard accepts, too; nil accepts all. The transition's own guard
+// sees the tokens with data, if that is not nil.
+func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now int64) (candidate, answer) {
 	r := &s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
 	if r.oldest && also == nil {
@@ -49,7 +51,7 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (cand
 			a = ask(also, s.picked[c.from:], now)
 		}
 		if r.Guard != nil && a.OK {
-			a = ask(r.Guard, s.picked[c.from:], now)
+			a = ask(r.Guard, s.with(s.picked[c.from:], data), now)
 		}
 		if a.OK || a.panicked != nil {
 			return c, a
@@ -64,6 +66,18 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, now int64) (cand
 	}
 	s.picked = s.picked[:c.from]
 	return candidate{}, no
+}
+
+// with returns tokens with the data that an action or a call returned, if any.
+func (s *Shard) with(tokens []Placed, data []byte) []Placed {
+	if data == nil {
+		return tokens
+	}
+	tokens = slices.Clone(tokens)
+	for k := range tokens {
+		tokens[k].Token.Data = s.over(tokens[k].Place, tokens[k].Token.Data, data)
+	}
+	return tokens
 }
 
 // ask calls a guard and recovers if it panics.

@@ -60,14 +60,7 @@ func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte
 	if r.inscribed == nil {
 		return nil, nil
 	}
-	tokens := make([]Placed, 0, len(taken)+len(read))
-	tokens = append(tokens, taken...)
-	if data != nil {
-		for k := range tokens {
-			tokens[k].Token.Data = s.over(tokens[k].Place, tokens[k].Token.Data, data)
-		}
-	}
-	tokens = append(tokens, read...)
+	tokens := slices.Concat(s.with(taken, data), read)
 	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
 	values, left := make([][][]byte, len(*r.inscribed)), MaxEach
 	for k, a := range *r.inscribed {

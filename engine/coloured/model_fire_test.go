@@ -199,7 +199,11 @@ func (m *model) destroy(tokens []*modelToken) {
 // fireByHand is Fire, and reports whether the transition could fire.
 func (m *model) fireByHand(t int, data []byte) bool {
 	for _, f := range m.actors(t) {
-		c, ok := m.pick(f, t)
+		var given []byte
+		if slices.ContainsFunc(m.troubles, func(x *trouble) bool { return x.again && x.t == t && x.in == f }) {
+			given = data
+		}
+		c, ok := m.pickWith(f, t, given)
 		if !ok {
 			continue
 		}

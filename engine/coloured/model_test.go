@@ -263,16 +263,31 @@ func combinations(from []*modelToken, k int) [][]*modelToken {
 	return out
 }
 
-func (m *model) pick(f *modelFrame, t int) (modelChoice, bool) {
+func (m *model) pick(f *modelFrame, t int) (modelChoice, bool) { return m.pickWith(f, t, nil) }
+
+// pickWith is pick with a guard that sees data.
+func (m *model) pickWith(f *modelFrame, t int, data []byte) (modelChoice, bool) {
 	if !m.enabled(f, t) {
 		return modelChoice{}, false
 	}
 	for _, c := range m.choices(f, t) {
-		if g := m.bindings[t].Guard; g == nil || g(c.seen(), m.now).OK {
+		if g := m.bindings[t].Guard; g == nil || g(m.given(c, data).seen(), m.now).OK {
 			return c, true
 		}
 	}
 	return modelChoice{}, false
+}
+
+// given returns a choice of tokens that have data, if that is not nil.
+func (m *model) given(c modelChoice, data []byte) modelChoice {
+	if data == nil {
+		return c
+	}
+	c = modelChoice{savedTokens(c.taken), savedTokens(c.read)}
+	for _, k := range append(slices.Clone(c.taken), c.read...) {
+		k.Data = m.withData(k, data)
+	}
+	return c
 }
 
 // may reports whether a transition may be tried in a frame without a call from

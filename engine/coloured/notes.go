@@ -209,6 +209,16 @@ func (s *Shard) blocked(in *instance, f *frame, t int) bool {
 	return false
 }
 
+// again reports whether a transition is an incident of an evaluation.
+func (s *Shard) again(in *instance, f *frame, t int) bool {
+	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
+		if n := &s.notes.all[id]; n.again && n.of(f, t) {
+			return true
+		}
+	}
+	return false
+}
+
 // clear removes the notes that block a transition, because Fire names it.
 func (s *Shard) clear(in *instance, f *frame, t int) {
 	for id := in.firstOf(f); id != none; {

@@ -302,7 +302,7 @@ func (s *Shard) admit(i int, data []byte) error {
 // transition waits for: its time, a retry, an event, or an incident. Of several
 // runs of its scope it fires in the oldest in which it may fire. It forgets
 // earlier failures. The tokens that the firing puts carry data if that is not
-// nil. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
+// nil; a transition whose evaluation failed sees it, too, in its tokens. The error wraps [ErrTooLarge], ready.ErrFull, petri.ErrNotEnabled with
 // the first condition that does not hold, petri.ErrOverflow, or
 // plain.ErrElsewhere for a transition of another part; then nothing has
 // changed.
@@ -357,7 +357,11 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
-	c, a := s.pick(in, f, t, also, now)
+	var given []byte
+	if s.again(in, f, t) {
+		given = data
+	}
+	c, a := s.pick(in, f, t, also, given, now)
 	if err := s.refused(i, t, a, "its guard is false"); err != nil {
 		return err
 	}
@@ -390,19 +394,6 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 	}
 	s.revive(i, in, now)
 	return nil
-}
-
-// refused returns an error if the answer of a guard forbids Fire to fire a
-// transition. A panic of the guard is a failure of the transition.
-func (s *Shard) refused(i, t int, a answer, no string) error {
-	if a.panicked != nil {
-		s.count(opFailed, i, t)
-		no = "its guard panicked: " + a.panicked.Error()
-	}
-	if a.OK {
-		return nil
-	}
-	return fmt.Errorf("transition %q: %w: %s", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled, no)
 }
 
 // startClocks starts clocks for the transitions of a settled instance that are

@@ -222,7 +222,7 @@ func TestAnIncidentIsRetried(t *testing.T) {
 	w := newWorld(t)
 	r := Request{Verb: Retry, Net: "order", Instance: "berlin/07", Element: "work"}
 	before := w.marking(t, 7)
-	if out, err := w.client.Do(t.Context(), r); err != nil || out.Transition != "work" || out.Held[0].Wait.Reason != "incident" {
+	if out, err := w.client.Do(t.Context(), r); err != nil || out.Transition != "work" || out.Held[0].Wait.Reason != "incident" || out.Held[0].Wait.What != "no paper" {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	w.until(t, "work", "incident") // it fails again

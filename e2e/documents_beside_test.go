@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -121,6 +122,6 @@ func stuckFor(t *testing.T, ports ports, _ string) []string {
 	t.Helper()
 	url := ports.there.Replace("nats://127.0.0.1:4222")
 	startNATS(t, "--port", ports.there.Replace("4222"))
-	runEngine(t, url, "berlin", "--instances", "50", "--bindings", write(t, "bank.yaml", bankIsClosed), claimProcess(t))
+	runEngine(t, url, "berlin", "--instances", "50", "--bindings", write(t, "bank.yaml", strings.Replace(bankIsClosed, `["false"]`, `[test, -e, bank.open]`, 1)), claimProcess(t))
 	return []string{"PNAGENT_NATS_URL=" + url}
 }

@@ -45,7 +45,7 @@ type Transition struct {
 	// of such a run are put back, and the run that then starts has a new key.
 	Idempotent bool
 	Timeout    time.Duration // of the action; 0 for none
-	Retry      Retry         // after a failure of the action or of the guard
+	Retry      Retry         // after a failure of the action; if set, also of the guard or of the data of an arc, which are incidents otherwise
 }
 
 // Retry specifies the waits before retries: First after the first failure, then
@@ -79,7 +79,9 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
-		d.work(tr)
+		if check := d.work(tr); check != nil && !other(i) {
+			d.out[i].Guard = both(check, d.out[i].Guard)
+		}
 	}
 	return d.out, d.done()
 }
@@ -211,16 +213,36 @@ func (d *declarer) eventName(transition int) Key {
 	return name
 }
 
-// work compiles the name of work that is an expression of FEEL. Nothing evaluates it: it says
-// which work that is, so only mistakes in it matter.
-func (d *declarer) work(tr *petri.Transition) {
+// work compiles the name of work that is an expression of FEEL. The net's binding says what the
+// work is, so its value is not used, but work without a name does not begin: the guard that work
+// returns fails then.
+func (d *declarer) work(tr *petri.Transition) coloured.Guard {
 	name := tr.Trigger.Name
 	if tr.Trigger.Kind != petri.TriggerWork || !strings.HasPrefix(name, "=") || name == tr.Throws.Name {
-		return // it is none, or that of the event, which is reported
+		return nil // it is none, or that of the event, which is reported
 	}
 	if _, err := d.compiler.Value(name); err != nil {
 		d.works = append(d.works, name)
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the work of transition %q: %v", tr.ID, err)})
+		return nil
+	}
+	check, err := d.compiler.Guard("with name = " + name + "\n" + `type(name) == "string" && name != "" ? true : int("the name of its work: found " + string(name ?? "null") + "; expected a text")`)
+	if err != nil {
+		d.faults = append(d.faults, err) // the expression itself compiles
+	}
+	return check
+}
+
+// both returns a guard that holds if two do; the second may be nil.
+func both(first, second coloured.Guard) coloured.Guard {
+	if second == nil {
+		return first
+	}
+	return func(tokens []coloured.Placed, now int64) coloured.Verdict {
+		if v := first(tokens, now); !v.OK {
+			return v
+		}
+		return second(tokens, now)
 	}
 }
 

@@ -148,6 +148,9 @@ func writeOutcome(w io.Writer, o *act.Outcome, earlier bool) error {
 		wait := ""
 		if h.Wait != nil {
 			wait = ": " + stats.ReasonNamed(h.Wait.Reason).String()
+			if h.Wait.What != "" {
+				wait += ": " + h.Wait.What
+			}
 		}
 		if _, err := fmt.Fprintf(w, "now in %s: tokens %d, for %v%s\n", h.Place, h.Tokens, time.Duration(h.Age*1e9).Round(time.Second), wait); err != nil {
 			return err

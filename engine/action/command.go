@@ -53,7 +53,7 @@ func (c Command) Func(Peers) (Func, error) {
 	return func(ctx context.Context, r *Run) (coloured.Outcome, error) {
 		o, err := c.perform(ctx, path, r)
 		if err != nil {
-			err = fmt.Errorf("running %s: %w", c.Args[0], err)
+			err = fmt.Errorf("running %s: %w", filepath.Base(c.Args[0]), err)
 		}
 		return o, err
 	}, nil
@@ -86,7 +86,10 @@ func (c Command) perform(ctx context.Context, path string, r *Run) (coloured.Out
 	case ctx.Err() != nil && err != nil:
 		return coloured.Outcome{}, fmt.Errorf("killed when its attempt ended: %w", ctx.Err())
 	case err != nil:
-		return coloured.Outcome{}, fmt.Errorf("%w: %s", err, clip(string(stderr.kept)))
+		if said := clip(string(stderr.kept)); said != "" {
+			err = fmt.Errorf("%w: %s", err, said)
+		}
+		return coloured.Outcome{}, err
 	}
 	return decode(stdout.kept, r)
 }

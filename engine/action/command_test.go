@@ -66,6 +66,7 @@ func TestCommandRunsInItsFolder(t *testing.T) {
 
 func TestCommandFailures(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
+		{"exit status alone", `exit 3`, "running sh: exit status 3"},
 		{"exit status", `echo no funds >&2; exit 3`, "running sh: exit status 3: no funds"},
 		{"signal", `kill -9 $$`, "running sh: signal: killed"},
 		{"garbled", `echo fired`, "running sh: no valid answer"},

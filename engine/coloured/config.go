@@ -91,7 +91,7 @@ type Binding struct {
 	// not ended.
 	Idempotent bool
 	Timeout    int64 // the longest time for a run; 0 for no limit. A run over the limit fails, but counts as timed out
-	Retry      Retry // after failures of the action, and of a guard that panics
+	Retry      Retry // after failures of the action, and, if it is not the zero Retry, of a guard or an arc's data that panics
 	// Data are the functions for the data of arcs, in the order of
 	// Tables.Inscribed.
 	Data []Inscription

@@ -29,7 +29,9 @@
 // tokens back with their age.
 //
 // A transition that failed is tried again. After its last attempt it is an
-// incident: it waits until [Shard.Fire] names it or its tokens are gone. An
+// incident: it waits until [Shard.Fire] names it or its tokens are gone. One whose
+// guard, data, time or event cannot be evaluated is an incident at once, unless its
+// binding has retries; it is evaluated again when one of its places changes. An
 // instance that comes to rest with an incident has failed; it is not
 // deadlocked.
 //

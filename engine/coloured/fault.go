@@ -73,7 +73,7 @@ type evaluation struct{ error }
 
 func (e evaluation) Unwrap() error { return e.error }
 
-// refusedAll reports each alternative that is refused for good as a fault, once.
+// refusedAll reports each alternative that is refused permanently as a fault, once.
 func (s *Shard) refusedAll(i int, in *instance) {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		if n := &s.notes.all[id]; n.kind == noteNo && !n.reported && s.refusedForGood(id) {

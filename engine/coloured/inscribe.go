@@ -21,7 +21,7 @@ const MaxEach = 10_000
 // arc with petri.Arc.Each, a list of them, or a whole number n for 1 to n. It
 // gets the tokens that a guard gets; those that were taken have the data that an
 // action or a call returned for the new tokens, if any. The rules for a Guard
-// hold for it, too. A panic is a failure of the transition.
+// hold for it, too. A panic is an incident of the transition, see Binding.Retry.
 type Inscription func(tokens []Placed, now int64) []byte
 
 // checkInscriptions returns an error if the inscriptions do not fit the net.

@@ -22,7 +22,7 @@ func (p *Placed) at() spot { return spot{p.Place, p.Scope} }
 // it would take, and those that its read arcs test, in the order of the places
 // in the net, the oldest first. It is called on the goroutine that plays the
 // instance, so it must be quick. Its result must depend only on its arguments,
-// which it must not keep or change. A panic is a failure of the transition.
+// which it must not keep or change. A panic is an incident of the transition, see Binding.Retry.
 type Guard func(tokens []Placed, now int64) Verdict
 
 // Verdict is a guard's answer.

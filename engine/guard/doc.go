@@ -11,8 +11,8 @@
 // .field, [index], ?., ??, and the functions that [Functions] lists. An expression may have lines
 // "with NAME = EXPRESSION" before it, which define variables for the lines after them, and a
 // guard also "unless EXPRESSION", which must not be true. Each line has its own language.
-// "once: " before an expression of UEL makes it false, not an error, while one of its
-// variables does not exist.
+// "once: " before an expression makes it false, not an error, while one of its variables does
+// not exist. A condition of FEEL or UEL that is null is an error otherwise.
 //
 // An expression reads the tokens that the transition takes or tests, whose data is
 // JSON. In each language:
@@ -33,7 +33,7 @@
 // Every mistake is an [Error]. [Compile] returns mistakes in the text, with the
 // column. Mistakes in tokens, such as data that is not JSON or a text where a
 // number is expected, are a panic of the guard: the machine counts that as a
-// failure of the transition and reports it.
+// failure of the transition, which is an incident, and reports why.
 //
 // A guard that rejects and uses an age or the time is asked again after a
 // second; others only when a place has changed.

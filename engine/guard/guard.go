@@ -160,7 +160,7 @@ type conditions struct {
 type condition struct {
 	expression
 	unless bool
-	once   bool // it does not hold while it is null, or a variable does not exist
+	once   bool // it does not hold while a variable does not exist, see notYet
 	name   string
 }
 
@@ -237,7 +237,7 @@ func Expressions(text string) (before []Line, also string) {
 // with matches a line that defines a variable.
 var with = regexp.MustCompile(`^with (.+?) = (.*)$`)
 
-// once begins an expression that does not hold while it is null, or a variable does not exist.
+// once begins an expression that does not hold while a variable does not exist.
 const once = "once: "
 
 // foreign matches the name of a language before an expression.
@@ -275,13 +275,20 @@ func compileOne(text string) (expression, *Error) {
 	return e, nil
 }
 
+// notYet reports whether a condition that may hold later has no value: a variable does not exist,
+// which is an error in UEL and null in the other languages.
+func (c *condition) notYet(value any, err error, in *input) bool {
+	_, inUEL := c.expression.(*uelExpression)
+	return err != nil && in.missing || err == nil && value == nil && !inUEL
+}
+
 // ask is a coloured.Guard. It panics with an *Error.
 func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 	v := coloured.Verdict{OK: true, WaitsFor: noPlace}
 	in := &input{tokens: tokens, now: now, places: c.places}
 	for _, part := range c.parts {
 		value, err := part.value(in)
-		if err != nil && part.once && in.missing {
+		if part.once && part.notYet(value, err, in) {
 			v.OK = false
 			break
 		}
@@ -293,10 +300,6 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 		}
 		if part.name != "" {
 			continue
-		}
-		if value == nil && part.once {
-			v.OK = false
-			break
 		}
 		yes, err := part.truth(value)
 		if err != nil {

@@ -159,7 +159,7 @@ func TestGuardsOfEachLanguage(t *testing.T) {
 		`= not(missing > 3)`:                    "found null; expected true or false",
 		`= missing`:                             "found null; expected true or false",
 		`once: = missing > 3`:                   "false",
-		`once: ${none}`:                         "false",
+		`once: ${none}`:                         "found null; expected true or false",
 		"unless = missing\nyes":                 "found null; expected true or false",
 		`= who`:                                 "found string; expected true or false",
 		`= order total = 7 and tenth * 3 = 0.3`: "true",

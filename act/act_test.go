@@ -3,6 +3,7 @@
 package act
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"slices"
@@ -20,6 +21,8 @@ import (
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
+	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -215,6 +218,25 @@ func TestTokensAreInjectedAndFired(t *testing.T) {
 	after := w.marking(t, 3)
 	if got := after[0] - before[0]; got != 6 {
 		t.Errorf("%d tokens arrived in done, want 6", got)
+	}
+}
+
+// Why a transition has failed is with the tokens of a place and with those of an instance, which
+// the page and the command line show.
+func TestAnIncidentHasItsReason(t *testing.T) {
+	w := newWorld(t)
+	var def bytes.Buffer
+	if err := pnml.Write(&def, order()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := NewTokens(w.client.Conn, telemetry.Subjects{}).Oldest(t.Context(), "order", "berlin", telemetry.Digest(def.Bytes()), "for-work", &stats.Query{Limit: 1, Name: "berlin/07"})
+	want := []telemetry.InstanceWait{{Transition: "work", Reason: "incident", What: "no paper"}}
+	if err != nil || len(found.Tokens) != 1 || !slices.Equal(found.Tokens[0].Waits, want) {
+		t.Errorf("%+v, %v; expected one token with %+v", found, err, want)
+	}
+	in, err := w.Instance(t.Context(), "order", "berlin/07")
+	if err != nil || !slices.ContainsFunc(in.Tokens, func(k telemetry.InstanceToken) bool { return slices.Equal(k.Waits, want) }) {
+		t.Errorf("%+v, %v; expected a token with %+v", in, err, want)
 	}
 }
 

@@ -86,8 +86,10 @@ func (k *notes) add(first *int32, n note) int32 {
 // remove removes a note from its list and from the due times, and frees it.
 func (k *notes) remove(first *int32, id int32) {
 	k.due.Drop(id)
-	delete(k.why, id)
 	n := &k.all[id]
+	if n.kind >= noteWait && n.kind <= noteIncident {
+		delete(k.why, id)
+	}
 	if n.prev == none {
 		*first = n.next
 	} else {

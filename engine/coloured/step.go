@@ -358,7 +358,7 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 	}
 	s.found, s.picked = s.found[:0], s.picked[:0]
 	var given []byte
-	if s.again(in, f, t) {
+	if also == nil && s.again(in, f, t) {
 		given = data
 	}
 	c, a := s.pick(in, f, t, also, given, now)

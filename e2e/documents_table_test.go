@@ -59,6 +59,10 @@ var notTyped = []exemption{
 		"go test", "nats-server & go test", "nats://nats.example.org'", "nats://127.0.0.1:4222 --sources 20 --tree 0 --both 0" + short}},
 	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--state-dir", why: minutes, with: []string{
 		"/dev/shm'", "/dev/shm --sources 0 --tree 20 --both 0" + short}},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--memory'", why: minutes, with: []string{
+		"go", "cd $ROOT; go", "'--memory'", "'--memory --sources 20 --tree 0 --both 0" + short}},
+	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--silence 20s'", why: minutes, with: []string{
+		"go", "cd $ROOT; go", "'--silence 20s'", "'--silence 1s --sources 20 --tree 0 --both 0" + short}},
 	{page: "docs/scale.md", command: "make scale", why: minutes, with: []string{"make", "make -n"}},
 	{page: "docs/sidecar-pairs.md", command: "(umask", why: asRoot, with: []string{"(umask", "mkdir -p etc/pnagent etc/systemd/system; (umask", "/etc", "etc"}},
 	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot + "; this is what the units run", with: []string{

@@ -288,6 +288,14 @@ func (m *Machine) setLost(h *held, lost []Origin) {
 	}
 }
 
+// setShown records that rows of the source of an alarm were shown.
+func (m *Machine) setShown(h *held) {
+	h.Unshown, m.unsaved = false, true
+	if h.Index != 0 {
+		m.book.dirty[h.Index] = true
+	}
+}
+
 // want notes which sources and regions alarms wait for.
 func (m *Machine) want(lost []Origin) {
 	for _, o := range lost {

@@ -31,12 +31,14 @@ const (
 	oldStateHead = "pnagent-alarms 1"
 )
 
-// The last words of lines of alarms of which a notification may not have been sent.
+// The last words of lines of alarms: of those of which a notification may not have been
+// sent, and of those that end otherwise than the others.
 const (
 	raisingWord  = "raising"
 	clearingWord = "clearing"
 	unsentWord   = "unsent"
-	lostWord     = "lost" // before the origins of an alarm
+	unshownWord  = "unshown" // see Alarm.Unshown
+	lostWord     = "lost"    // before the origins of an alarm
 )
 
 // clearedWord begins the line of cleared indices.
@@ -54,7 +56,7 @@ const clearedWord = "cleared"
 //
 // last has the largest index ever used and the time of the last change. alarm has the
 // fields of Alarm in order and, if a notification may not have been sent, raising, unsent
-// (neither was) or clearing; then, after lost, each of Alarm.Lost with its region. cleared
+// (neither was) or clearing; then unshown if no rows of its source were ever shown; then, after lost, each of Alarm.Lost with its region. cleared
 // has the indices of alarms that are over. end has the
 // number of alarms and the CRC-32 (IEEE) of all bytes before its line, which detects a
 // torn file. Texts are quoted as in Go, times are microseconds since the Unix epoch.
@@ -65,8 +67,8 @@ func (s *Saved) Text() []byte {
 	words := map[phase]string{raising: " " + raisingWord, unsent: " " + unsentWord, clearing: " " + clearingWord}
 	for _, e := range s.entries() {
 		a := &e.Alarm
-		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
-			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), words[e.phase], lostWords(a.Lost.All()))
+		fmt.Fprintf(&b, "alarm %d %s %d %d %d %s %s %s%s%s%s\n", a.Index, a.Kind, a.Raised, a.Since, a.Affected,
+			strconv.Quote(a.Net), strconv.Quote(a.Subject), strconv.Quote(a.Text), words[e.phase], shownWord(a), lostWords(a.Lost.All()))
 	}
 	if len(s.Cleared) > 0 {
 		b.WriteString(clearedWord)
@@ -76,6 +78,14 @@ func (s *Saved) Text() []byte {
 		b.WriteByte('\n')
 	}
 	return ended(b.Bytes())
+}
+
+// shownWord returns the word of an alarm about a source that was never shown.
+func shownWord(a *Alarm) string {
+	if a.Unshown {
+		return " " + unshownWord
+	}
+	return ""
 }
 
 // lostWords returns the end of the line of an alarm.
@@ -190,6 +200,9 @@ func (s *Saved) parseAlarm(line string) error {
 	case raisingWord:
 		s.Raising = append(s.Raising, a.Index)
 		r.rest = rest
+	}
+	if word, rest, _ := strings.Cut(r.rest, " "); word == unshownWord {
+		a.Unshown, r.rest = true, rest
 	}
 	a.Lost = originsOf(r.lost())
 	s.Active = append(s.Active, a)

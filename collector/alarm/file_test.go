@@ -159,3 +159,17 @@ func FuzzSavedLines(f *testing.F) {
 		}
 	})
 }
+
+func TestAFileKeepsThatASourceWasNeverShown(t *testing.T) {
+	want := Saved{Last: 3, LastChange: t0, Active: []Alarm{
+		{Index: 2, Kind: SourceRefused, Subject: "flood-0", Raised: t0, Since: t0, Affected: 1, Text: "x", Unshown: true},
+		{Index: 3, Kind: SourceRefused, Subject: "good", Raised: t0, Since: t0, Affected: 1, Text: "x"},
+	}, Raising: []uint32{2}}
+	got, err := ParseSaved(want.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got: %s", diff)
+	}
+}

@@ -98,6 +98,7 @@ type finding struct {
 	proved    bool   // it does not hold, whatever is not reported
 	trace     *trace // what sources held that do not report; nil for nothing
 	elsewhere bool   // sources that are not silent have a part in it
+	unshown   bool   // see Alarm.Unshown
 }
 
 // Machine turns Views into alarms. It is deterministic: no clock, no I/O, and the same
@@ -227,7 +228,7 @@ func (m *Machine) missing() {
 			if r.On && m.suspended(h) {
 				continue
 			}
-			if stopped := h.over != 0 && h.Net == "" && len(h.Lost.All()) == 0; r.On && !stopped {
+			if stopped := h.Unshown || h.over != 0 && h.Net == "" && len(h.Lost.All()) == 0; r.On && !stopped {
 				m.doubt(h, m.missingText(h))
 				continue
 			}
@@ -277,6 +278,9 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 	}
 	if h := w.alarm; h != nil {
 		m.mark(h, f.trace)
+		if h.Unshown && !f.unshown {
+			m.setShown(h)
+		}
 		h.step = m.step
 		if f.wrong {
 			m.refresh(h, &f, text)
@@ -321,7 +325,7 @@ func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong
 		return
 	}
 	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
-		Raised: m.now, Since: f.since, Affected: f.affected, Follows: m.cause(&f, m.now, false)}}
+		Raised: m.now, Since: f.since, Affected: f.affected, Follows: m.cause(&f, m.now, false), Unshown: f.unshown}}
 	h.Text = text(f.since, true) + h.following()
 	*w = watch{alarm: h}
 	m.byKey[k] = h
@@ -359,7 +363,7 @@ func (m *Machine) changedLost(k Kind) {
 // clear ends an alarm.
 func (m *Machine) clear(h *held, why string) {
 	a := h.Alarm
-	a.Lost, a.Unknown, a.Follows = nil, "", ""
+	a.Lost, a.Unknown, a.Follows, a.Unshown = nil, "", "", false
 	a.Text = fmt.Sprintf("over after %s: %s", span(time.Duration(m.now-a.Raised)*time.Microsecond), why)
 	m.drop(h)
 	if a.Index == 0 {

@@ -18,6 +18,7 @@ type sourceWatch struct {
 	forgotten               int   // nets of which it was forgotten
 	forgottenSince          int64 // the earliest last message of one of them
 	met                     bool  // messages of it arrive for at least one net, and are not refused
+	shown                   bool  // rows of it are or were in the sums of at least one net
 }
 
 // sourceAlarm is one kind of alarm about a source.
@@ -74,6 +75,7 @@ func (m *Machine) lookAtSources(sources []collector.Source) {
 // add counts one net of the source.
 func (s *sourceWatch) add(src *collector.Source) {
 	a := &s.lost
+	s.shown = s.shown || wasShown(src)
 	switch {
 	case src.State == collector.Stale:
 		if s.since == 0 || src.LastMessage < s.since {
@@ -103,6 +105,13 @@ func (s *sourceWatch) add(src *collector.Source) {
 	}
 }
 
+// wasShown reports whether rows of a source are or were in the sums. A source that is
+// refused or undefined and fills in no column has none.
+func wasShown(src *collector.Source) bool {
+	waits := src.State == collector.Refused || src.State == collector.Undefined
+	return !src.Unread && (!waits || src.Columns != 0)
+}
+
 func (s *sourceWatch) judge(m *Machine) {
 	lost := finding{wrong: s.lost.rule.On && s.lost.nets > 0, since: s.since, affected: s.lost.nets}
 	silent := ""
@@ -119,7 +128,7 @@ func (s *sourceWatch) judge(m *Machine) {
 		if a == nil {
 			continue
 		}
-		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets, unknown: silent}
+		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets, unknown: silent, unshown: !s.shown}
 		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
 			return s.refusedText(Kind(kind), a, since, wrong)
 		})

@@ -78,6 +78,10 @@ type Alarm struct {
 	// set, and it is not counted by severity.
 	Follows string
 
+	// Unshown reports of a sourceConflict or sourceRefused that no rows of the source were
+	// ever shown. None of its tokens can be gone, so the alarm ends with its messages.
+	Unshown bool
+
 	// Numbers of the text, in an ActiveSet only; 0 where the kind has none.
 	After    time.Duration // of the rule
 	Above    float64       // of the rule

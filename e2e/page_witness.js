@@ -45,16 +45,13 @@
     }).observe(panel, { childList: true });
     // The page's own listener is there already, and has shown what it does.
     addEventListener('keydown', (event) => {
-      const oldest = (resting) => {
-        const since = frame.places.map((row, i) => (resting.includes(i) ? undefined : row.oldest_since));
-        const first = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
-        return [...since.keys()].filter((i) => since[i] === first);
-      };
+      const resting = frame.resting ?? [];
+      const since = frame.places.map((row, i) => (resting.includes(i) ? undefined : row.oldest_since));
+      const first = since.filter(Boolean).sort()[0]; // of one length, so in the order of time
       witness.pressed[event.key] = {
         generations: [frame.generation, frame.overview.generation],
         sent: frame.overview.nets.find((net) => net.id === frame.net).oldest_place,
-        oldest: oldest([]),
-        stuck: oldest(frame.resting ?? []),
+        stuck: [...since.keys()].filter((i) => first && since[i] === first),
         row: text(document.querySelector('.tables tbody th')),
         address: location.hash,
       };

@@ -29,6 +29,11 @@ func waiting(family string, matchers ...string) string {
 	return Waiting(of(family, matchers...), of("", matchers[0]))
 }
 
+// unfinished returns the selector of a family of places without final ones.
+func unfinished(family string, matchers ...string) string {
+	return of(family, matchers...) + " unless on(net, place) " + of(metrics.PlaceFinal, matchers[0])
+}
+
 // Waiting returns the expression of a selector of places without those in which tokens stay on
 // purpose: final and resting ones. The matchers select the sidecars and nets of these.
 func Waiting(selector, matchers string) string {

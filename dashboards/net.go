@@ -14,7 +14,7 @@ func oneNet() Dashboard {
 		Variables:   []Variable{netVariable(false)},
 		Rows: []Row{
 			{Title: "Now", Panels: append(netStats(), netAlarms())},
-			{Title: "Places", Panels: []Panel{placesByAge(), ladder("Age of tokens", " Final places are left out.", waiting, thisNet)}},
+			{Title: "Places", Panels: []Panel{placesByAge(), ladder("Age of tokens", " Final places are left out.", unfinished, thisNet)}},
 			{Title: "Why", Panels: []Panel{blockers(), transitionTable()}},
 			{Title: "Flow", Panels: netFlow(), Folded: true},
 			{Title: "Dwell", Panels: netDwell(), Folded: true},
@@ -24,13 +24,13 @@ func oneNet() Dashboard {
 
 func netStats() []Panel {
 	return []Panel{
-		number("Oldest token", "Age of the oldest token of the net. Places in which tokens stay on purpose are left out: final ones, and those for which the rules for alarms turn tokenStuck off.", "s", "max("+waiting(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
+		number("Oldest token", "Age of the oldest token of the net. Places in which tokens stay on purpose are left out: final ones, and those for which the rules for alarms turn tokenStuck off. 0 without a token elsewhere.", "s", "max("+waiting(metrics.PlaceOldestTokenAgeSeconds, thisNet)+") or 0 * max("+of(metrics.PlaceOldestTokenAgeSeconds, thisNet)+")", heat()),
 		number("Active alarms", "Active alarms of this net, by the sidecar's thresholds.", "short", orZero("count("+alarms(thisNet)+")"), anyIsBad()),
 		number("Deadlocked", "Instances that can never continue on their own.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="deadlocked"`)+")", anyIsBad()),
 		number("Active instances", "Instances that have not finished.", "short",
 			"max("+of(metrics.Instances, thisNet, `state="active"`)+")", []Step{{0, calm}}),
-		number("Tokens", "Tokens in all places of the net except final ones.", "short", sum("", most("place", waiting(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
+		number("Tokens", "Tokens in all places of the net except final ones.", "short", sum("", most("place", unfinished(metrics.PlaceTokens, thisNet))), []Step{{0, calm}}),
 		number("Firings", "Firings per second.", each,
 			sum("", most("transition", rate(metrics.TransitionFiringsTotal, thisNet))), []Step{{0, calm}}),
 	}

@@ -153,7 +153,7 @@ func overviewLines() []Panel {
 		lines("Firings by net", "Firings per second, by net.", each, "{{net}}",
 			sum("net", most("net, transition", rate(metrics.TransitionFiringsTotal, anyNet)))),
 		lines("Tokens by net", "Tokens in all places of a net except final ones. A rising line is a net that accumulates tokens.", "short", "{{net}}",
-			sum("net", most("net, place", waiting(metrics.PlaceTokens, anyNet)))),
+			sum("net", most("net, place", unfinished(metrics.PlaceTokens, anyNet)))),
 	}
 }
 

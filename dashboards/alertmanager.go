@@ -55,10 +55,10 @@ func alertmanagerFile() routing {
 	noted := `alertname=~"` + alarmSilenced + "|" + alarmFollows + `"`
 	return routing{
 		Route: route{Receiver: "team", GroupBy: []string{"alertname", "net", "source"}, GroupWait: "30s", GroupInterval: "5m", RepeatInterval: "12h", Routes: []route{
-			{Matchers: []string{`severity="none"`}, Receiver: "nobody"},
+			{Matchers: []string{`severity="none"`}, Receiver: "none"},
 			{Matchers: []string{`severity="critical"`}, Receiver: "pager", GroupWait: "10s"},
 		}},
-		Receivers: []any{receiver{Name: "nobody"}, receiver{"team", []webhook{{"http://127.0.0.1:9095/team", true}}}, receiver{"pager", []webhook{{"http://127.0.0.1:9095/pager", true}}}},
+		Receivers: []any{receiver{Name: "none"}, receiver{"team", []webhook{{"http://127.0.0.1:9095/team", true}}}, receiver{"pager", []webhook{{"http://127.0.0.1:9095/pager", true}}}},
 		Inhibit: []inhibit{
 			{[]string{noted}, []string{ours, `severity!="none"`, `alarm!=""`}, subject},
 			{[]string{`alertname="` + netSilent + `"`}, []string{unalarmed}, []string{"net"}},

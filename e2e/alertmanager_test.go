@@ -294,7 +294,7 @@ func TestAmtoolAcceptsTheRoutes(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.out, "3 inhibit rules") {
 		t.Errorf("amtool check-config: %+v", r)
 	}
-	for labels, want := range map[string]string{"severity=none": "nobody", "severity=warning": "team", "severity=critical": "pager"} {
+	for labels, want := range map[string]string{"severity=none": "none", "severity=warning": "team", "severity=critical": "pager"} {
 		if r := tool(t, nil, needProxied(t, amtool), "config", "routes", "test", "--config.file="+file, labels); r.out != want+"\n" {
 			t.Errorf("an alert with %s is sent to %q, %s; want %s", labels, r.out, r.err, want)
 		}

@@ -37,7 +37,7 @@ var faults = []struct{ rule, old, new, want string }{
 }
 
 var faultsOfRows = []struct{ rule, old, new, want string }{
-	{"a time that is none", "id AS instance, came AS since", "id AS instance, 'soon' AS since", `query open: column since: "soon"; expected a time`},
+	{"an invalid time", "id AS instance, came AS since", "id AS instance, 'soon' AS since", `query open: column since: "soon"; expected a time`},
 	{"no activity", "node AS activity, id AS instance", "NULL AS activity, id AS instance", "query open: column activity is NULL; expected a value in each row"},
 	{"no reason", "CASE WHEN came > :now THEN 'unknown' ELSE 'manual' END AS reason", "NULL AS reason", "query why: column reason is NULL"},
 }

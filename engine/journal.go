@@ -46,6 +46,7 @@ type recorder struct {
 	// Of the log of a part.
 	hash     hash.Hash // nil for other logs
 	chain    [sha256.Size]byte
+	round    Mark      // see Standing
 	readings []reading // by upstream part
 	entry    []byte    // buffer of the last one written
 
@@ -249,7 +250,7 @@ func (r *recorder) readHeader(src io.Reader) (state []byte, err error) {
 // recover restores the shards from the journal.
 func (e *Engine) recover(ctx context.Context, from saved) error {
 	r := e.recorder
-	r.chain = [sha256.Size]byte{}
+	r.chain, r.round = [sha256.Size]byte{}, 0
 	if from.upTo > 0 {
 		if err := e.loadSnapshot(from.state); err != nil {
 			return fmt.Errorf("reading the journal's snapshot up to commit %d: %w", from.upTo, err)

@@ -36,6 +36,11 @@ type Part struct {
 	Group   int                                  // firings that one commit may hold; 0 for all between two readings of the clock
 }
 
+// RoundOf is the distance of the commits whose mark an engine keeps until the
+// next one. By them, two processes whose positions are never the same at one
+// time can compare what they have read.
+const RoundOf = 1024
+
 // Standing is the progress of an engine of a part in its log.
 type Standing struct {
 	Position uint64   // the last commit that it has read or written
@@ -44,6 +49,7 @@ type Standing struct {
 	Owner    string   // the last one; "" before the first
 	Released bool     // the owner has released the part
 	Heir     string   // the source that it names as the next owner; "" for any
+	Round    Mark     // of the log up to the last multiple of RoundOf commits; 0 if the engine has not read that commit
 	Cursors  []Cursor // by upstream part: the commits of its log whose tokens have arrived
 	Since    int64    // when the part began, microseconds since the Unix epoch
 }
@@ -87,7 +93,7 @@ func (e *Engine) Standing() Standing {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Standing{Position: r.last, Chain: hex.EncodeToString(r.chain[:]), Epoch: r.owns.Epoch, Owner: r.owns.Owner,
-		Released: r.owns.Release, Heir: r.owns.Heir, Cursors: r.cursors(), Since: r.head.Created}
+		Released: r.owns.Release, Heir: r.owns.Heir, Round: r.round, Cursors: r.cursors(), Since: r.head.Created}
 }
 
 // Confirm waits until what the engine had written by a standing can no longer
@@ -220,7 +226,7 @@ func (r *recorder) cursors() []Cursor {
 	return all
 }
 
-// link makes an entry the end of the chain. Only the log of a part has one.
+// link makes the entry of the last commit the end of the chain. Only the log of a part has one.
 func (r *recorder) link(entry []byte) {
 	if r.hash == nil {
 		return
@@ -231,6 +237,9 @@ func (r *recorder) link(entry []byte) {
 	}
 	r.hash.Write(entry)
 	r.hash.Sum(r.chain[:0])
+	if r.last%RoundOf == 0 {
+		r.round = markOf(r.chain)
+	}
 }
 
 // savePart returns the header before a snapshot of a part. The worker must be

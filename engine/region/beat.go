@@ -38,6 +38,8 @@ type BeatPart struct {
 	Epoch    uint64 `json:"epoch"`           // the highest that it has read
 	Position uint64 `json:"position"`        // the last commit that it has read; for an owner, the last confirmed one
 	Chain    string `json:"chain,omitempty"` // over the log up to Position
+	// Round is the mark of the log up to the last multiple of engine.RoundOf; 0 if it is unknown.
+	Round engine.Mark `json:"round,omitempty"`
 	// Cursors are, for an owner, the last commits that it has read of upstream
 	// parts, confirmed, by the part's name.
 	Cursors map[string]uint64 `json:"cursors,omitempty"`

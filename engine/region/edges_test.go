@@ -184,7 +184,7 @@ func TestABeatMayHaveAsManyPartsAsAMember(t *testing.T) {
 }
 
 func TestWhatASurveyFinds(t *testing.T) {
-	s := surveyor{parts: map[string]map[string]BeatPart{}, chains: map[string]map[uint64]map[string]string{}}
+	s := surveyor{parts: map[string]map[string]BeatPart{}, marks: map[string]map[uint64]map[string]engine.Mark{}}
 	receive := func(source string, p BeatPart) { s.receive(&Beat{Source: source, Parts: []BeatPart{p}}) }
 	for k := range uint64(60) { // most commits were published by only one of the two
 		receive("own", BeatPart{Part: "p2", Role: Owner, Epoch: 4, Position: 100 + k, Chain: fmt.Sprint(k)})

@@ -180,7 +180,7 @@ func (r *replica) status() BeatPart {
 	if s.Position == 0 {
 		s = r.engine.Standing()
 	}
-	b.Epoch, b.Position, b.Chain, b.Since = s.Epoch, s.Position, s.Chain, s.Since
+	b.Epoch, b.Position, b.Chain, b.Round, b.Since = s.Epoch, s.Position, s.Chain, s.Round, s.Since
 	if r.role == Owner && len(s.Cursors) > 0 {
 		b.Cursors, b.Marks = make(map[string]uint64, len(s.Cursors)), make(map[string]engine.Mark, len(s.Cursors))
 		for i, c := range s.Cursors {

@@ -81,21 +81,25 @@ func TestWhichFaultsEndAProcessAtOnce(t *testing.T) {
 }
 
 func TestLogsAgreeWhereTheirChainsWereTheSame(t *testing.T) {
-	beat := func(source string, role Role, position uint64, chain string) *Beat {
-		return &Beat{Source: source, Parts: []BeatPart{{Part: "p", Role: role, Epoch: 1, Position: position, Chain: chain}}}
+	beat := func(source string, role Role, position uint64, chain string, round engine.Mark) *Beat {
+		return &Beat{Source: source, Parts: []BeatPart{{Part: "p", Role: role, Epoch: 1, Position: position, Chain: chain, Round: round}}}
 	}
 	yes, no := true, false
 	for name, c := range map[string]struct {
 		beats []*Beat
 		want  *bool
 	}{
-		"the same at one commit":    {[]*Beat{beat("a", Owner, 3, "x"), beat("b", Standby, 3, "x")}, &yes},
-		"another one at one commit": {[]*Beat{beat("a", Owner, 3, "x"), beat("b", Standby, 3, "y")}, &no},
-		"never at the same commit":  {[]*Beat{beat("a", Owner, 3, "x"), beat("b", Standby, 2, "x")}, nil},
-		"there one after the other": {[]*Beat{beat("a", Owner, 3, "x"), beat("b", Standby, 2, "w"), beat("a", Owner, 4, "y"),
-			beat("b", Standby, 3, "x")}, &yes},
+		"the same at one commit":    {[]*Beat{beat("a", Owner, 3, "0a", 0), beat("b", Standby, 3, "0a", 0)}, &yes},
+		"another one at one commit": {[]*Beat{beat("a", Owner, 3, "0a", 0), beat("b", Standby, 3, "0b", 0)}, &no},
+		"never at the same commit":  {[]*Beat{beat("a", Owner, 3, "0a", 0), beat("b", Standby, 2, "0a", 0)}, nil},
+		"there one after the other": {[]*Beat{beat("a", Owner, 3, "0a", 0), beat("b", Standby, 2, "0c", 0), beat("a", Owner, 4, "0b", 0),
+			beat("b", Standby, 3, "0a", 0)}, &yes},
+		"the same at one round":     {[]*Beat{beat("a", Owner, 1500, "0a", 7), beat("b", Standby, 1499, "0b", 7)}, &yes},
+		"another one at one round":  {[]*Beat{beat("a", Owner, 1500, "0a", 7), beat("b", Standby, 1499, "0b", 8)}, &no},
+		"in different rounds":       {[]*Beat{beat("a", Owner, 1500, "0a", 7), beat("b", Standby, 900, "0b", 8)}, nil},
+		"a round that one has read": {[]*Beat{beat("a", Owner, 1500, "0a", 7), beat("b", Standby, 1499, "0b", 0)}, nil},
 	} {
-		s := surveyor{parts: map[string]map[string]BeatPart{}, chains: map[string]map[uint64]map[string]string{}}
+		s := surveyor{parts: map[string]map[string]BeatPart{}, marks: map[string]map[uint64]map[string]engine.Mark{}}
 		for _, b := range c.beats {
 			s.receive(b)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -31,8 +32,8 @@ type StandbyStatus struct {
 	Source  string `json:"source"`
 	Commits uint64 `json:"commits"` // that it has read
 	Lag     uint64 `json:"lag"`     // commits that it has not read
-	// Agrees reports whether its log is the owner's, by the chain over all
-	// entries. It is left out if the two never published the same commit.
+	// Agrees reports whether its log is the owner's, by the marks of commits
+	// that both have published. It is left out if there was none.
 	Agrees *bool `json:"agrees,omitempty"`
 }
 
@@ -45,7 +46,7 @@ func Survey(ctx context.Context, nc *nats.Conn, subjects telemetry.Subjects, net
 		return nil, fmt.Errorf("subscribing to the members of net %q: %w", net, err)
 	}
 	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
-	s := surveyor{parts: map[string]map[string]BeatPart{}, chains: map[string]map[uint64]map[string]string{}}
+	s := surveyor{parts: map[string]map[string]BeatPart{}, marks: map[string]map[uint64]map[string]engine.Mark{}}
 	for {
 		select {
 		case msg := <-messages:
@@ -60,25 +61,35 @@ func Survey(ctx context.Context, nc *nats.Conn, subjects telemetry.Subjects, net
 
 // surveyor collects beats.
 type surveyor struct {
-	parts  map[string]map[string]BeatPart          // the last status, by part and source
-	chains map[string]map[uint64]map[string]string // by part, commit and source
+	parts map[string]map[string]BeatPart               // the last status, by part and source
+	marks map[string]map[uint64]map[string]engine.Mark // of the logs, by part, commit and source
 }
 
 func (s *surveyor) receive(b *Beat) {
 	for _, p := range b.Parts {
 		if s.parts[p.Part] == nil {
-			s.parts[p.Part], s.chains[p.Part] = map[string]BeatPart{}, map[uint64]map[string]string{}
+			s.parts[p.Part], s.marks[p.Part] = map[string]BeatPart{}, map[uint64]map[string]engine.Mark{}
 		}
 		s.parts[p.Part][b.Source] = p
 		if p.Role == Away {
 			continue
 		}
-		at := s.chains[p.Part]
-		if at[p.Position] == nil {
-			at[p.Position] = map[string]string{}
+		if p.Round != 0 {
+			s.note(p.Part, b.Source, engine.Cursor{Position: p.Position - p.Position%engine.RoundOf, Mark: p.Round})
 		}
-		at[p.Position][b.Source] = p.Chain
+		if at := (&engine.Standing{Position: p.Position, Chain: p.Chain}).At(); at.Mark != 0 {
+			s.note(p.Part, b.Source, at)
+		}
 	}
+}
+
+// note records the mark that a source has published of the log of a part.
+func (s *surveyor) note(part, source string, at engine.Cursor) {
+	marks := s.marks[part]
+	if marks[at.Position] == nil {
+		marks[at.Position] = map[string]engine.Mark{}
+	}
+	marks[at.Position][source] = at.Mark
 }
 
 func (s *surveyor) statuses() []Status {
@@ -111,12 +122,12 @@ func (s *surveyor) statuses() []Status {
 	return out
 }
 
-// agree compares the chains of two members at commits that both have published.
+// agree compares the marks of two members at commits that both have published.
 func (s *surveyor) agree(part, owner, standby string) *bool {
 	var same *bool
-	for _, chains := range s.chains[part] {
-		a, b := chains[owner], chains[standby]
-		if a == "" || b == "" {
+	for _, marks := range s.marks[part] {
+		a, b := marks[owner], marks[standby]
+		if a == 0 || b == 0 {
 			continue
 		}
 		if a != b {

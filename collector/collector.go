@@ -424,7 +424,8 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 	}
 	for len(c.waiting) > 0 && len(c.fetching) < maxFetching {
 		a := c.waiting[0]
-		if c.waiting = c.waiting[1:]; !c.merger.asks(a) {
+		c.waiting = c.waiting[1:]
+		if !c.merger.asks(a) {
 			continue // the question gave way to another one
 		}
 		c.fetching[a] = true
@@ -445,50 +446,6 @@ func (c *Collector) sendNotice(a Ask) {
 	if c.notices.first("refused "+a.Notice.Reason+" "+a.Net+" "+a.Source, time.Now().UnixMicro()) != noticeSeen {
 		c.cfg.Log.Warn("source refused", "net", a.Net, "source", a.Source, "reason", a.Notice.Text)
 	}
-}
-
-// fetch requests a definition and defines the net by it.
-func (c *Collector) fetch(ctx context.Context, a Ask) {
-	size, net, err := c.definition(ctx, a)
-	now := time.Now().UnixMicro()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.fetching, a)
-	if !c.running {
-		return
-	}
-	var asks []Ask
-	defer func() { c.ask(ctx, asks) }()
-	if err != nil {
-		if telemetry.ReasonOf(err) != "" {
-			c.merger.Reject(err, size)
-		}
-		c.notice(err, a.Net, now)
-		return
-	}
-	if c.saving != nil {
-		c.saving.finish()
-	}
-	if asks, err = c.merger.Define(a.Digest, net, now); err != nil {
-		c.notice(err, a.Net, now)
-		return
-	}
-	c.cfg.Log.Info("net defined", "net", a.Net, "digest", a.Digest, "places", len(net.Places), "transitions", len(net.Transitions))
-}
-
-// definition requests a definition and reads it. The error has a telemetry.Reason
-// if an answer arrived and was wrong.
-func (c *Collector) definition(ctx context.Context, a Ask) (size int, net *petri.Net, err error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	def, err := telemetry.RequestDefinition(ctx, c.cfg.Conn, c.cfg.Subjects, a.Net, a.Digest)
-	if err != nil {
-		return 0, nil, err
-	}
-	c.reading <- struct{}{}
-	defer func() { <-c.reading }()
-	net, err = ReadDefinition(def, c.cfg.PNML)
-	return len(def.PNML), net, err
 }
 
 // notice logs an error if it is the first one of its reason and origin in

@@ -201,7 +201,8 @@ func TestAnExpressionThatCannotBeEvaluatedIsAnIncident(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				if in = look(); incidentOf(in, "w") != nil || !waitsFor(in, c.goes) {
+				in = look()
+				if incidentOf(in, "w") != nil || !waitsFor(in, c.goes) {
 					t.Errorf("it does not continue with %s: %+v", c.fixed, in.Tokens)
 				}
 			})
@@ -346,7 +347,8 @@ func TestAnActionIsNotRepeatedForAnExpression(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if in, err = e.Instance(t.Context(), "p", "s/0"); err != nil || !waitsFor(in, "after") || performed != 2 {
+		in, err = e.Instance(t.Context(), "p", "s/0")
+		if err != nil || !waitsFor(in, "after") || performed != 2 {
 			t.Errorf("after the retry: %+v, %v, %d runs", in, err, performed)
 		}
 	})

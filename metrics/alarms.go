@@ -92,6 +92,11 @@ func alarmCounterFamilies() []Family {
 	single := func(name, help string, value func(*alarm.Counters) uint64) Family {
 		return counter(name, help, func(s *scrape, c *alarm.Counters) { s.put(float64(value(c))) })
 	}
+	gauge := func(name, help string, value func(*alarm.Counters) uint64) Family {
+		f := single(name, help, value)
+		f.Type = Gauge
+		return f
+	}
 	bySink := func(name, help string, put func(*scrape, *alarm.SinkCounters), labels ...string) Family {
 		return counter(name, help, func(s *scrape, c *alarm.Counters) {
 			for i := range c.Sinks {
@@ -134,18 +139,10 @@ func alarmCounterFamilies() []Family {
 			}, "sink", "reason"),
 		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
 			func(c *alarm.Counters) uint64 { return c.Suppressed }),
-		{Name: PnagentNotificationsWaiting, Type: Gauge, scope: ofSidecar, Help: "Notifications that an alarm is over that wait, because too many were due at once.",
-			read: func(s *scrape) {
-				if s.alarmCounters != nil {
-					s.put(float64(s.alarmCounters.Waiting))
-				}
-			}},
-		{Name: PnagentAlarmsUnannounced, Type: Gauge, scope: ofSidecar, Help: "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
-			read: func(s *scrape) {
-				if s.alarmCounters != nil {
-					s.put(float64(s.alarmCounters.Unannounced))
-				}
-			}},
+		gauge(PnagentNotificationsWaiting, "Notifications that an alarm is over that wait, because too many were due at once.",
+			func(c *alarm.Counters) uint64 { return uint64(c.Waiting) }),
+		gauge(PnagentAlarmsUnannounced, "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
+			func(c *alarm.Counters) uint64 { return uint64(c.Unannounced) }),
 		counter(PnagentNotificationsSkippedTotal, "Notifications that were due and not sent by this sidecar, by reason: another one was on duty (standby, or overflow for too many changes), or the alarm was silenced, or followed from a lost source (follows).",
 			func(s *scrape, c *alarm.Counters) {
 				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))

@@ -141,7 +141,9 @@ func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
 	w.until(w.tokens(3))
 }
 
-// stuckTokens is how many tokens of an instance of stuck.bpmn wait at last.
+// stuckTokens is how many tokens of an instance of stuck.bpmn wait at last: one each at approve,
+// wait, payment, charge, call, ship, first, pack and the join, three at review, and that of the
+// called process.
 const stuckTokens = 13
 
 // Row level security of one of Camunda's tables does not end what its instances wait for.

@@ -141,9 +141,12 @@ func (f *flows) waits(gateway string, full map[string]bool, tokens [][]string) b
 func (f *flows) reachable(from []string, gateway string) (ends []string) {
 	seen := map[string]bool{}
 	for next := slices.Clone(from); len(next) > 0; next = next[1:] {
-		if flow := next[0]; seen[flow] {
+		flow := next[0]
+		if seen[flow] {
 			continue
-		} else if seen[flow] = true; f.ends[flow][1] == gateway {
+		}
+		seen[flow] = true
+		if f.ends[flow][1] == gateway {
 			ends = append(ends, flow)
 		} else {
 			next = append(next, f.from[f.ends[flow][1]]...)

@@ -60,7 +60,7 @@ const estimated = "Percentiles of classic histograms are estimates between bound
 
 func placeDwell() Panel {
 	p := Panel{Title: "Dwell", Kind: Lines, Unit: "s", Width: 12, Height: 11,
-		Description: "Dwell times of tokens that have left the place. Tokens that are still in it are not included: see the ages. " + estimated}
+		Description: "Dwell times of tokens that have left the place. Tokens that are still in it are not included, so there is no data until one has left: see the ages. " + estimated}
 	for _, q := range []struct {
 		quantile float64
 		legend   string

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/internal/porttest"
+	"github.com/pnagent/pnagent/metrics"
 )
 
 // figuresThat lists the figures of a report that say something.
@@ -31,9 +33,9 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
 	p := startPrometheus(t, d.web)
-	until(t, "an alarm and blocks of each net were scraped some time ago, and rates are known", func() error {
-		if blocked := p.query(t, "count by (net) (petrinet_transition_blocked_instances offset 3s > 0)", "net"); len(blocked) < 4 {
-			return fmt.Errorf("blocks of %v", blocked)
+	until(t, "an alarm and blocks were scraped some time ago, and rates are known", func() error {
+		if len(p.query(t, "count(petrinet_transition_blocked_instances offset 3s > 0)", "net")) == 0 {
+			return errors.New("no blocks")
 		}
 		alarms := p.query(t, "sum(petrinet_alarm_active offset 3s)", "place")
 		rates := p.query(t, "ceil(sum(rate(petrinet_transition_firings_total[30s])))", "transition")
@@ -64,8 +66,7 @@ func TestReportDrawsEveryPanelOfARealPrometheus(t *testing.T) {
 
 // reportOf draws from a Prometheus until each figure that must have data has some.
 // For a moment there may be none: a scrape has failed, as on a machine that others
-// use, nothing blocks a transition of some net, or no token has left yet the place
-// with the oldest one.
+// use.
 func reportOf(t *testing.T, p prometheus) (page string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "report.html")
@@ -82,17 +83,29 @@ func reportOf(t *testing.T, p prometheus) (page string) {
 		}
 		text, err := os.ReadFile(out)
 		page = string(text)
-		lists := 0 // that are rightly empty: the demo has no regions, and not each of its nets has an alarm
+		// The demo has no regions. Not each of its nets has an alarm or a transition that is
+		// blocked now, and no token may have left yet the place of a net's oldest token.
+		oldest := "topk by (net) (1, max by (net, place) (" + dashboards.Waiting(metrics.PlaceOldestTokenAgeSeconds, "") + "))"
+		still := p.query(t, "count("+oldest+" unless on (net, place) "+metrics.PlaceDwellSeconds+"_count)", "")[key{}]
+		free := 4 - len(p.query(t, "count by (net) (petrinet_transition_blocked_instances)", "net"))
+		alarms, blocks, dwells := 0, 0, 0
 		empty := slices.DeleteFunc(figuresThat(page, "No data"), func(figure string) bool {
-			figure = strings.TrimSpace(figure)
-			if strings.HasPrefix(figure, "Active alarms, each") {
-				lists++
-				return true
+			title, _, _ := strings.Cut(strings.TrimSpace(figure), "  ")
+			switch {
+			case strings.HasPrefix(title, "Active alarms, each"):
+				alarms++
+			case title == "What blocks transitions":
+				blocks++
+			case title == "Dwell", title == "Distribution of dwell":
+				dwells++
+			default:
+				return strings.HasPrefix(title, "Regions")
 			}
-			return strings.HasPrefix(figure, "Regions")
+			return true
 		})
-		if len(empty) > 0 || lists > 3 { // of the overview and four nets
-			err = errors.Join(err, fmt.Errorf("figures without data: %q, and %d lists of alarms; want none, and at most 3", empty, lists))
+		if len(empty) > 0 || alarms > 3 || blocks > free || dwells > 2*int(still) { // alarms of the overview and four nets
+			err = errors.Join(err, fmt.Errorf("figures without data: %q, %d lists of alarms, %d of blocks, %d of dwell times; want none, at most 3, %d for nets that nothing blocks, and two for each of %d places",
+				empty, alarms, blocks, dwells, free, still))
 		}
 		return err
 	})

@@ -110,7 +110,7 @@ bench-regions: ## measure nets in regions over JetStream, real processes, beside
 
 .PHONY: scale
 scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has it
-	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -run '^TestScale$$' -scale="--silence 20s --markdown" .
+	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' . -scale "--sources 1000,3000,5000,10000 --both 0 --silence 20s --markdown"
 
 .PHONY: generate
 generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references

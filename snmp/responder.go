@@ -32,9 +32,9 @@ const DefaultHold = 5 * time.Second
 // The fastest manager sends some thousands.
 const DefaultPacketRate = 10_000
 
-// DefaultOctetRate is how many octets a second one address is sent. The fastest
-// manager takes some millions.
-const DefaultOctetRate = 5_000_000
+// DefaultOctetRate is how many octets a second one address is sent. A walk of
+// 10,000 sources has 5 million.
+const DefaultOctetRate = 10_000_000
 
 // maxPacketRate is a rate that no host can reach.
 const maxPacketRate = 1_000_000_000

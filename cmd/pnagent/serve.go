@@ -32,7 +32,7 @@ type serveCmd struct {
 	SNMP           string     `name:"snmp" placeholder:"ADDR" help:"UDP address of the built-in SNMP responder, for hosts without an AgentX master, such as 127.0.0.1:1161."`
 	StandbyKeys    string     `name:"standby.key-file" type:"path" placeholder:"FILE" help:"File with the key that the sidecars of a pair share, a line of at least 32 bytes that only its owner and group can read. Each then ignores messages of sidecars without the key. A second line is a key that is accepted too."`
 	PacketRate     int        `name:"snmp.packet-rate" default:"10000" help:"Maximum number of packets a second from one address that the built-in SNMP responder answers."`
-	OctetRate      int        `name:"snmp.octet-rate" default:"5000000" help:"Maximum number of bytes a second that the built-in SNMP responder sends to one address."`
+	OctetRate      int        `name:"snmp.octet-rate" default:"10000000" help:"Maximum number of bytes a second that the built-in SNMP responder sends to one address."`
 	AllowFrom      []string   `name:"snmp.allow-from" placeholder:"CIDR" help:"Network that the built-in SNMP responder answers, such as 192.0.2.0/24; may be given again. Default: all."`
 	Web            string     `name:"web.listen-address" default:"127.0.0.1:9797" help:"TCP address for the live page, metrics and the API."`
 	WebSocket      bool       `name:"web.systemd-socket" help:"Serve HTTP at the socket that systemd passes, instead of --web.listen-address."`

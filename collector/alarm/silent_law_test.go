@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -170,7 +171,7 @@ func (f *fleet) shows() {
 // Tokens of silent engines stay stuck: no sidecar of a pair that takes turns shows them as
 // gone or clears an alarm about them. A sidecar that restarts has no state.
 func TestNoTakeOverLosesASilentSource(t *testing.T) {
-	for seed := range seeds(t, 5) {
+	for seed := range seeds.Of(5, 50) {
 		f := newFleet(t, seed)
 		f.diary = append(f.diary, fmt.Sprintf("seed %d", seed))
 		f.engine(time.Hour)

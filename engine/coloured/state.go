@@ -79,7 +79,8 @@ func (s *Shard) AppendState(dst []byte) []byte {
 	return binary.AppendUvarint(s.appendRuns(dst), 0)
 }
 
-// spent reports whether an instance that has moved need not be written.
+// spent reports whether an instance that has moved need not be written. One that
+// begins again after a restart repeats its random decisions.
 func (s *Shard) spent(in *instance) bool {
 	if !s.vacant(in) {
 		return false

@@ -127,6 +127,8 @@ var rooms = map[string]room{
 	"internal/npmtest":                     {imports: []string{"internal/atomicfile"}},
 	"internal/logtest":                     {},
 	"internal/porttest":                    {},
+	"internal/seeds":                       {},
+	"internal/seeds/choose":                {imports: []string{"internal/seeds"}},
 	"internal/samehost":                    {},
 	"internal/lograte":                     {},
 	"e2e/fleetsim":                         {},

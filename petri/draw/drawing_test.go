@@ -15,18 +15,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
-
-// seeds is how many random nets the tests draw.
-const seeds = 300
 
 // each runs a test on random nets, with and without positions, and on nets that
 // are hard to draw.
 func each(t *testing.T, test func(t *testing.T, n *petri.Net, d *Drawing)) {
 	t.Helper()
-	for seed := range uint64(seeds) {
+	for seed := range seeds.Of(21, 300, 40, 140) {
 		n := random(seed)
 		test(t, n, Net(n, Wide))
 		if t.Failed() {

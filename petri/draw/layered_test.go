@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
@@ -47,7 +48,7 @@ func crossingsSlowly(l *layout) (count int) {
 
 func TestColumnsAreOrderedWithNoMoreCrossingsThanAtFirst(t *testing.T) {
 	before, after := 0, 0
-	for seed := range uint64(seeds) {
+	for seed := range seeds.Of(100, 300) {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(seed, 2)))
 		for _, l := range laidOut(n, (*layout).breakCycles, (*layout).divide, (*layout).firstOrder) {
 			first := crossingsSlowly(l)
@@ -101,7 +102,7 @@ func TestLongArcsAreStraightThroughTheColumnsTheyPass(t *testing.T) {
 }
 
 func TestArcsOfALayeredDrawingPassNoNode(t *testing.T) {
-	for seed := range uint64(seeds) {
+	for seed := range seeds.Of(20, 300) {
 		n := petritest.RandomNet(rand.New(rand.NewPCG(seed, 5)))
 		d := Net(n, Wide)
 		for i := range d.Arcs {
@@ -113,7 +114,7 @@ func TestArcsOfALayeredDrawingPassNoNode(t *testing.T) {
 }
 
 func TestLanesOfTheirOwnAreInTheOrderOfTheEdges(t *testing.T) {
-	for seed := range uint64(seeds) {
+	for seed := range seeds.Of(20, 300) {
 		for _, l := range laidOut(petritest.RandomNet(rand.New(rand.NewPCG(seed, 5))), (*layout).breakCycles, (*layout).divide) {
 			last := len(l.nodes) - 1
 			for e := range l.edges {

@@ -14,12 +14,14 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 
@@ -27,13 +29,16 @@ import (
 )
 
 func main() {
-	if err := run(); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "choose:", err)
+		stop()
 		os.Exit(1)
 	}
 }
 
-func run() error {
+func run(ctx context.Context) error {
 	all := flag.Uint64("all", 100, "`number` of seeds that the test has in make long")
 	few := flag.Uint64("few", 10, "`number` of first seeds that run in any case")
 	times := flag.Int("times", 3, "how `often` each block must be reached, by different seeds")
@@ -52,13 +57,13 @@ func run() error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // of the temporary directory, whatever is left
 	binary := filepath.Join(dir, "test")
-	if out, err := exec.Command("go", "test", "-c", "-o", binary, "-covermode", "set", "-coverpkg", *of, pkg).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", binary, "-covermode", "set", "-coverpkg", *of, pkg).CombinedOutput(); err != nil {
 		return fmt.Errorf("building the test: %w\n%s", err, out)
 	}
 	reached := make([]map[string]bool, *all)
 	for seed := range *all {
 		profile := filepath.Join(dir, "profile")
-		c := exec.Command(binary, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
+		c := exec.CommandContext(ctx, binary, "-test.run", "^"+test+"$", "-test.coverprofile", profile)
 		c.Dir, c.Env = pkg, append(os.Environ(), fmt.Sprintf("%s=%d", seeds.One, seed))
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("seed %d: %w\n%s", seed, err, out)

@@ -35,7 +35,8 @@ func (c *Collector) fetch(ctx context.Context, a Ask) {
 	if c.saving != nil {
 		c.saving.finish()
 	}
-	if asks, err = c.merger.Define(a.Digest, net, now); err != nil {
+	asks, err = c.merger.Define(a.Digest, net, now)
+	if err != nil {
 		c.notice(err, a.Net, now)
 		return
 	}

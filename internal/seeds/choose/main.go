@@ -68,7 +68,8 @@ func run(ctx context.Context) error {
 		if out, err := c.CombinedOutput(); err != nil {
 			return fmt.Errorf("seed %d: %w\n%s", seed, err, out)
 		}
-		if reached[seed], err = blocks(profile); err != nil {
+		reached[seed], err = blocks(profile)
+		if err != nil {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "\r%d of %d seeds", seed+1, *all)

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
@@ -63,8 +64,8 @@ func TestAgainstPrometheus(t *testing.T) {
 		t.Skip("prometheus is not installed (Debian package prometheus)")
 	}
 	bin := filepath.Join(t.TempDir(), "pnagent")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", bin, "github.com/pnagent/pnagent/cmd/pnagent").CombinedOutput(); err != nil {
-		t.Fatalf("building pnagent: %v\n%s", err, out)
+	if err := buildtest.Build(t.Context(), "", bin, "github.com/pnagent/pnagent/cmd/pnagent"); err != nil {
+		t.Fatal(err)
 	}
 	t.Run("every expression has an answer and no warning", func(t *testing.T) { t.Parallel(); everyExpression(t, path, bin) })
 	t.Run("no panel is empty in the demo", func(t *testing.T) { t.Parallel(); noPanelIsEmpty(t, path, bin) })

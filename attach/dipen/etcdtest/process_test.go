@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/logtest"
 )
 
@@ -43,10 +44,8 @@ type program struct {
 func buildPnagent(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pnagent")
-	cmd := exec.Command("go", "build", "-o", path, "./cmd/pnagent")
-	cmd.Dir = filepath.Join("..", "..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building pnagent: %v\n%s", err, out)
+	if err := buildtest.Build(t.Context(), filepath.Join("..", "..", ".."), path, "./cmd/pnagent"); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -16,6 +16,7 @@ import (
 
 	diff "github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
@@ -95,9 +96,8 @@ func (p *Page) commands(section string) map[string]string {
 // build builds pnagent, which the commands of the document run.
 func (p *Page) build() {
 	p.t.Helper()
-	build := exec.CommandContext(p.t.Context(), "go", "build", "-o", filepath.Join(p.dir, "pnagent"), "github.com/pnagent/pnagent/cmd/pnagent")
-	if out, err := build.CombinedOutput(); err != nil {
-		p.t.Fatalf("building pnagent: %v\n%s", err, out)
+	if err := buildtest.Build(p.t.Context(), "", filepath.Join(p.dir, "pnagent"), "github.com/pnagent/pnagent/cmd/pnagent"); err != nil {
+		p.t.Fatal(err)
 	}
 }
 

@@ -3,8 +3,8 @@
 package temporaltest
 
 import (
+	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -18,6 +18,7 @@ import (
 
 	"github.com/gosnmp/gosnmp"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
@@ -25,10 +26,8 @@ import (
 // programs builds pnagent and a NATS server into the directory of TestMain.
 var programs = sync.OnceValue(func() error {
 	for name, from := range map[string]string{"pnagent": "./cmd/pnagent", "nats-server": "github.com/nats-io/nats-server/v2"} {
-		cmd := exec.Command("go", "build", "-o", filepath.Join(binaries, name), from)
-		cmd.Dir = filepath.Join("..", "..", "..")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", name, err, out)
+		if err := buildtest.Build(context.Background(), filepath.Join("..", "..", ".."), filepath.Join(binaries, name), from); err != nil {
+			return err
 		}
 	}
 	return nil

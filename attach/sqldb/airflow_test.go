@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package sqldb
 
 import (
 	"fmt"
-	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/stats"
@@ -185,51 +184,4 @@ func airflowShown(r report) map[string][]enginetest.Why {
 		"stuck queued":   {why("queued", queued, stats.ReasonEnabled)},
 		"stuck sensor":   {delayed("sensor", "sensor, waits for its next poke", r.due["sensor"])},
 	}
-}
-
-// agrees waits until the adapter shows all that the engine reports. Every task has a
-// place and a transition.
-func (w *watch) agrees(e *engine) report {
-	w.t.Helper()
-	r := e.report()
-	w.until(func() string {
-		if d := agree(slices.Clone(r.held), w.held()); d != "" {
-			return "tokens, - engine, + adapter:\n" + d
-		}
-		for net, want := range r.counts {
-			if d := cmp.Diff(known(want), w.counts(net)); d != "" {
-				return "counts of " + net + ", - engine, + adapter:\n" + d
-			}
-		}
-		return ""
-	})
-	return r
-}
-
-// known returns the counts that are not zero.
-func known(counts map[string]count) map[string]count {
-	out := maps.Clone(counts)
-	maps.DeleteFunc(out, func(_ string, c count) bool { return c == count{} })
-	return out
-}
-
-// due compares the times until which tasks are delayed with the engine's.
-func (w *watch) due(r report, tasks int) string {
-	n, found := w.net("stuck"), 0
-	for i, p := range w.last["stuck"].Rows.Places {
-		for _, s := range p.Stuck {
-			for _, x := range s.Waits {
-				node := strings.TrimSuffix(n.Places[i].ID, "/in")
-				if want := r.due[node]; x.Reason == stats.ReasonDelayed {
-					if found++; x.Until/1000-want > 1000 || want-x.Until/1000 > 1000 {
-						return fmt.Sprintf("%s is delayed until %d; expected %d", node, x.Until/1000, want)
-					}
-				}
-			}
-		}
-	}
-	if found != tasks {
-		return fmt.Sprintf("%d delayed tasks; expected %d", found, tasks)
-	}
-	return ""
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package sqldb
 
 import (
@@ -19,9 +21,6 @@ import (
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
-
-// document is the page of this adapter.
-const document = "../../docs/attach/sql.md"
 
 // kind is an engine that plays the processes of testdata, and what differs of it.
 type kind struct {
@@ -99,34 +98,6 @@ func equal(t *testing.T, k kind, start func(*testing.T) *server, pages bool) {
 	if k.mapping == "camunda7" {
 		costs(t, s, p.e, 20, 100_000, 200_000)
 	}
-}
-
-// newConfig returns the configuration of an adapter that reads a database.
-func newConfig(t *testing.T, address, mapping string) Config {
-	t.Helper()
-	m, err := Load(mapping)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := Open(address, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { d.Close() })
-	return Config{Database: d, Mapping: m}
-}
-
-// shows waits until these nets are published.
-func (w *watch) shows(nets ...string) {
-	w.t.Helper()
-	w.until(func() string {
-		for _, n := range nets {
-			if w.net(n) == nil {
-				return "no net " + n
-			}
-		}
-		return ""
-	})
 }
 
 // drawn compares where the nodes are drawn with the diagram that the author deployed.

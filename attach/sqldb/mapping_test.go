@@ -93,7 +93,7 @@ func TestEveryShippedMappingCanBeReadAndSaysWhatItIs(t *testing.T) {
 }
 
 func TestAnAddressThatIsNoneIsRefusedWithoutItsPassword(t *testing.T) {
-	for _, address := range []string{"", "secret", "oracle://u:secret@h/d", "postgres://u:secret@h:port/d", "mysql://u:secret@h", "mysql://u:sec%ret@h/d", "sqlite:"} {
+	for _, address := range []string{"", "secret", "oracle://u:secret@h/d", "postgres://u:secret@h:port/d", "mysql://u:secret@h", "mysql://u:sec%ret@h/d", "sqlite:", "mysql://u@h/d?time_zone=x'"} {
 		_, err := Open(address, 1e9)
 		if err == nil || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "sec%") {
 			t.Errorf("%s: %v", address, err)

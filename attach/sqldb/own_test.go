@@ -217,3 +217,49 @@ func TestANodeThatIsNotInTheModelHasItsReason(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func mapping(t *testing.T, text string) *Mapping {
+	t.Helper()
+	m, err := ReadMapping(strings.NewReader(text), "m.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func open(t *testing.T, address string, limit time.Duration) *Database {
+	t.Helper()
+	d, err := Open(address, limit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// TestATransactionSeesOneState changes a table while a transaction reads it.
+func TestATransactionSeesOneState(t *testing.T) {
+	db, address := ownDatabase(t)
+	seesOneState(t, db, address)
+}
+
+func seesOneState(t *testing.T, db *sql.DB, address string) {
+	t.Helper()
+	change(t, db, "CREATE TABLE counted (id INTEGER)", "INSERT INTO counted VALUES (1)")
+	err := open(t, address, time.Minute).read(t.Context(), func(tx *transaction) error {
+		for range 2 {
+			var n int
+			if err := tx.QueryRowContext(t.Context(), "SELECT COUNT(*) FROM counted").Scan(&n); err != nil {
+				return err
+			}
+			if n != 1 {
+				t.Errorf("%d rows; expected those of the first statement", n)
+			}
+			change(t, db, "INSERT INTO counted VALUES (2)")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

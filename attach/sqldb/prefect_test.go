@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package sqldb
 
 import (
@@ -175,20 +177,4 @@ func (w *watch) awaits(e *engine, want ...string) {
 		slices.Sort(got)
 		return cmp.Diff(want, got)
 	})
-}
-
-// arcs compares the arcs from task to task with those wanted. Callers hold mu.
-func (w *watch) arcs(net string, want ...string) string {
-	var got []string
-	n := w.net(net)
-	if n == nil {
-		return "no net"
-	}
-	for i := range n.Arcs {
-		if a := &n.Arcs[i]; strings.HasSuffix(a.Target, "/in") {
-			got = append(got, a.Source+" "+strings.TrimSuffix(a.Target, "/in"))
-		}
-	}
-	slices.Sort(got)
-	return cmp.Diff(want, got)
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package sqldb
 
 import (
@@ -11,25 +13,10 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
-
-// until waits until check returns "", which otherwise says what is missing.
-func until(t *testing.T, check func() string) {
-	t.Helper()
-	deadline := time.Now().Add(3 * time.Minute)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for missing := check(); missing != ""; missing = check() {
-		if time.Now().After(deadline) {
-			t.Fatal(missing)
-		}
-		<-tick.C
-	}
-}
 
 // server is a database server in a temporary directory.
 type server struct {

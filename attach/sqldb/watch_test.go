@@ -5,7 +5,6 @@ package sqldb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -17,11 +16,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/attach/internal/enginetest"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
-	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -201,120 +198,6 @@ func (w *watch) held() []held {
 	return out
 }
 
-// agree compares the tokens of both, ages to the second, and returns the difference.
-func agree(want, got []held) string {
-	if len(want) == 0 {
-		return "the engine has no token"
-	}
-	order := func(a, b held) int {
-		return strings.Compare(fmt.Sprint(a.net, " ", a.instance, " ", a.node), fmt.Sprint(b.net, " ", b.instance, " ", b.node))
-	}
-	slices.SortStableFunc(want, order)
-	slices.SortStableFunc(got, order)
-	for i := range min(len(want), len(got)) {
-		if d := want[i].since - got[i].since; order(want[i], got[i]) == 0 && d < 1000 && d > -1000 {
-			got[i].since = want[i].since
-		}
-	}
-	return cmp.Diff(want, got, cmp.AllowUnexported(held{}))
-}
-
-// report is what the engine's own API says.
-type report struct {
-	held      []held
-	due       map[string]int64 // by node, milliseconds
-	incidents []string         // nodes
-	workers   []string         // nodes with an external task, and the worker that has it
-	counts    map[string]map[string]count
-}
-
-func (e *engine) report() report {
-	e.T.Helper()
-	r := report{due: map[string]int64{}, counts: map[string]map[string]count{}}
-	number := func(s string) int64 {
-		n, err := strconv.ParseInt(s, 10, 64)
-		if err != nil {
-			e.T.Fatal(err)
-		}
-		return n
-	}
-	for _, line := range e.Do("report") {
-		switch f := strings.Fields(line); f[0] {
-		case "at":
-			r.held = append(r.held, held{f[1], f[2], f[3], number(f[4])})
-		case "job":
-			r.due[f[3]] = number(f[5])
-		case "incident":
-			r.incidents = append(r.incidents, f[3])
-		case "worker":
-			r.workers = append(r.workers, f[3]+" "+f[4])
-		case "count":
-			if r.counts[f[1]] == nil {
-				r.counts[f[1]] = map[string]count{}
-			}
-			r.counts[f[1]][f[2]] = count{uint64(number(f[3])), uint64(number(f[4])), uint64(number(f[5]))}
-		}
-	}
-	return r
-}
-
-// shown are the tokens as faces show them.
-func (r report) shown() (out []enginetest.Held) {
-	for _, h := range r.held {
-		out = append(out, enginetest.Held{Net: h.net, Instance: h.instance, Node: h.node, Since: h.since})
-	}
-	return out
-}
-
-// same waits until the adapter shows what the engine's API reports.
-func (w *watch) same(e *engine) report {
-	w.t.Helper()
-	r := e.report()
-	w.until(func() string {
-		if d := agree(slices.Clone(r.held), w.held()); d != "" {
-			return "tokens, - engine, + adapter:\n" + d
-		}
-		for net, counts := range r.counts {
-			if d := cmp.Diff(w.expected(net, counts), w.counts(net)); d != "" {
-				return "counts of " + net + ", - engine, + adapter:\n" + d
-			}
-		}
-		return ""
-	})
-	return r
-}
-
-// expected returns the counts of the engine that the adapter can have: what has no place
-// of its own has no arrivals and departures, nor has a sub-process, whose tokens are at the
-// nodes inside. An event gateway does not fire, but the event that comes first. Callers
-// hold mu.
-func (w *watch) expected(net string, counts map[string]count) map[string]count {
-	out, n := map[string]count{}, w.net(net)
-	for id, c := range counts {
-		if id == "sub" || id != "instances" && n != nil && !slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.ID == id+"/in" }) {
-			c.Started, c.Ended = 0, 0
-		}
-		if id == "first" {
-			c.Fired = 0
-		}
-		if c != (count{}) {
-			out[id] = c
-		}
-	}
-	return out
-}
-
-// waitsFor waits until an instance waits for what is wanted.
-func (w *watch) waitsFor(net, instance string, want map[string]string) {
-	w.t.Helper()
-	w.until(func() string {
-		if diff := cmp.Diff(want, w.waits(net, instance)); diff != "" {
-			return "what " + instance + " waits for, - want, + adapter:\n" + diff
-		}
-		return ""
-	})
-}
-
 // waits returns what an instance waits for, by "node transition reason"; nil if there is
 // no such instance.
 func (w *watch) waits(net, instance string) map[string]string {
@@ -338,37 +221,48 @@ func (w *watch) waits(net, instance string) map[string]string {
 	return out
 }
 
-// instance returns the instance of a net that has tokens in only one.
-func (r report) instance(net string) string {
-	for _, h := range r.held {
-		if h.net == net {
-			return h.instance
+// arcs compares the arcs from task to task with those wanted. Callers hold mu.
+func (w *watch) arcs(net string, want ...string) string {
+	var got []string
+	n := w.net(net)
+	if n == nil {
+		return "no net"
+	}
+	for i := range n.Arcs {
+		if a := &n.Arcs[i]; strings.HasSuffix(a.Target, "/in") {
+			got = append(got, a.Source+" "+strings.TrimSuffix(a.Target, "/in"))
 		}
 	}
-	return ""
+	slices.Sort(got)
+	return cmp.Diff(want, got)
 }
 
-// why is what SNMP and the page show of a token that waits for one thing: the
-// transition's name, what it waits for, and the words of the reason.
-func why(name, what string, reason stats.Reason) enginetest.Why {
-	words := map[stats.Reason][2]string{
-		stats.ReasonManual:   {"waits to be fired from outside", "waits to be fired from outside"},
-		stats.ReasonEnabled:  {"enabled, waits for its turn", "can fire and waits for its turn"},
-		stats.ReasonRunning:  {"running", "the action is running"},
-		stats.ReasonIncident: {"failed permanently, needs an operator", "failed permanently: an operator must act"},
-	}[reason]
-	if reason == stats.ReasonUnknown {
-		return enginetest.Why{SNMP: name + ": " + what, Page: what}
+// document is the page of this adapter.
+const document = "../../docs/attach/sql.md"
+
+// shows waits until these nets are published.
+func (w *watch) shows(nets ...string) {
+	w.t.Helper()
+	w.until(func() string {
+		for _, n := range nets {
+			if w.net(n) == nil {
+				return "no net " + n
+			}
+		}
+		return ""
+	})
+}
+
+// until waits until check returns "", which otherwise says what is missing.
+func until(t *testing.T, check func() string) {
+	t.Helper()
+	deadline := time.Now().Add(3 * time.Minute)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for missing := check(); missing != ""; missing = check() {
+		if time.Now().After(deadline) {
+			t.Fatal(missing)
+		}
+		<-tick.C
 	}
-	return enginetest.Why{SNMP: name + ": " + what + " (" + words[0] + ")", Page: what + " (" + words[1] + ")"}
-}
-
-// delayed is the same for a time in milliseconds.
-func delayed(name, what string, until int64) enginetest.Why {
-	return enginetest.Why{SNMP: name + ": " + what + " (delayed until " + time.UnixMilli(until).UTC().Format(time.RFC3339) + ")", Page: what + " (waits until its time has come)"}
-}
-
-// both is what is shown of a token that waits for either.
-func both(a, b enginetest.Why) []enginetest.Why {
-	return []enginetest.Why{{SNMP: a.SNMP + "; " + b.SNMP, Page: a.Page + "; " + b.Page}}
 }

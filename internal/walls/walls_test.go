@@ -147,7 +147,7 @@ type goPackage struct {
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,GoFiles,Imports", module+"...")
+	cmd := exec.Command("go", "list", "-tags", "peers", "-json=ImportPath,Dir,GoFiles,Imports", module+"...")
 	cmd.Env = append(os.Environ(), "GOWORK=off") // test modules, which a workspace may add, have no walls
 	out, err := cmd.Output()
 	if err != nil {

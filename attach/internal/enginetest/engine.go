@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginetest is for tests of adapters with real engines. An [Engine] is a
-// program that runs an engine and answers commands; a [Page] types the
-// commands of a document and compares what SNMP, Prometheus and the page show.
+//go:build peers
+
 package enginetest
 
 import (
@@ -29,7 +28,7 @@ func Program(t *testing.T, name string) string {
 	if err != nil {
 		found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/" + name) // the pattern is valid
 		if len(found) == 0 {
-			t.Skipf("%s is not installed; make deps installs it", name)
+			t.Skipf("%s is not installed; scripts/deps peers installs it", name)
 		}
 		path = found[len(found)-1]
 	}

@@ -62,7 +62,7 @@ func TestTheDocumentWordForWord(t *testing.T) {
 		command, want, _ := strings.Cut(part, "\n")
 		for _, name := range []string{"curl", "jq"} {
 			if _, err := exec.LookPath(name); err != nil {
-				t.Skipf("%s is not installed; make deps installs it", name)
+				t.Skipf("%s is not installed; scripts/deps peers installs it", name)
 			}
 		}
 		until(t, command, func() string {

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarms
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// cautious clears an alarm when it has been over for three seconds.
+var cautious = strings.Replace(kit.Impatient, "clear_after: 0s", "clear_after: 3s", 1)
+
+// Two engines run under one name, and the second one leaves. It was an all-clear:
+// the first one was refused from then on.
+func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
+	t.Parallel()
+	natsURL := kit.StartNATS(t)
+	net, bindings := kit.Write(t, "claims.pnml", kit.StuckNet), kit.Write(t, "bindings.yaml", kit.StuckBindings)
+	side := kit.Serve(t, natsURL, "--alarms", kit.Write(t, "alarms.yaml", cautious))
+	first := kit.RunEngine(t, natsURL, "berlin", "--bindings", bindings, net)
+	kit.Until(t, "tokens are stuck", func() error {
+		if active := side.Alarms(t); len(active) != 1 || active[0].Alarm != "tokenStuck" {
+			return fmt.Errorf("%+v", active)
+		}
+		return nil
+	})
+	side.WaitsFor(t, 40)
+	// The second one has one token, and that moves.
+	second := kit.RunEngine(t, natsURL, "berlin", "--bindings", bindings, kit.Write(t, "claims.pnml", strings.Replace(kit.StuckNet, ">40<", ">1<", 1)))
+	kit.Until(t, "there is an alarm about two processes", func() error {
+		active := side.Alarms(t)
+		if !slices.ContainsFunc(active, func(a kit.ActiveAlarm) bool { return a.Alarm == "sourceConflict" && a.Source == "berlin" }) {
+			return fmt.Errorf("%+v", active)
+		}
+		if v := side.View(t); v.Source("claims", "berlin") != "refused" {
+			return fmt.Errorf("the source is %s", v.Source("claims", "berlin"))
+		}
+		return nil
+	})
+	first.Says(t, "collector rejects snapshots.*two processes publish as this source")
+	second.Says(t, "another process publishes as this source")
+	second.Stop(t, syscall.SIGTERM)
+	side.WaitsFor(t, 40)
+	kit.Until(t, "the first one is up", func() error {
+		if v := side.View(t); v.Source("claims", "berlin") != "up" {
+			return fmt.Errorf("the source is %s", v.Source("claims", "berlin"))
+		}
+		return nil
+	})
+	if n := side.Cleared(t); n != 0 {
+		t.Errorf("%v alarms about stuck tokens were cleared", n)
+	}
+}
+
+// One message of another process, and a bye that is not the engine's own, silence
+// nothing: what the engine does is shown after each of them.
+func TestForgedMessagesSilenceNoEngine(t *testing.T) {
+	t.Parallel()
+	natsURL := kit.StartNATS(t)
+	side := kit.Serve(t, natsURL, "--alarms", kit.Write(t, "alarms.yaml", cautious))
+	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
+	kit.Until(t, "tokens are stuck", func() error {
+		if active := side.Alarms(t); len(active) != 1 {
+			return fmt.Errorf("%+v", active)
+		}
+		return nil
+	})
+	nc := kit.Connect(t, natsURL)
+	for i, m := range []map[string]any{
+		{"epoch": time.Now().UnixMicro()},
+		{"epoch": time.Now().UnixMicro(), "bye": true},
+		{"epoch": time.Now().UnixMicro(), "digest": telemetry.Digest(nil)}, // of an unknown definition
+		{"epoch": time.Now().Add(time.Hour).UnixMicro()},
+		{"epoch": int64(telemetry.MaxTime), "bye": true},
+	} {
+		if m["digest"] == nil {
+			m["digest"] = side.Digest(t)
+		}
+		m["source"], m["net"], m["seq"], m["interval"], m["full"] = "berlin", "claims", 1, 3_600_000_000, true
+		m["sent_at"] = time.Now().UnixMicro()
+		payload, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subject := telemetry.Subjects{}.Snapshot("claims", "berlin")
+		if m["bye"] == true {
+			subject = telemetry.Subjects{}.Bye("claims", "berlin")
+		}
+		msg := &nats.Msg{Subject: subject, Data: payload, Header: nats.Header{telemetry.ContentTypeHeader: {telemetry.ContentTypeJSON}}}
+		if err := nc.PublishMsg(msg); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		side.WaitsFor(t, uint64(40+i))
+		kit.Request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
+		side.WaitsFor(t, uint64(40+i+1)) // what the engine does is shown
+	}
+	kit.Until(t, "the engine is up", func() error {
+		if v := side.View(t); v.Source("claims", "berlin") != "up" {
+			return fmt.Errorf("the source is %s", v.Source("claims", "berlin"))
+		}
+		return nil
+	})
+	if n := side.Cleared(t); n != 0 {
+		t.Errorf("%v alarms about stuck tokens were cleared", n)
+	}
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kit
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/mib/smi"
+	"github.com/pnagent/pnagent/snmp/snmptest"
+)
+
+// Key names a place or a transition: net and id.
+type Key struct{ Net, ID string }
+
+// Numbers are what every face shows of every net.
+type Numbers struct {
+	Tokens  map[Key]uint64 // by place
+	Firings map[Key]uint64 // by transition
+}
+
+// NewNumbers returns numbers of no net.
+func NewNumbers() Numbers { return Numbers{map[Key]uint64{}, map[Key]uint64{}} }
+
+// Of keeps one net.
+func (n Numbers) Of(net string) Numbers {
+	one := NewNumbers()
+	for k, v := range n.Tokens {
+		if k.Net == net {
+			one.Tokens[k] = v
+		}
+	}
+	for k, v := range n.Firings {
+		if k.Net == net {
+			one.Firings[k] = v
+		}
+	}
+	return one
+}
+
+// Add adds what an engine reports. It leaves out what is 0, so it wants the
+// names from numbers that have them.
+func (n Numbers) Add(r Report) {
+	for net, did := range r.Nets {
+		for id, v := range did.Tokens {
+			n.Tokens[Key{net, id}] += v
+		}
+		for id, v := range did.Transitions {
+			n.Firings[Key{net, id}] += v
+		}
+	}
+}
+
+// Zero has the names of n and counts nothing.
+func (n Numbers) Zero() Numbers {
+	z := NewNumbers()
+	for k := range n.Tokens {
+		z.Tokens[k] = 0
+	}
+	for k := range n.Firings {
+		z.Firings[k] = 0
+	}
+	return z
+}
+
+// Numbers are those of the view.
+func (v View) Numbers() Numbers {
+	n := NewNumbers()
+	for _, net := range v.Nets {
+		for _, p := range net.Places {
+			if p.Tokens != nil {
+				n.Tokens[Key{net.ID, p.ID}] = *p.Tokens
+			}
+		}
+		for _, tr := range net.Transitions {
+			if tr.Firings != nil {
+				n.Firings[Key{net.ID, tr.ID}] = *tr.Firings
+			}
+		}
+	}
+	return n
+}
+
+// Numbers are those of the scrape.
+func (s Scrape) Numbers() Numbers {
+	n := NewNumbers()
+	for _, one := range s.All("petrinet_place_tokens") {
+		n.Tokens[Key{one.Labels["net"], one.Labels["place"]}] = uint64(one.Value)
+	}
+	for _, one := range s.All("petrinet_transition_firings_total") {
+		n.Firings[Key{one.Labels["net"], one.Labels["transition"]}] = uint64(one.Value)
+	}
+	return n
+}
+
+// What a network management station knows of PETRINET-MIB from the module:
+// root.1.1 are its objects, of which 1 are the agent's scalars.
+const (
+	OIDRoot         = "1.3.6.1.4.1.8072.9999.9999"
+	agentViewTime   = 5
+	agentViewAge    = 6
+	agentViews      = 7
+	netTable        = 2
+	PlaceTable      = 3
+	TransitionTable = 5
+	SourceTable     = 8
+	ColumnID        = 2 // of all four: the id, as in the net's definition, or the source's name
+	PlaceTokens     = 4
+	PlaceOldestAge  = 6
+	oldestSince     = 7
+	firingsColumn   = 4
+)
+
+// Walked is a walk of everything, to be asked for scalars and cells.
+type Walked map[string]smi.Value
+
+// Walk asks for everything with snmpbulkwalk.
+func Walk(t *testing.T, agent snmptest.Client) Walked {
+	t.Helper()
+	return walkBelow(t, agent, OIDRoot)
+}
+
+// WalkColumn reads one column, which takes a small part of the time of a walk.
+func WalkColumn(t *testing.T, agent snmptest.Client, table, column int) map[string]smi.Value {
+	t.Helper()
+	return walkBelow(t, agent, fmt.Sprintf("%s.1.1.%d.1.%d", OIDRoot, table, column)).Column(table, column)
+}
+
+func walkBelow(t *testing.T, agent snmptest.Client, name string) Walked {
+	t.Helper()
+	oid, err := smi.ParseOID(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := Walked{}
+	for _, v := range agent.BulkWalk(t, 50, oid) {
+		w[v.Name.String()] = v.Value
+	}
+	return w
+}
+
+// scalar is the value of one of the agent's scalars.
+func (w Walked) scalar(number int) smi.Value {
+	return w[fmt.Sprintf("%s.1.1.1.%d.0", OIDRoot, number)]
+}
+
+// Column lists the cells of a column by index.
+func (w Walked) Column(table, column int) map[string]smi.Value {
+	prefix := OIDRoot + ".1.1." + strconv.Itoa(table) + ".1." + strconv.Itoa(column) + "."
+	cells := map[string]smi.Value{}
+	for name, v := range w {
+		if index, ok := strings.CutPrefix(name, prefix); ok {
+			cells[index] = v
+		}
+	}
+	return cells
+}
+
+// Rows lists the numbers of a column by net and id.
+func (w Walked) Rows(table, number int) map[Key]smi.Value {
+	nets, ids := w.Column(netTable, ColumnID), w.Column(table, ColumnID)
+	rows := map[Key]smi.Value{}
+	for index, v := range w.Column(table, number) {
+		net, _, _ := strings.Cut(index, ".")
+		rows[Key{nets[net].Str, ids[index].Str}] = v
+	}
+	return rows
+}
+
+// Numbers are those of placeTable and transitionTable.
+func (w Walked) Numbers() Numbers {
+	n := NewNumbers()
+	for k, v := range w.Rows(PlaceTable, PlaceTokens) {
+		n.Tokens[k] = v.Num
+	}
+	for k, v := range w.Rows(TransitionTable, firingsColumn) {
+		n.Firings[k] = v.Num
+	}
+	return n
+}
+
+// Prometheus is a Prometheus server that scrapes one sidecar.
+type Prometheus struct{ Web }
+
+// StartPrometheus runs a Prometheus that scrapes w every second.
+func StartPrometheus(t *testing.T, w Web) Prometheus {
+	t.Helper()
+	path := Need(t, "prometheus", "prometheus")
+	config := Write(t, "prometheus.yml", "global: {scrape_interval: 1s}\nscrape_configs:\n"+
+		"  - job_name: pnagent\n    static_configs: [{targets: ['"+strings.TrimPrefix(w.URL, "http://")+"']}]\n")
+	p := Start(t, path, "--config.file="+config, "--storage.tsdb.path="+t.TempDir(), "--web.listen-address=127.0.0.1:0")
+	at := p.Says(t, `msg="Listening on" address=(\S+)`)
+	return Prometheus{Web{"http://" + at[1]}}
+}
+
+// numbers are those of the last scrape, as a query returns them.
+func (p Prometheus) numbers(t *testing.T) Numbers {
+	t.Helper()
+	n := NewNumbers()
+	for labels, v := range p.Query(t, "petrinet_place_tokens", "place") {
+		n.Tokens[labels] = v
+	}
+	for labels, v := range p.Query(t, "petrinet_transition_firings_total", "transition") {
+		n.Firings[labels] = v
+	}
+	return n
+}
+
+// Query returns the values of a PromQL expression by net and the label id.
+func (p Prometheus) Query(t *testing.T, promQL, id string) map[Key]uint64 {
+	t.Helper()
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Metric map[string]string
+				Value  [2]any
+			}
+		}
+	}
+	status, body, err := p.Get("/api/v1/query?query=" + url.QueryEscape(promQL))
+	if err != nil || status/100 != 2 && status != 503 { // 503: not ready yet
+		t.Fatalf("Prometheus: got %d, %v: %s; want success", status, err, body)
+	}
+	_ = json.Unmarshal(body, &answer) // what is no answer has no result
+	found := map[Key]uint64{}
+	for _, r := range answer.Data.Result {
+		text, _ := r.Value[1].(string)
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatalf("prometheus: %s", body)
+		}
+		found[Key{r.Metric["net"], r.Metric[id]}] = uint64(v)
+	}
+	return found
+}

@@ -4,7 +4,6 @@ package commands
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,12 +13,13 @@ import (
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// beside starts or builds what a page has beside pnagent and NATS: servers at
+// starter starts or builds what a page has beside pnagent and NATS: servers at
 // ports that the page names, and programs in bin. The result is environment for
 // the shell.
-var beside = map[string]func(t *testing.T, ports ports, bin string) (env []string){
-	"docs/attach/dipen.md":  etcdFor,
-	"docs/attach/scrape.md": rabbitFor,
+type starter func(t *testing.T, ports ports, bin string) (env []string)
+
+// beside has what pages have beside pnagent and NATS.
+var beside = map[string]starter{
 	"docs/operators.md":     servedFor,
 	"docs/sidecar-pairs.md": snmpdFor,
 	"docs/snmpv3.md":        userFor,
@@ -29,39 +29,6 @@ var beside = map[string]func(t *testing.T, ports ports, bin string) (env []strin
 	"docs/runbooks/tokenStuck.md":        stuckFor,
 	"docs/runbooks/transitionFailing.md": stuckFor,
 	"docs/runbooks/transitionStarved.md": stuckFor,
-}
-
-// etcdFor builds etcd, of the module that tests package dipen with it. It listens at
-// free ports.
-func etcdFor(t *testing.T, ports ports, bin string) []string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "etcd"), "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join("..", "..", "attach", "dipen", "etcdtest")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building etcd: %v\n%s", err, out)
-	}
-	const client, peer = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
-	var env []string
-	for _, v := range []string{"ETCD_LISTEN_CLIENT_URLS=" + client, "ETCD_ADVERTISE_CLIENT_URLS=" + client, "ETCD_LISTEN_PEER_URLS=" + peer,
-		"ETCD_INITIAL_ADVERTISE_PEER_URLS=" + peer, "ETCD_INITIAL_CLUSTER=default=" + peer} {
-		env = append(env, ports.there.Replace(v))
-	}
-	return env
-}
-
-// rabbitFor starts RabbitMQ with the messages that the page shows: of 50, a consumer
-// took 9 and acknowledged 2.
-func rabbitFor(t *testing.T, ports ports, _ string) []string {
-	t.Helper()
-	broker := kit.StartRabbit(t, ports.there.Replace("15692"))
-	broker.Connect(t).Publish(t, "orders", 50)
-	consumer := broker.Connect(t)
-	consumer.WriteFrame(t, "SUBSCRIBE", "id:1", "destination:/amq/queue/orders", "ack:client-individual", "prefetch-count:7")
-	for range 2 {
-		message := regexp.MustCompile(`(?m)^ack:(.*)$`).FindStringSubmatch(consumer.ReadFrame(t, "MESSAGE"))
-		consumer.WriteFrame(t, "ACK", "id:"+message[1])
-	}
-	return nil
 }
 
 // snmpdFor starts a snmpd. $HOST is its address for managers, and $AGENTX for sidecars.

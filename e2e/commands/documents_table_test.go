@@ -75,7 +75,7 @@ var notTyped = []exemption{
 	{page: "docs/sidecar-pairs.md", command: "systemctl", why: asRoot},
 	{page: "docs/sidecar-pairs.md", command: "snmpget", why: aHost, with: []string{"…", "-v2c -c public -M mibs:mibs/smi -m ALL", "HOST", "$HOST"}},
 	{page: "docs/sidecar-pairs.md", command: "PNAGENT_TEST_TAKEOVERS", why: minutes, instead: "" +
-		"grep -q 'func TestAtEveryTakeOver' $ROOT/e2e/*_test.go && grep -q '\"PNAGENT_TEST_TAKEOVERS\"' $ROOT/e2e/*_test.go"},
+		"grep -q 'func TestAtEveryTakeOver' $ROOT/e2e/sidecar/*_test.go && grep -q '\"PNAGENT_TEST_TAKEOVERS\"' $ROOT/e2e/sidecar/*_test.go"},
 	{page: "docs/snmpv3.md", command: "pnagent serve --snmp 0.0.0.0", why: aHost, with: []string{
 		"pnagent serve", "grep -om1 'noc SHA-256 .*' docs/snmpv3.md >users; chmod 600 users; nats-server & pnagent serve --nats nats://127.0.0.1:4222 --mib-dir mibs",
 		"0.0.0.0", "127.0.0.1", "192.0.2.0/24", "127.0.0.0/8 &"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -57,7 +58,7 @@ func ordersInC(t *testing.T, natsURL, pnml, source string, seconds int) *kit.Pro
 
 func ordersInGo(t *testing.T, natsURL, pnml, source string, seconds int) *kit.Process {
 	program := filepath.Join(t.TempDir(), "orders")
-	if err := kit.Build(program, "github.com/pnagent/pnagent/examples/attach/go"); err != nil {
+	if err := buildtest.Build(t.Context(), ".", program, "github.com/pnagent/pnagent/examples/attach/go"); err != nil {
 		t.Fatal(err)
 	}
 	return kit.Start(t, program, natsURL, pnml, source, fmt.Sprint(seconds))

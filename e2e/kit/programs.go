@@ -3,7 +3,8 @@
 package kit
 
 import (
-	"crypto/sha256"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,9 +13,9 @@ import (
 	"runtime"
 	"strconv"
 	"sync"
-	"syscall"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"go.uber.org/goleak"
 )
 
@@ -24,9 +25,7 @@ import (
 // the same.
 type binaries struct{ Pnagent, calm, NATS string }
 
-// Built has the programs built once. They stay in the user's cache directory, where the
-// tests of the next package, and the next run, find them: the go command links only what
-// is not up to date.
+// Built has the programs built, once a process.
 var Built = sync.OnceValue(func() binaries {
 	b, err := buildPrograms()
 	if err != nil {
@@ -35,54 +34,35 @@ var Built = sync.OnceValue(func() binaries {
 	return b
 })
 
-func buildPrograms() (binaries, error) {
-	tree, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return binaries{}, fmt.Errorf("go list: %w", err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return binaries{}, err
-	}
-	dir := filepath.Join(cache, "pnagent", fmt.Sprintf("programs-%x", sha256.Sum256(tree))[:26])
-	const command = "github.com/pnagent/pnagent/cmd/pnagent"
-	b := binaries{filepath.Join(dir, "pnagent"), filepath.Join(dir, "pnagent"), filepath.Join(dir, "nats-server")}
-	if UnderRace {
-		b.Pnagent = filepath.Join(dir, "race", "pnagent")
-		if err := Build(b.Pnagent, command, "-race"); err != nil {
-			return binaries{}, err
-		}
-	}
-	if err := Build(b.calm, command); err != nil {
-		return binaries{}, err
-	}
-	return b, Build(b.NATS, "github.com/nats-io/nats-server/v2")
+// builtIn is where the programs of this process are. Main removes it.
+func builtIn() string {
+	return filepath.Join(os.TempDir(), fmt.Sprintf("pnagent-e2e-%d", os.Getpid()))
 }
 
-// Build has the go command build a package at path, where it is not up to date. Tests of
-// several packages take turns.
-func Build(path, pkg string, flags ...string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+func buildPrograms() (binaries, error) {
+	dir := builtIn()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return binaries{}, err
 	}
-	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
+	const command = "github.com/pnagent/pnagent/cmd/pnagent"
+	b := binaries{Pnagent: filepath.Join(dir, "pnagent"), calm: filepath.Join(dir, "calm"), NATS: filepath.Join(dir, "nats-server")}
+	if UnderRace {
+		if err := buildtest.Build(context.Background(), ".", b.Pnagent, command, "-race"); err != nil {
+			return binaries{}, err
+		}
+	} else {
+		b.calm = b.Pnagent
 	}
-	defer lock.Close() // and with it the lock ends
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return fmt.Errorf("locking %s: %w", lock.Name(), err)
+	if err := buildtest.Build(context.Background(), ".", b.calm, command); err != nil {
+		return binaries{}, err
 	}
-	args := append([]string{"build", "-o", path}, flags...)
-	if out, err := exec.Command("go", append(args, pkg)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("building %s: %w\n%s", pkg, err, out)
-	}
-	return nil
+	return b, buildtest.Build(context.Background(), ".", b.NATS, "github.com/nats-io/nats-server/v2")
 }
 
 // Main runs the tests of a package, as its TestMain.
 func Main(m *testing.M) {
 	code, err := runAll(m)
+	err = errors.Join(err, os.RemoveAll(builtIn()))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1

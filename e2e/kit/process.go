@@ -25,25 +25,32 @@ const (
 	// Patience is how long a condition may take to become true. It is far
 	// beyond what it takes, and is waited for only where a test fails.
 	Patience = 3 * time.Minute
-	// PollEvery is how often a condition is looked at.
+	// PollEvery is how often a condition is looked at when it may be true soon.
 	PollEvery = 20 * time.Millisecond
+	// pollAtLeast is how often it is looked at later: looking may cost a server more than
+	// what is tested.
+	pollAtLeast = 200 * time.Millisecond
 )
 
 // Until waits until check returns nil, and fails the test with its last error
-// where patience ends.
+// where patience ends. It returns at most a tenth later than that, or PollEvery.
 func Until(t *testing.T, what string, check func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
+	begun := time.Now()
 	for {
 		err := check()
+		if took := time.Since(begun); err == nil && took > time.Second {
+			t.Logf("%v until %s", took.Round(100*time.Millisecond), what)
+		}
 		if err == nil {
 			return
 		}
 		select {
 		case <-ctx.Done():
 			t.Fatalf("waiting until %s: %v", what, err)
-		case <-time.After(PollEvery):
+		case <-time.After(min(max(PollEvery, time.Since(begun)/10), pollAtLeast)):
 		}
 	}
 }

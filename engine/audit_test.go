@@ -24,7 +24,9 @@ import (
 )
 
 // Each request is kept before its answer, and published, with what it was about.
-func TestRequestsAreAudited(t *testing.T) {
+func TestRequestsAreAudited(t *testing.T) { natstest.Bubble(t, requestsAreAudited) }
+
+func requestsAreAudited(t *testing.T) {
 	nc := natstest.Client(t)
 	published, err := nc.SubscribeSync(telemetry.Subjects{}.Audits())
 	if err != nil {
@@ -101,7 +103,9 @@ func TestRequestsAreAudited(t *testing.T) {
 
 // Messages and signals are kept, those of an engine under its name. Only those that are
 // about a net are published.
-func TestEventsAreAudited(t *testing.T) {
+func TestEventsAreAudited(t *testing.T) { natstest.Bubble(t, eventsAreAudited) }
+
+func eventsAreAudited(t *testing.T) {
 	nc := natstest.Client(t)
 	var mu sync.Mutex
 	var kept []telemetry.Action
@@ -149,6 +153,10 @@ func TestEventsAreAudited(t *testing.T) {
 // A client that sends requests without end that are refused does not fill the audit log: it
 // has a hundred of them at once, and then one a second. What is done is kept in any case.
 func TestRefusedRequestsAreAuditedAtABoundedRate(t *testing.T) {
+	natstest.Bubble(t, refusedRequestsAreAuditedAtABoundedRate)
+}
+
+func refusedRequestsAreAuditedAtABoundedRate(t *testing.T) {
 	nc := natstest.Client(t)
 	var mu sync.Mutex
 	var done, refused int

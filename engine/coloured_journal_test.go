@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
@@ -127,8 +128,8 @@ func oneLife(t *testing.T, e *Engine, r *rand.Rand, injected *int, long bool) (l
 // its data, age and identity, whatever the number of workers, the dispatcher
 // and the running actions; and no number is counted twice or left out.
 func TestColouredEngineContinuesWhereItsJournalEnds(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
-	for range 6 {
+	for seed := range seeds.Of(1, 6, 1, 3) {
+		r := rand.New(rand.NewPCG(6, seed))
 		dir := t.TempDir()
 		var left map[int][]coloured.Placed
 		injected := 0
@@ -140,7 +141,7 @@ func TestColouredEngineContinuesWhereItsJournalEnds(t *testing.T) {
 				cfg.Clock = func() int64 { return time.Now().UnixMicro() + int64(life)*2*3600e6 }
 				e := newEngine(t, cfg)
 				if d := cmp.Diff(left, tokensOfStill(e)); life > 0 && d != "" {
-					t.Fatalf("life %d (-before +after):\n%s", life, d)
+					t.Fatalf("seed %d, life %d (-before +after):\n%s", seed, life, d)
 				}
 				left = oneLife(t, e, r, &injected, life == 5)
 			})

@@ -25,6 +25,10 @@ import (
 // An instance is asked for by its name, plain or with data, wherever in the
 // engine it is played.
 func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
+	natstest.Bubble(t, anInstanceListsItsTokensAndWhatTheyWaitFor)
+}
+
+func anInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
 	nc := natstest.Client(t)
 	manual := func(n *petri.Net) NetConfig {
 		return NetConfig{Tables: petritest.Compile(t, n), Transitions: fire(plain.Mode{Kind: plain.Manual}, plain.Mode{Kind: plain.Manual})}
@@ -89,7 +93,9 @@ func TestAnInstanceListsItsTokensAndWhatTheyWaitFor(t *testing.T) {
 
 // All tokens of a place are found, not only those that a row names, with the fields of
 // their data that are shown.
-func TestTokensAreFoundByNameAndData(t *testing.T) {
+func TestTokensAreFoundByNameAndData(t *testing.T) { natstest.Bubble(t, tokensAreFoundByNameAndData) }
+
+func tokensAreFoundByNameAndData(t *testing.T) {
 	nc := natstest.Client(t)
 	n := working(t, "n", 0, manual)
 	n.Transitions[0].Guard = always

@@ -16,6 +16,7 @@ import (
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 	"github.com/pnagent/pnagent/stats"
@@ -51,8 +52,8 @@ func tokensOf(t *testing.T, e *Engine, now int64) []stats.Place {
 // An engine continues where the one before it ended, ages included, whatever
 // the number of workers, and whether it ended cleanly or was killed.
 func TestEngineContinuesWhereItsJournalEnds(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 4))
-	for range 12 {
+	for seed := range seeds.Of(1, 12, 5, 6, 4, 8, 3) {
+		r := rand.New(rand.NewPCG(4, seed))
 		n := petritest.RandomNet(r)
 		net := NetConfig{Tables: petritest.Compile(t, n)}
 		dir, clean := t.TempDir(), r.IntN(2) == 0
@@ -67,7 +68,7 @@ func TestEngineContinuesWhereItsJournalEnds(t *testing.T) {
 			} else {
 				ended := ended(t, e)
 				if d := cmp.Diff(want, tokensOf(t, ended, now+1e9)); d != "" {
-					t.Fatalf("life %d (-before +after):\n%s", life, d)
+					t.Fatalf("seed %d, life %d (-before +after):\n%s", seed, life, d)
 				}
 				e = ended
 			}

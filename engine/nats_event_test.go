@@ -40,7 +40,9 @@ func onNATS(t *testing.T, nc *nats.Conn, source string, instances int, nets ...*
 	return e, stop
 }
 
-func TestServeTakesMessagesAndSignals(t *testing.T) {
+func TestServeTakesMessagesAndSignals(t *testing.T) { natstest.Bubble(t, serveTakesMessagesAndSignals) }
+
+func serveTakesMessagesAndSignals(t *testing.T) {
 	nc := natstest.Client(t)
 	e, stop := onNATS(t, nc, "s 1", 2, eventNet("orders", "begun: > y catches message new", "paid: w > x catches message paid id", "stop: x > z catches signal stop"))
 	for _, c := range []struct{ subject, body, want string }{

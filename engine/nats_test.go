@@ -31,6 +31,10 @@ func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
 // An engine on NATS: what goes in by request comes out in snapshots, and the
 // last snapshot has all of it.
 func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
+	natstest.Bubble(t, serveTakesRequestsAndPublishesWhatTheyDid)
+}
+
+func serveTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	nc := natstest.Client(t)
 	subjects := telemetry.Subjects{}
 	byes, err := nc.SubscribeSync(subjects.Byes())
@@ -88,7 +92,9 @@ func TestServeTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 }
 
 // What a request says about tokens is what guards see.
-func TestRequestsCarryData(t *testing.T) {
+func TestRequestsCarryData(t *testing.T) { natstest.Bubble(t, requestsCarryData) }
+
+func requestsCarryData(t *testing.T) {
 	nc := natstest.Client(t)
 	bindings, err := ReadBindings(strings.NewReader(`nets: {line: {transitions: {t0: {guard: "amount > 5"}, t1: {manual: true, guard: "!paid"}}}}`), "b.yaml")
 	if err != nil {

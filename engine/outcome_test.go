@@ -19,6 +19,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/plain"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
@@ -123,12 +124,14 @@ func outcomeConfig(t *testing.T, log journal.Log, workers int) Config {
 // not, and the next engine knows of the others by their keys.
 func TestWhatIsSaidOfARequestIsTrueAfterTheRestart(t *testing.T) {
 	var unknown atomic.Int32
-	for seed := range uint64(120) {
+	n := 0
+	for seed := range seeds.Of(5, 120, 69, 57, 41, 25, 81) {
+		n++
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		how := faults[seed%4]
 		t.Run(fmt.Sprintf("%d, %s", seed, how), func(t *testing.T) { unknown.Add(int32(askedUntilItFails(t, rnd, how))) })
 	}
-	if unknown.Load() == 0 {
+	if n > 1 && unknown.Load() == 0 {
 		t.Error("no outcome was unknown")
 	}
 }

@@ -87,7 +87,9 @@ func TestCallsDoNotKeepAWorkerFromFiring(t *testing.T) {
 
 // While one kind of request is flooded, requests of other kinds are answered, and
 // what finds no room is refused with a reason and counted.
-func TestAFloodOfRequestsIsRefused(t *testing.T) {
+func TestAFloodOfRequestsIsRefused(t *testing.T) { natstest.Bubble(t, aFloodOfRequestsIsRefused) }
+
+func aFloodOfRequestsIsRefused(t *testing.T) {
 	nc := natstest.Client(t)
 	e := newEngine(t, Config{Source: "s", Nets: []NetConfig{manualLine(t, false)}, Instances: 1, Workers: 1})
 	end, err := Serve(e, nc, telemetry.Subjects{}, time.Hour, slog.New(slog.DiscardHandler))
@@ -158,6 +160,10 @@ func TestRequestsAreBoundedInBytes(t *testing.T) {
 
 // Refused requests are counted with their net, and published with its snapshots.
 func TestRefusedRequestsArePublishedWithTheirNet(t *testing.T) {
+	natstest.Bubble(t, refusedRequestsArePublishedWithTheirNet)
+}
+
+func refusedRequestsArePublishedWithTheirNet(t *testing.T) {
 	nc := natstest.Client(t)
 	first, second := manualLine(t, false), manualLine(t, false)
 	renamed := *second.Tables.Net

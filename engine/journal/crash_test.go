@@ -13,6 +13,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 // errPower reports that the power was lost: from then on every operation fails.
@@ -219,12 +221,8 @@ func outOfPower(n int) func(string) error {
 // The power is lost before each operation in turn that changes the disk, while
 // the journal is used and while it is opened afterwards.
 func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
-	seeds := uint64(12)
-	if testing.Short() {
-		seeds = 2
-	}
 	lost := 0
-	for s := range seeds {
+	for s := range seeds.Of(1, 12, 1, 2) {
 		for n, done := 0, false; !done; n++ {
 			for v := range uint64(3) {
 				m := &model{}
@@ -246,11 +244,7 @@ func TestAPowerLossAtEveryOperationLosesNothingDurable(t *testing.T) {
 // A killed process loses nothing that Append accepted. A power loss in a later
 // process loses nothing that was durable.
 func TestManyRunsWithKillsAndPowerLosses(t *testing.T) {
-	lives := 4000
-	if testing.Short() {
-		lives = 400
-	}
-	for s := range uint64(lives / 8) {
+	for s := range seeds.Of(20, 500, 72, 164, 125, 166, 20, 22, 32, 35, 51, 135, 184, 201, 227) {
 		rng := rand.New(rand.NewPCG(s, 7))
 		m := &model{}
 		dir := newMemDir()
@@ -270,12 +264,9 @@ func TestManyRunsWithKillsAndPowerLosses(t *testing.T) {
 // that it could not write. The journal must stop; the process that opens it
 // next must not treat as durable what is only in memory.
 func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testing.T) {
-	seeds := uint64(1500)
-	if testing.Short() {
-		seeds = 100
-	}
-	stopped := map[string]int{}
-	for s := range seeds {
+	n, stopped := 0, map[string]int{}
+	for s := range seeds.Of(40, 1500, 47) {
+		n++
 		rng := rand.New(rand.NewPCG(s, 3))
 		m := &model{}
 		dir := newMemDir()
@@ -313,7 +304,7 @@ func TestAfterAFailedSyncOrAFullDiskNothingIsAcknowledgedThatIsNotThere(t *testi
 		}
 	}
 	for _, bad := range []string{"write", "sync", "create", "rename"} {
-		if stopped[bad] == 0 && !testing.Short() {
+		if n > 1 && stopped[bad] == 0 {
 			t.Errorf("no journal was stopped by %s", bad)
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 // childDir is the environment variable that turns the test binary into a child,
@@ -60,16 +62,13 @@ func child(dir string) error {
 }
 
 func TestKillMinusNineLosesNoAcceptedCommitAndShowsNoHalfOne(t *testing.T) {
-	rounds := 60
-	if testing.Short() {
-		rounds = 10
-	}
 	dir := t.TempDir()
-	rng := rand.New(rand.NewPCG(1, 9))
-	torn := 0
-	for range rounds {
+	rounds, torn := 0, 0
+	for seed := range seeds.Of(10, 60) {
+		rng := rand.New(rand.NewPCG(1, seed))
 		accepted := runAndKill(t, dir, 1+rng.IntN(200))
 		torn += checkAfterKill(t, dir, accepted)
+		rounds++
 	}
 	t.Logf("%d kills, %d torn tails", rounds, torn)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -33,9 +34,16 @@ type Poller struct {
 
 var firingsAndSince = regexp.MustCompile(`Counter64: (\d+)\n.*Hex-STRING: (.+?)\s*$`)
 
+// ReadEvery is the time between two readings of a station that reads all the time. A
+// reading is a process; a sidecar makes a View a second.
+const ReadEvery = 100 * time.Millisecond
+
 // Run polls until ctx ends. What is not answered is asked again.
 func (p *Poller) Run(ctx context.Context) {
+	next := time.NewTicker(ReadEvery)
+	defer next.Stop()
 	for ctx.Err() == nil {
+		<-next.C
 		out, err := p.NOC.Run(ctx, "snmpget", []string{"-t", "1", "-r", "0"}, OIDRoot+".1.1.2.1.15.1", OIDRoot+".1.1.2.1.19.1")
 		m := firingsAndSince.FindStringSubmatch(out)
 		if err != nil || m == nil {

@@ -61,7 +61,7 @@ func (d *dark) goesOn(t *testing.T, since time.Time) {
 				return fmt.Errorf("source %s is %s, received at %s, %+v", s.Name, s.State, s.LastMessage, received.NATS)
 			}
 		}
-		now := d.ring.statuses()
+		now := d.ring.glance()
 		for _, part := range d.ring.parts() {
 			if now[part].Commits <= before[part].Commits {
 				return fmt.Errorf("region %q: %+v", part, now[part])

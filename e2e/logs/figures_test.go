@@ -77,7 +77,8 @@ func TestFiguresOfRegions(t *testing.T) {
 
 // Processes are started, measured and ended, and every token is found.
 func TestARateAndAHandOverAreMeasured(t *testing.T) {
-	if rate := pingpong(3).rate(t, false, time.Second); rate <= 0 {
+	t.Parallel()
+	if rate := pingpong(3).rate(t, false, time.Second/2); rate <= 0 {
 		t.Errorf("got %v firings a second; want some", rate)
 	}
 	if took := worked(3, time.Millisecond).takeovers(t, syscall.SIGTERM, 1); len(took) != 1 {
@@ -144,9 +145,7 @@ func (w workload) start(t *testing.T, syncAlways bool) *fleet {
 	url := kit.StartNATS(t, "--jetstream", "--store_dir", t.TempDir(), "--config", kit.Write(t, "nats.conf", conf))
 	f := newFleet(t, func() string { return url }, w.played, w.instances, 0)
 	f.args = append(f.args, w.args...)
-	if *figuresProcs > 0 {
-		t.Setenv("GOMAXPROCS", strconv.Itoa(*figuresProcs)) // of the engines, which start now
-	}
+	f.procs = *figuresProcs
 	return f
 }
 
@@ -176,7 +175,7 @@ func (f *fleet) settled(part, owner, standby string) {
 	f.t.Helper()
 	const near = 1000 // commits
 	kit.Until(f.t, owner+" owns "+part, func() error {
-		now := f.statuses()[part]
+		now := f.glance()[part]
 		follows := func(s region.StandbyStatus) bool { return s.Source == standby && s.Lag < near }
 		if now.Owner != owner || standby != "" && !slices.ContainsFunc(now.Standbys, follows) {
 			return fmt.Errorf("%+v; expected standby %q", now, standby)
@@ -189,7 +188,7 @@ func (f *fleet) settled(part, owner, standby string) {
 // region.
 func (w workload) rate(t *testing.T, syncAlways bool, window time.Duration) float64 {
 	t.Helper()
-	const warmUp = 1500 * time.Millisecond
+	warmUp := min(window, 1500*time.Millisecond)
 	f := w.start(t, syncAlways)
 	m := &meter{sources: map[string]*sourceFirings{}}
 	if _, err := f.conn.Subscribe(telemetry.Subjects{}.Snapshots(), m.receive); err != nil {

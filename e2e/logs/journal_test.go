@@ -17,12 +17,12 @@ import (
 )
 
 // kills returns how often the engine is killed. By hand, a hundred times:
-// PNAGENT_KILLS=100 go test -run Killed ./e2e
+// PNAGENT_KILLS=100 go test -run Killed ./e2e/logs
 func kills() int {
 	if n, err := strconv.Atoi(os.Getenv("PNAGENT_KILLS")); err == nil {
 		return n
 	}
-	return 12
+	return 6
 }
 
 // An engine that is killed at any moment, under load, has every token again

@@ -21,7 +21,7 @@ func (f *fleet) shared(processes ...string) {
 	share := (len(f.all) + len(processes) - 1) / len(processes)
 	kit.Until(f.t, "the partitions are shared", func() error {
 		owned := map[string]int{}
-		now := f.statuses()
+		now := f.glance()
 		for _, part := range f.parts() {
 			s := now[part]
 			owned[s.Owner]++
@@ -45,6 +45,7 @@ func (f *fleet) shared(processes ...string) {
 // partition has one owner at a time, all tokens are there, and what a station
 // reads is never less than it was, nor more than what was done.
 func TestPartitionsMoveWithTheirProcessesAndNothingIsLostOrDouble(t *testing.T) {
+	t.Parallel()
 	snmptest.RequireTools(t)
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, line(), 64, 8)

@@ -33,6 +33,7 @@ const parcelsRegions = `    regions:
 // what the actions said of it; each action was done, at least once, and the key
 // of each try is the net's, the region's, its owner's and the run's.
 func TestOrdersAndTheirDataCrossRegionsWhoseOwnersAreKilled(t *testing.T) {
+	t.Parallel()
 	const instances = 20
 	js := startJetStream(t, nil)
 	l := startLedger(t)
@@ -168,11 +169,13 @@ func says(t *testing.T, m *nats.Msg, order, total int) {
 // does no harm, with the same. What is answered to the one that hung counts for
 // nothing; the transition fires once.
 func TestATakeOverWhileAnActionRunsAsksAgainAndFiresOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, binding string
 		epochs        [2]int // in the keys with which the next owners ask again
 	}{{"put back", "", [2]int{2, 3}}, {"idempotent", ", idempotent: true", [2]int{1, 2}}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			takeOverWhileAnActionRuns(t, c.binding, c.epochs)
 		})
 	}
@@ -227,7 +230,7 @@ func takeOverWhileAnActionRuns(t *testing.T, binding string, epochs [2]int) {
 	archive := f.start("archive", "archive")
 	first := f.start("first", "desk")
 	kit.Until(t, "the first owns the desk", func() error {
-		if now := f.statuses()["desk"]; now.Owner != "first" {
+		if now := f.glance()["desk"]; now.Owner != "first" {
 			return fmt.Errorf("%+v", now)
 		}
 		return nil
@@ -274,7 +277,7 @@ func takeOverWhileAnActionRuns(t *testing.T, binding string, epochs [2]int) {
 func (f *fleet) followed(part, source string) {
 	f.t.Helper()
 	kit.Until(f.t, source+" follows "+part, func() error {
-		for _, s := range f.statuses()[part].Standbys {
+		for _, s := range f.glance()[part].Standbys {
 			if s.Source == source && s.Lag < 10 {
 				return nil
 			}
@@ -286,6 +289,7 @@ func (f *fleet) followed(part, source string) {
 // The owner of a part answers requests for the part. Acknowledged requests take effect,
 // even if owners are killed repeatedly.
 func TestRequestsToAPartAreAnsweredByItsOwnerAndNotForgotten(t *testing.T) {
+	t.Parallel()
 	js := startJetStream(t, nil)
 	manual := played{lineNet, strings.Replace(lineRegions, "t2: {delay: 1ms}", "t2: manual", 1)}
 	f := newFleet(t, func() string { return js.url }, manual, 10, 0)

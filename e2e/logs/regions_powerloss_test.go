@@ -45,8 +45,12 @@ func powerLosses(t *testing.T) int {
 // some time before, and what is written then has the numbers of what is gone. No
 // token that is acknowledged afterwards is lost, whatever was acknowledged before.
 func TestNoTokenIsLostThatIsAcknowledgedAfterAPowerLoss(t *testing.T) {
+	t.Parallel()
 	for round := range powerLosses(t) {
-		t.Run(fmt.Sprint(round), func(t *testing.T) { powerLoss(t, round) })
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			powerLoss(t, round)
+		})
 	}
 }
 
@@ -111,7 +115,7 @@ func powerLoss(t *testing.T, round int) {
 	}
 	stopped := ""
 	kit.Until(t, "all tokens arrive, or region two has a reason", func() error {
-		if stopped = f.statuses()["two"].Stopped; stopped != "" {
+		if stopped = f.glance()["two"].Stopped; stopped != "" {
 			return nil
 		}
 		if n := missing(); n > 0 {

@@ -97,6 +97,7 @@ func (f *fleet) alarmed(side *kit.Sidecar, part string) {
 // what it held do not begin it again, whether or not they are the same ones,
 // until the operator accepts the loss.
 func TestAPartWhoseStreamIsRemovedIsStoppedUntilTheLossIsAccepted(t *testing.T) {
+	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	side := kit.Serve(t, js.url)
@@ -148,6 +149,7 @@ func TestAPartWhoseStreamIsRemovedIsStoppedUntilTheLossIsAccepted(t *testing.T) 
 // and saves it as a snapshot when another process needs it. If no process has
 // the state any more, the part is stopped.
 func TestAPartWhoseStreamIsPurged(t *testing.T) {
+	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	x := f.start("x")

@@ -63,7 +63,7 @@ type reading struct {
 }
 
 func (s *sampler) run(ctx context.Context) {
-	next := time.NewTicker(kit.PollEvery)
+	next := time.NewTicker(kit.ReadEvery)
 	defer next.Stop()
 	for ctx.Err() == nil {
 		<-next.C
@@ -209,7 +209,7 @@ func (f *fleet) arrives(l *load, noc snmptest.Client, sides ...*kit.Sidecar) kit
 func (f *fleet) follows() {
 	f.t.Helper()
 	kit.Until(f.t, "each part has an owner and a standby", func() error {
-		now := f.statuses()
+		now := f.glance()
 		for _, part := range f.parts() {
 			s := now[part]
 			if s.Owner == "" || !slices.ContainsFunc(s.Standbys, func(b region.StandbyStatus) bool { return b.Lag < 1000 }) {
@@ -304,7 +304,8 @@ func (f *fleet) tellTheSame(noc snmptest.Client, side *kit.Sidecar) {
 // A standby that is stopped, one that joins late, and a restart of every
 // process, the servers and the sidecars too: a station that reads all the time
 // never sees a number fall within a discontinuity time, nor one that is more
-// than what was done; and at rest it sees what is in the logs.
+// than what was done; and at rest it sees what is in the logs. No other test of this package
+// runs beside it, for that no number is older than behind is a matter of time.
 func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, line(), 40, 0)

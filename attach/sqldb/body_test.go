@@ -18,8 +18,10 @@ func TestABoundaryEventOfAnActivityThatRunsSeveralTimes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Java")
 	}
+	t.Parallel()
 	for _, kind := range []string{"camunda7", "flowable"} {
 		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
 			s := newPostgres(t)
 			e := newEngine(t, kind, s.driver, "audit")
 			m, err := Load(kind)

@@ -43,16 +43,20 @@ var (
 
 // TestCamunda7 holds the adapter against the engine's own API.
 func TestCamunda7(t *testing.T) {
-	t.Run("PostgreSQL", func(t *testing.T) { equal(t, camunda7, newPostgres, true) })
-	t.Run("MariaDB", func(t *testing.T) { equal(t, camunda7, newMariaDB, true) })
+	t.Parallel()
+	t.Run("PostgreSQL", func(t *testing.T) { equal(t, camunda7, startPostgres, true) })
+	t.Run("MariaDB", func(t *testing.T) { equal(t, camunda7, startMaria, true) })
 }
 
 // TestFlowable does the same with Flowable 6 and 7.
 func TestFlowable(t *testing.T) {
-	t.Run("7 on PostgreSQL", func(t *testing.T) { equal(t, flowable7, newPostgres, true) })
-	t.Run("7 on MariaDB", func(t *testing.T) { equal(t, flowable7, newMariaDB, false) })
-	t.Run("6 on PostgreSQL", func(t *testing.T) { equal(t, flowable6, newPostgres, false) })
+	t.Parallel()
+	t.Run("7 on PostgreSQL", func(t *testing.T) { equal(t, flowable7, startPostgres, true) })
+	t.Run("7 on MariaDB", func(t *testing.T) { equal(t, flowable7, startMaria, false) })
+	t.Run("6 on PostgreSQL", func(t *testing.T) { equal(t, flowable6, startPostgres, false) })
 }
+
+func startMaria(t *testing.T) *server { return startMariaDB(t, "UTC") }
 
 // play is a process that an engine plays, and what adapters show of it.
 type play struct {
@@ -77,6 +81,7 @@ func equal(t *testing.T, k kind, start func(*testing.T) *server, pages bool) {
 	if testing.Short() {
 		t.Skip("starts a database and Java")
 	}
+	t.Parallel()
 	s := start(t)
 	p := &play{t: t, kind: k, s: s, w: newWatch(t), e: newEngine(t, k.mapping, s.driver, "audit", k.settings...)}
 	p.cfg = newConfig(t, s.address, k.mapping)
@@ -316,6 +321,7 @@ func TestCamunda7WithoutHistory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database and Java")
 	}
+	t.Parallel()
 	s := newPostgres(t)
 	e := newEngine(t, "camunda7", s.driver, "none")
 	w := newWatch(t)

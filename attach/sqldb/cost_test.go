@@ -25,7 +25,7 @@ func TestTheCostOfHistory(t *testing.T) {
 	if *historyRows == 0 {
 		t.Skip("measures for minutes, with -history 10000000")
 	}
-	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": newPostgres, "MariaDB": newMariaDB} {
+	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": startPostgres, "MariaDB": startMaria} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
 			e := newEngine(t, "camunda7", s.driver, "audit")

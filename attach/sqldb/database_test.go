@@ -44,7 +44,7 @@ SELECT id, stamp AS at, 'd' AS definition, 'x' AS activity, 1 AS millis, 0 AS ca
 func mariaDB(t *testing.T, s *server, params map[string]string) *sql.DB {
 	t.Helper()
 	cfg := mysql.NewConfig()
-	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Params = "pn", "tcp", "127.0.0.1:"+s.port, "camunda", params
+	cfg.User, cfg.Net, cfg.Addr, cfg.DBName, cfg.Params = "pn", "tcp", "127.0.0.1:"+s.port, s.database, params
 	db, err := sql.Open("mysql", cfg.FormatDSN())
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +59,7 @@ func TestTimesOfMariaDBAreThoseThatTheEngineWrote(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts MariaDB")
 	}
+	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -66,9 +67,7 @@ func TestTimesOfMariaDBAreThoseThatTheEngineWrote(t *testing.T) {
 	m := mapping(t, timesMapping)
 	winter, summer := time.Date(2025, 1, 15, 12, 0, 0, 0, zone), time.Date(2025, 7, 15, 12, 0, 0, 0, zone)
 	now := winter.Add(time.Minute).UnixMicro()
-	for _, server := range []string{"UTC", "Europe/Berlin"} {
-		t.Setenv("TZ", server)
-		s := newMariaDB(t)
+	for server, s := range map[string]*server{"UTC": newMariaDB(t), "Europe/Berlin": startMariaDB(t, "Europe/Berlin")} {
 		for session, suffix := range map[string]string{"": "", "'+00:00'": "?time_zone=%2B00:00"} {
 			rule := fmt.Sprintf("server %s, sessions %q", server, session)
 			params := map[string]string{}
@@ -107,6 +106,7 @@ func TestAStatementThatTakesTooLongEnds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and MariaDB")
 	}
+	t.Parallel()
 	for name, c := range map[string]struct {
 		start func(*testing.T) *server
 		sleep string
@@ -130,6 +130,7 @@ func TestATransactionOfAServerSeesOneState(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and MariaDB")
 	}
+	t.Parallel()
 	t.Run("PostgreSQL", func(t *testing.T) {
 		address := newPostgres(t).address
 		seesOneState(t, postgresDB(t, address), address)
@@ -154,8 +155,8 @@ func postgresDB(t *testing.T, address string) *sql.DB {
 func newPgBouncer(t *testing.T, s *server) (address string) {
 	t.Helper()
 	program, dir, port := enginetest.Program(t, "pgbouncer"), s.dir, porttest.Port(t)
-	file := dir + "/pgbouncer.ini"
-	text := "[databases]\npostgres = host=127.0.0.1 port=" + s.port + " user=pn\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " + port +
+	file := dir + "/pgbouncer-" + s.database + ".ini"
+	text := "[databases]\n" + s.database + " = host=127.0.0.1 port=" + s.port + " user=pn\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = " + port +
 		"\nunix_socket_dir =\nauth_type = any\npool_mode = transaction\ndefault_pool_size = 2\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func newPgBouncer(t *testing.T, s *server) (address string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	address = "postgres://pn@127.0.0.1:" + port + "/postgres?sslmode=disable"
+	address = "postgres://pn@127.0.0.1:" + port + "/" + s.database + "?sslmode=disable"
 	db := postgresDB(t, address)
 	until(t, func() string {
 		if err := db.Ping(); err != nil {
@@ -185,6 +186,7 @@ func TestPgBouncerBetween(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and PgBouncer")
 	}
+	t.Parallel()
 	s := newPostgres(t)
 	address := newPgBouncer(t, s)
 	change(t, postgresDB(t, s.address), "CREATE TABLE work (id TEXT PRIMARY KEY, node TEXT, came TIMESTAMP, gone TIMESTAMP)", "CREATE INDEX a ON work(came)",

@@ -25,6 +25,7 @@ func secured(t *testing.T) (s *server, reader string) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL")
 	}
+	t.Parallel()
 	s = newPostgres(t)
 	reader = s.reader()
 	change(t, s.open("pgx", s.address), "CREATE TABLE work (id VARCHAR(9) PRIMARY KEY, node VARCHAR(9), came TIMESTAMP NULL, gone TIMESTAMP NULL)",
@@ -56,7 +57,7 @@ func TestRowsThatAPolicyHidesAreNoEmptyTable(t *testing.T) {
 		t.Errorf("the check: %v; expected the query of the model", err)
 	}
 
-	change(t, admin, "ALTER TABLE work ENABLE ROW LEVEL SECURITY", "ALTER ROLE pnagent BYPASSRLS", "UPDATE work SET gone = '"+at(0)+"' WHERE id = 'a'")
+	change(t, admin, "ALTER TABLE work ENABLE ROW LEVEL SECURITY", "ALTER ROLE "+s.role+" BYPASSRLS", "UPDATE work SET gone = '"+at(0)+"' WHERE id = 'a'")
 	w.until(w.tokens(1))
 	if got, err := checked(t, ownConfig(t, reader)); err != nil || len(got.Notes) > 0 {
 		t.Errorf("the check of a user that sees all rows: %+v, %v", got, err)
@@ -66,22 +67,23 @@ func TestRowsThatAPolicyHidesAreNoEmptyTable(t *testing.T) {
 // Tables of one name may be in several schemas, and a user may not use each of them.
 func TestACheckNamesTheSchemaOfATable(t *testing.T) {
 	s, _ := secured(t)
+	clerk := s.role + "_clerk"
 	admin := s.open("pgx", s.address)
-	change(t, admin, "CREATE SCHEMA empty", "CREATE TABLE empty.work (LIKE work INCLUDING ALL)", "CREATE TABLE empty.model (LIKE model)", "CREATE SCHEMA engine", "CREATE ROLE clerk LOGIN",
-		"GRANT SELECT ON ALL TABLES IN SCHEMA public, empty TO clerk", "GRANT USAGE ON SCHEMA empty TO clerk")
-	clerk := strings.Replace(s.address, "pn@", "clerk@", 1)
-	got, err := checked(t, ownConfig(t, clerk+"&search_path=empty,public"))
+	change(t, admin, "CREATE SCHEMA empty", "CREATE TABLE empty.work (LIKE work INCLUDING ALL)", "CREATE TABLE empty.model (LIKE model)", "CREATE SCHEMA engine", "CREATE ROLE "+clerk+" LOGIN PASSWORD 'secret'",
+		"GRANT SELECT ON ALL TABLES IN SCHEMA public, empty TO "+clerk, "GRANT USAGE ON SCHEMA empty TO "+clerk)
+	asClerk := s.url(clerk+":secret@", s.database)
+	got, err := checked(t, ownConfig(t, asClerk+"&search_path=empty,public"))
 	if err != nil || len(got.Notes) != 1 || !strings.HasPrefix(got.Notes[0], "table work is read from schema empty; there is one in public, too") {
 		t.Errorf("two schemas: %+v, %v", got, err)
 	}
-	qualified := ownConfig(t, clerk+"&search_path=empty")
+	qualified := ownConfig(t, asClerk+"&search_path=empty")
 	qualified.Mapping = changed(t, "-- needs: work(", "-- needs: public.work(", "-- index: work(", "-- index: public.work(", "FROM work", "FROM public.work", "FROM model", "FROM public.model")
 	got, err = checked(t, qualified)
 	if err != nil || len(got.Notes) != 0 || got.Queries[2] != (Rows{"open", 2}) {
 		t.Errorf("a table with its schema: %+v, %v", got, err)
 	}
 	change(t, admin, "DROP SCHEMA empty CASCADE", "ALTER TABLE work SET SCHEMA engine", "DROP INDEX engine.b")
-	_, err = checked(t, ownConfig(t, clerk))
+	_, err = checked(t, ownConfig(t, asClerk))
 	if want := "table work: ERROR: relation \"work\" does not exist (SQLSTATE 42P01); there is one in schema engine"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("a schema that the user may not use: %v; expected %s", err, want)
 	}
@@ -114,6 +116,7 @@ func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Node.js")
 	}
+	t.Parallel()
 	s := newPostgres(t)
 	reader := s.reader()
 	engineOf(t, "graphile", "worker.js", s.address)
@@ -130,7 +133,7 @@ func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
 	if !errors.Is(err, errFiltered) || !strings.Contains(err.Error(), `table graphile_worker._private_jobs: ERROR: query would be affected by row-level security policy`) {
 		t.Errorf("the check: %v; expected the table", err)
 	}
-	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent BYPASSRLS")
+	change(t, s.open("pgx", s.address), "ALTER ROLE "+s.role+" BYPASSRLS")
 	got, err := checked(t, config())
 	if want := []Rows{{"definitions", 2}, {"tasks", 1}, {"open", 3}, {"why", 3}, {"started", 3}, {"ended", 0}}; err != nil || !cmp.Equal(want, got.Queries) {
 		t.Fatalf("the check: %+v, %v; expected %v", got, err, want)
@@ -138,7 +141,7 @@ func TestTheJobsOfGraphileWorkerAreNotHidden(t *testing.T) {
 	w := newWatch(t)
 	w.run(config())
 	w.until(w.tokens(3))
-	change(t, s.open("pgx", s.address), "ALTER ROLE pnagent NOBYPASSRLS")
+	change(t, s.open("pgx", s.address), "ALTER ROLE "+s.role+" NOBYPASSRLS")
 	w.until(w.fails)
 	w.until(w.tokens(3))
 }
@@ -153,6 +156,7 @@ func TestTheInstancesOfCamundaAreNotHidden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and Java")
 	}
+	t.Parallel()
 	s := newPostgres(t)
 	e := newEngine(t, "camunda7", s.driver, "audit")
 	reader := s.reader()

@@ -19,6 +19,7 @@ func TestTheUserOfAServerNeedsToReadAndCannotWrite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts PostgreSQL and MariaDB")
 	}
+	t.Parallel()
 	for name, start := range map[string]func(*testing.T) *server{"PostgreSQL": newPostgres, "MariaDB": newMariaDB} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
@@ -26,7 +27,7 @@ func TestTheUserOfAServerNeedsToReadAndCannotWrite(t *testing.T) {
 			if name == "MariaDB" {
 				writes = []string{"SELECT written() AS version"}
 				cfg := mysql.NewConfig()
-				cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "pn", "tcp", "127.0.0.1:"+s.port, "camunda"
+				cfg.User, cfg.Net, cfg.Addr, cfg.DBName = "pn", "tcp", "127.0.0.1:"+s.port, s.database
 				kind, address = "mysql", cfg.FormatDSN()
 			}
 			db, err := sql.Open(kind, address)
@@ -56,8 +57,8 @@ func TestTheUserOfAServerNeedsToReadAndCannotWrite(t *testing.T) {
 				}
 			}
 			if name == "PostgreSQL" {
-				change(t, db, "CREATE ROLE reader LOGIN", "GRANT SELECT (id, node, came) ON work TO reader")
-				d, err := Open(strings.Replace(s.address, "pn@", "reader@", 1), time.Minute)
+				change(t, db, "CREATE ROLE "+s.role+" LOGIN PASSWORD 'secret'", "GRANT SELECT (id, node, came) ON work TO "+s.role)
+				d, err := Open(strings.Replace(s.address, "pn@", s.role+":secret@", 1), time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}

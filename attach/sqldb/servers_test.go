@@ -6,11 +6,14 @@ package sqldb
 
 import (
 	"database/sql"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
@@ -18,28 +21,36 @@ import (
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
-// server is a database server in a temporary directory.
+// server is a database server in a temporary directory, or a database of one.
 type server struct {
 	t               *testing.T
 	dir, port       string
 	as              *syscall.SysProcAttr // who runs it: it refuses root
 	address, driver string               // for pnagent, and for Java
-	start, kill     func()
+	database, role  string               // for tests, and the user of the document
+	start, kill     func()               // nil if other tests use it, too
 
 	reader    func() string // makes the user of the document, and returns its address
 	replicate func() string // starts a replica, and returns its address for that user; nil if there is none
 }
 
+// cluster is a server that tests share. Each has a database of its own.
+type cluster struct {
+	*server
+	databases atomic.Int64
+}
+
+var clusters enginetest.Shared[*cluster]
+
 // newServer makes the directory, or skips the test. Root runs the server as
 // another user.
 func newServer(t *testing.T, owner string) *server {
 	t.Helper()
-	s := &server{t: t, port: porttest.Port(t)}
+	s := &server{t: t, port: porttest.Port(t), role: "pnagent"}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pnagent-sql-"); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(s.dir) })
 	if os.Getuid() != 0 {
 		return s
 	}
@@ -56,24 +67,49 @@ func newServer(t *testing.T, owner string) *server {
 	return s
 }
 
-// newPostgres starts PostgreSQL, or skips the test.
+// untilTheEnd runs a server until the process of the tests ends, and removes its directory then.
+func (s *server) untilTheEnd(program string, args ...string) {
+	s.t.Helper()
+	const script = `"$@" >server.log 2>&1 & cat; kill -KILL $!; wait $!; rm -rf "$PWD"`
+	cmd := exec.Command("sh", append([]string{"-c", script, "sh", program}, args...)...)
+	cmd.SysProcAttr, cmd.Dir = s.as, s.dir
+	enginetest.StartShared(s.t, cmd)
+}
+
+// of returns a database of a cluster for a test.
+func (c *cluster) of(t *testing.T) *server {
+	s := *c.server
+	s.t, s.database = t, fmt.Sprint("test", c.databases.Add(1))
+	s.role += "_" + s.database
+	return &s
+}
+
+// newPostgres makes a database in a PostgreSQL, which runs until the process of the
+// tests ends, or skips the test.
 func newPostgres(t *testing.T) *server {
 	t.Helper()
-	initdb := enginetest.Program(t, "initdb")
-	backup := filepath.Join(filepath.Dir(initdb), "pg_basebackup")
-	s := newServer(t, "postgres")
-	data := s.dir + "/data"
-	s.run(initdb, "-D", data, "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
-	s.withPassword(data, "pnagent")
-	s.start, s.kill = s.postgres(data, s.port)
-	s.address = "postgres://pn@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
-	s.driver = "jdbc:postgresql://127.0.0.1:" + s.port + "/postgres"
+	s := clusters.Get("PostgreSQL", func() *cluster {
+		s := postgresDir(t)
+		s.untilTheEnd(enginetest.Program(t, "postgres"), s.postgresFlags(s.dir+"/data", s.port)...)
+		s.pings("pgx", s.url("pn@", "postgres"))
+		return &cluster{server: s}
+	}).of(t)
+	change(t, s.open("pgx", s.url("pn@", "postgres")), "CREATE DATABASE "+s.database)
+	s.inPostgres()
+	return s
+}
+
+// startPostgres starts PostgreSQL for a test that kills it, or skips the test.
+func startPostgres(t *testing.T) *server {
+	t.Helper()
+	s := postgresDir(t)
+	t.Cleanup(func() { os.RemoveAll(s.dir) })
+	backup := filepath.Join(filepath.Dir(enginetest.Program(t, "initdb")), "pg_basebackup")
+	s.start, s.kill = s.postgres(s.dir+"/data", s.port)
 	s.start()
 	t.Cleanup(s.kill)
-	s.reader = func() string {
-		change(t, s.open("pgx", s.address), enginetest.Block(t, document, "sql", "CREATE ROLE"))
-		return "postgres://pnagent:secret@127.0.0.1:" + s.port + "/postgres?sslmode=disable"
-	}
+	s.database = "postgres"
+	s.inPostgres()
 	s.replicate = func() string {
 		port, standby := porttest.Port(t), s.dir+"/standby"
 		s.run(backup, "-h", "127.0.0.1", "-p", s.port, "-U", "pn", "-D", standby, "-R", "-X", "stream", "-c", "fast", "--no-sync")
@@ -83,6 +119,38 @@ func newPostgres(t *testing.T) *server {
 		return "postgres://pnagent:secret@127.0.0.1:" + port + "/postgres?sslmode=disable"
 	}
 	return s
+}
+
+// postgresDir makes the directory of a PostgreSQL, which asks all users but pn for a password.
+func postgresDir(t *testing.T) *server {
+	t.Helper()
+	initdb := enginetest.Program(t, "initdb")
+	s := newServer(t, "postgres")
+	s.run(initdb, "-D", s.dir+"/data", "-A", "trust", "-U", "pn", "--no-sync", "-E", "UTF8", "--locale=C")
+	file := s.dir + "/data/pg_hba.conf"
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append([]byte("host all pn 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n"), text...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// url returns the address of a database of a PostgreSQL for a user.
+func (s *server) url(user, database string) string {
+	return "postgres://" + user + "127.0.0.1:" + s.port + "/" + database + "?sslmode=disable"
+}
+
+// inPostgres sets the addresses.
+func (s *server) inPostgres() {
+	s.address = s.url("pn@", s.database)
+	s.driver = "jdbc:postgresql://127.0.0.1:" + s.port + "/" + s.database
+	s.reader = func() string {
+		change(s.t, s.open("pgx", s.address), strings.ReplaceAll(enginetest.Block(s.t, document, "sql", "CREATE ROLE"), "pnagent", s.role))
+		return s.url(s.role+":secret@", s.database)
+	}
 }
 
 // open opens the database with a driver.
@@ -96,51 +164,60 @@ func (s *server) open(driver, address string) *sql.DB {
 	return db
 }
 
-// withPassword makes PostgreSQL ask a user for the password, which is not asked otherwise.
-func (s *server) withPassword(data, user string) {
+// pings waits until a server answers.
+func (s *server) pings(driver, address string) {
 	s.t.Helper()
-	file := data + "/pg_hba.conf"
-	text, err := os.ReadFile(file)
-	if err == nil {
-		err = os.WriteFile(file, append([]byte("host all "+user+" 127.0.0.1/32 scram-sha-256\n"), text...), 0o600)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	db := s.open(driver, address)
+	until(s.t, func() string {
+		if err := db.Ping(); err != nil {
+			return "the server does not start: " + err.Error()
+		}
+		return ""
+	})
+}
+
+func (s *server) postgresFlags(data, port string) []string {
+	return []string{"-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=" + s.dir, "-c", "fsync=off", "-c", "shared_buffers=32MB"}
 }
 
 // postgres returns what starts and what kills a PostgreSQL.
 func (s *server) postgres(data, port string) (start, kill func()) {
 	ctl := enginetest.Program(s.t, "pg_ctl")
 	return func() {
-			s.run(ctl, "-D", data, "-w", "-l", data+".log", "start", "-o",
-				"-p "+port+" -c listen_addresses=127.0.0.1 -c unix_socket_directories="+s.dir+" -c fsync=off -c shared_buffers=32MB")
+			s.run(ctl, "-D", data, "-w", "-l", data+".log", "start", "-o", strings.Join(s.postgresFlags(data, port)[2:], " "))
 		}, func() {
 			s.run(ctl, "-D", data, "-w", "-m", "immediate", "stop")
 		}
 }
 
-// newMariaDB starts MariaDB, or skips the test.
+// newMariaDB makes a database in a MariaDB, which runs until the process of the tests
+// ends, or skips the test. Its time zone is UTC.
 func newMariaDB(t *testing.T) *server {
 	t.Helper()
-	install, daemon, client := enginetest.Program(t, "mariadb-install-db"), enginetest.Program(t, "mariadbd"), enginetest.Program(t, "mariadb")
-	s := newServer(t, "mysql")
-	data, socket := "--datadir="+s.dir+"/data", "--socket="+s.dir+"/s"
-	s.run(install, "--no-defaults", data, "--auth-root-authentication-method=normal", "--skip-test-db")
+	s := clusters.Get("MariaDB", func() *cluster {
+		s := mariaDir(t)
+		s.untilTheEnd("env", append([]string{"TZ=UTC", enginetest.Program(t, "mariadbd")}, s.mariaFlags()...)...)
+		s.answers()
+		return &cluster{server: s}
+	}).of(t)
+	s.inMaria()
+	return s
+}
+
+// startMariaDB starts MariaDB in a time zone for a test that kills it, or skips the test.
+func startMariaDB(t *testing.T, zone string) *server {
+	t.Helper()
+	s := mariaDir(t)
+	t.Cleanup(func() { os.RemoveAll(s.dir) })
+	daemon := enginetest.Program(t, "mariadbd")
 	var running *exec.Cmd
 	s.start = func() {
-		running = exec.Command(daemon, "--no-defaults", data, socket, "--port="+s.port, "--bind-address=127.0.0.1",
-			"--transaction-isolation=READ-COMMITTED", "--skip-name-resolve")
-		running.SysProcAttr, running.Dir = s.as, s.dir
+		running = exec.Command(daemon, s.mariaFlags()...)
+		running.SysProcAttr, running.Dir, running.Env = s.as, s.dir, append(os.Environ(), "TZ="+zone)
 		if err := running.Start(); err != nil {
 			t.Fatal(err)
 		}
-		until(t, func() string {
-			if err := exec.Command(client, "--no-defaults", socket, "-u", "root", "-e", "SELECT 1").Run(); err != nil {
-				return "MariaDB does not start: " + err.Error()
-			}
-			return ""
-		})
+		s.answers()
 	}
 	s.kill = func() {
 		if err := running.Process.Kill(); err != nil {
@@ -150,14 +227,62 @@ func newMariaDB(t *testing.T) *server {
 	}
 	s.start()
 	t.Cleanup(s.kill)
-	s.run(client, "--no-defaults", socket, "-u", "root", "-e", "CREATE DATABASE camunda CHARACTER SET utf8mb4; CREATE USER pn@'127.0.0.1'; GRANT ALL ON camunda.* TO pn@'127.0.0.1'")
-	s.address = "mysql://pn@127.0.0.1:" + s.port + "/camunda"
-	s.driver = "jdbc:mariadb://127.0.0.1:" + s.port + "/camunda"
-	s.reader = func() string {
-		s.run(client, "--no-defaults", socket, "-u", "root", "-e", "CREATE USER pnagent@'127.0.0.1' IDENTIFIED BY 'secret'; GRANT SELECT ON camunda.* TO pnagent@'127.0.0.1'")
-		return "mysql://pnagent:secret@127.0.0.1:" + s.port + "/camunda"
-	}
+	s.database = "camunda"
+	s.inMaria()
 	return s
+}
+
+// mariaDir makes the directory of a MariaDB.
+func mariaDir(t *testing.T) *server {
+	t.Helper()
+	install := enginetest.Program(t, "mariadb-install-db")
+	enginetest.Program(t, "mariadb")
+	s := newServer(t, "mysql")
+	s.run(install, "--no-defaults", "--datadir="+s.dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=16M")
+	return s
+}
+
+func (s *server) mariaFlags() []string {
+	return []string{"--no-defaults", "--datadir=" + s.dir + "/data", "--socket=" + s.dir + "/s", "--port=" + s.port, "--bind-address=127.0.0.1",
+		"--transaction-isolation=READ-COMMITTED", "--skip-name-resolve", "--innodb-log-file-size=16M", "--innodb-flush-log-at-trx-commit=2"}
+}
+
+// asRoot runs statements as MariaDB's root.
+func (s *server) asRoot(statements string) error {
+	out, err := exec.Command("mariadb", "--no-defaults", "--socket="+s.dir+"/s", "-u", "root", "-e", statements).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// answers waits until MariaDB answers.
+func (s *server) answers() {
+	s.t.Helper()
+	until(s.t, func() string {
+		if err := s.asRoot("SELECT 1"); err != nil {
+			return "MariaDB does not start: " + err.Error()
+		}
+		return ""
+	})
+}
+
+// inMaria makes the database and a user pn that may do anything in it, and sets the addresses.
+func (s *server) inMaria() {
+	s.t.Helper()
+	of := s.database + ".* TO "
+	err := s.asRoot("CREATE DATABASE " + s.database + " CHARACTER SET utf8mb4; CREATE USER IF NOT EXISTS pn@'127.0.0.1'; GRANT ALL ON " + of + "pn@'127.0.0.1'")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.address = "mysql://pn@127.0.0.1:" + s.port + "/" + s.database
+	s.driver = "jdbc:mariadb://127.0.0.1:" + s.port + "/" + s.database
+	s.reader = func() string {
+		if err := s.asRoot("CREATE USER " + s.role + "@'127.0.0.1' IDENTIFIED BY 'secret'; GRANT SELECT ON " + of + s.role + "@'127.0.0.1'"); err != nil {
+			s.t.Fatal(err)
+		}
+		return "mysql://" + s.role + ":secret@127.0.0.1:" + s.port + "/" + s.database
+	}
 }
 
 func (s *server) run(name string, args ...string) {
@@ -172,11 +297,17 @@ func (s *server) run(name string, args ...string) {
 // engine is a program of testdata that runs an engine.
 type engine struct{ *enginetest.Engine }
 
+// javas are the addresses of programs that run engines.
+var javas enginetest.Shared[string]
+
 // newEngine starts an engine of a directory of testdata, or skips the test.
 func newEngine(t *testing.T, kind, driver, history string, settings ...string) *engine {
 	t.Helper()
 	java, dir := enginetest.Program(t, "java"), filepath.Join("testdata", kind)
-	lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
-	cmd := exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-Duser.timezone=UTC", "-cp", lib+"/*", filepath.Join(dir, "Engine.java"), driver, "pn", dir, history)
-	return &engine{enginetest.Start(t, cmd)}
+	address := javas.Get(fmt.Sprint(kind, settings), func() string {
+		lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
+		return enginetest.StartEngines(t, exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Duser.timezone=UTC",
+			"-cp", lib+"/*", filepath.Join(dir, "Engine.java"), "pn", dir))
+	})
+	return &engine{enginetest.Dial(t, address, "open "+driver+" "+history)}
 }

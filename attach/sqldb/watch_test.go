@@ -257,12 +257,12 @@ func (w *watch) shows(nets ...string) {
 func until(t *testing.T, check func() string) {
 	t.Helper()
 	deadline := time.Now().Add(3 * time.Minute)
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+	pause := 20 * time.Millisecond
 	for missing := check(); missing != ""; missing = check() {
 		if time.Now().After(deadline) {
 			t.Fatal(missing)
 		}
-		<-tick.C
+		<-time.After(pause)
+		pause = min(2*pause, 400*time.Millisecond) // some checks start programs
 	}
 }

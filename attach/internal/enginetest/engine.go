@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,7 +53,7 @@ func Jars(t *testing.T, pom string, settings ...string) string {
 	for _, s := range settings {
 		args = append(args, "-D"+s)
 	}
-	return cached(t, "jars-", append(text, strings.Join(settings, " ")...), func(lib string) error {
+	return Cached(t, "jars-", append(text, strings.Join(settings, " ")...), func(lib string) error {
 		if out, err := exec.CommandContext(t.Context(), mvn, append(args, "-DoutputDirectory="+lib)...).CombinedOutput(); err != nil {
 			return fmt.Errorf("fetching the engine with Maven: %w: %.300s", err, out)
 		}
@@ -85,6 +86,26 @@ func Start(t *testing.T, cmd *exec.Cmd) *Engine {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	e := read(t, in, out, in.Close, cmd.Wait)
+	e.answer("start")
+	return e
+}
+
+// Dial has a program of StartEngines start an engine, which ends with the test.
+func Dial(t *testing.T, address, start string) *Engine {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := read(t, conn, conn, conn.(*net.TCPConn).CloseWrite, conn.Close)
+	e.Do(start)
+	return e
+}
+
+// read reads the answers of an engine. At the end of the test it calls end, which ends the
+// commands, and ended when there are no more answers.
+func read(t *testing.T, in io.Writer, out io.Reader, end, ended func() error) *Engine {
 	e := &Engine{T: t, in: in, lines: make(chan string, 10_000)}
 	go func() {
 		defer close(e.lines)
@@ -94,17 +115,16 @@ func Start(t *testing.T, cmd *exec.Cmd) *Engine {
 		}
 	}()
 	t.Cleanup(func() {
-		if err := in.Close(); err != nil {
+		if err := end(); err != nil {
 			t.Errorf("the engine's input: %v", err)
 		}
 		for range e.lines { // until it has ended
 			continue
 		}
-		if err := cmd.Wait(); err != nil {
+		if err := ended(); err != nil {
 			t.Errorf("the engine: %v", err)
 		}
 	})
-	e.answer("start")
 	return e
 }
 

@@ -11,13 +11,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 )
 
-// cached returns a directory of the user's cache directory, which is named after what it
+// Cached returns a directory of the user's cache directory, which is named after what it
 // is made of. make makes it, once; the test is skipped if it cannot.
-func cached(t *testing.T, prefix string, of []byte, make func(dir string) error) string {
+func Cached(t *testing.T, prefix string, of []byte, make func(dir string) error) string {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -59,13 +60,16 @@ func Python(t *testing.T, file string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(cached(t, "python-", list, func(dir string) error {
-		const uv = "uv==0.9.9" // pip takes some minutes
+	const uv = "uv==0.9.9" // pip takes some minutes
+	// Without the compiled files, an engine compiles all its modules each time that it starts.
+	install := []string{"-m", "uv", "pip", "install", "-q", "--compile-bytecode", "--no-deps"}
+	key := fmt.Sprint(base, uv, install, string(list))
+	return filepath.Join(Cached(t, "python-", []byte(key), func(dir string) error {
 		python := filepath.Join(dir, "bin", "python")
 		for _, args := range [][]string{
 			{base, "-m", "venv", "--clear", dir},
 			{python, "-m", "pip", "install", "-q", uv},
-			{python, "-m", "uv", "pip", "install", "-q", "--python", python, "--no-deps", "-r", file},
+			slices.Concat([]string{python}, install, []string{"--python", python, "-r", file}),
 		} {
 			if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil {
 				return fmt.Errorf("%v: %w: %.500s", args, err, out)

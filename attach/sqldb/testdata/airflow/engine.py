@@ -37,9 +37,14 @@ if V3:
         is_local = True
 
         def start(self):
-            from airflow.sdk.execution_time.supervisor import InProcessTestSupervisor
+            from airflow.sdk.execution_time.supervisor import InProcessTestSupervisor, WatchedSubprocess
 
             self.results, self.client = [], InProcessTestSupervisor._api_client()
+
+            # A supervisor looks only every five seconds whether its task has ended, if
+            # the task closed its sockets before.
+            service = WatchedSubprocess._service_subprocess
+            WatchedSubprocess._service_subprocess = lambda of, max_wait_time, **more: service(of, min(max_wait_time, 0.05), **more)
 
         def _process_workloads(self, workloads):
             for w in workloads:
@@ -47,10 +52,12 @@ if V3:
                 self.running.add(w.ti.key)
                 if w.ti.queue != "idle":
                     # The supervisor forks: a lock that another thread holds then is held
-                    # forever in the task. So one task starts at a time.
+                    # forever in the task. So one task starts at a time: when the one before
+                    # has ended, or writes that it has begun and stays.
                     t = threading.Thread(target=self.work, args=(w,), daemon=True)
                     t.start()
-                    t.join(5)
+                    while t.is_alive() and not os.path.exists(os.environ["AIRFLOW_HOME"] + "/stays-" + w.ti.task_id):
+                        t.join(0.05)
 
         def work(self, w):
             from airflow.sdk.execution_time.supervisor import supervise

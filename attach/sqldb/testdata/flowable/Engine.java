@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,51 +40,92 @@ import org.flowable.job.api.Job;
 import org.flowable.task.api.Task;
 
 /**
- * A Flowable engine for tests. Its arguments are a JDBC address, a user and a
- * directory with BPMN files. It reads commands, one a line, and answers each with
- * lines that end with "ok" or "error …".
+ * Flowable engines for tests. The arguments are a user of databases, and a directory with
+ * BPMN files. The program prints the port at which it listens, and ends at the end of its input.
+ * Each connection has an engine, which its first line starts: "open" and a JDBC address. After it
+ * come commands, one a line. The engine answers each line with lines that end with "ok" or "error …".
  */
 public class Engine {
   private static final List<String> SCOPES = List.of("boundaryEvent", "subProcess", "transaction", "adhocSubProcess", "sequenceFlow");
-  private static ProcessEngine engine;
+  private final PrintStream out;
+  private final ProcessEngine engine;
 
   public static void main(String[] args) throws Exception {
+    ServerSocket server = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+    Thread accepts = new Thread(() -> {
+      while (true) {
+        try {
+          Socket connection = server.accept();
+          new Thread(() -> serve(connection, args[0], Path.of(args[1]))).start();
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
+      }
+    });
+    accepts.start();
+    System.out.println(server.getLocalPort());
+    System.in.transferTo(OutputStream.nullOutputStream());
+    System.exit(0);
+  }
+
+  private static void serve(Socket connection, String user, Path dir) {
+    try (connection) {
+      PrintStream out = new PrintStream(new BufferedOutputStream(connection.getOutputStream()));
+      BufferedReader in = new BufferedReader(new InputStreamReader(connection.getInputStream()));
+      String[] open = in.readLine().split(" ");
+      try {
+        Engine e = new Engine(open[1], user, out);
+        out.println("ok");
+        out.flush();
+        e.answer(in, dir);
+        e.engine.close();
+      } catch (Exception e) {
+        out.println("error " + e.toString().replace('\n', ' '));
+        out.flush();
+      }
+    } catch (IOException e) {
+      e.printStackTrace();
+    }
+  }
+
+  private Engine(String address, String user, PrintStream out) {
+    this.out = out;
     StandaloneProcessEngineConfiguration c = new StandaloneProcessEngineConfiguration();
-    c.setJdbcUrl(args[0]).setJdbcUsername(args[1]).setJdbcPassword("")
-        .setJdbcDriver(args[0].startsWith("jdbc:postgresql") ? "org.postgresql.Driver" : "org.mariadb.jdbc.Driver")
+    c.setJdbcUrl(address).setJdbcUsername(user).setJdbcPassword("")
+        .setJdbcDriver(address.startsWith("jdbc:postgresql") ? "org.postgresql.Driver" : "org.mariadb.jdbc.Driver")
         .setDatabaseSchemaUpdate("true").setAsyncExecutorActivate(true);
     c.setAsyncExecutorNumberOfRetries(1);
+    c.setEngineName(address);
     c.setDisableEventRegistry(true);
     c.setDisableIdmEngine(true);
     engine = c.buildProcessEngine();
-    System.out.println("ok");
-    BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+  }
+
+  private void answer(BufferedReader in, Path dir) throws Exception {
     for (String line; (line = in.readLine()) != null; ) {
       // A database that was killed leaves connections in the pool that fail once. A
       // worker gets nothing while the executor has the lock of the instance.
       for (int tries = 1; ; tries++) {
         try {
-          run(line.split(" "), Path.of(args[2]));
-          System.out.println("ok");
+          run(line.split(" "), dir);
+          out.println("ok");
           break;
         } catch (PersistenceException | FlowableOptimisticLockingException e) {
           if (tries == 300) {
-            System.out.println("error " + e.toString().replace('\n', ' '));
+            out.println("error " + e.toString().replace('\n', ' '));
             break;
           }
           Thread.sleep(100);
         } catch (Exception e) {
-          System.out.println("error " + e.toString().replace('\n', ' '));
+          out.println("error " + e.toString().replace('\n', ' '));
           break;
         }
       }
-      System.out.flush();
+      out.flush();
     }
-    engine.close();
-    System.exit(0);
   }
 
-  private static void run(String[] c, Path dir) throws Exception {
+  private void run(String[] c, Path dir) throws Exception {
     switch (c[0]) {
       case "deploy": { // FILE…
         DeploymentBuilder d = engine.getRepositoryService().createDeployment();
@@ -87,7 +136,7 @@ public class Engine {
         break;
       }
       case "start": // KEY BUSINESS-KEY
-        System.out.println(engine.getRuntimeService().startProcessInstanceByKey(c[1], c[2]).getId());
+        out.println(engine.getRuntimeService().startProcessInstanceByKey(c[1], c[2]).getId());
         break;
       case "complete": // TASK-DEFINITION
         for (Task t : engine.getTaskService().createTaskQuery().taskDefinitionKey(c[1]).list()) {
@@ -132,16 +181,16 @@ public class Engine {
     }
   }
 
-  private static String key(String definition) {
+  private String key(String definition) {
     return engine.getRepositoryService().getProcessDefinition(definition).getKey();
   }
 
-  private static FlowElement element(String definition, String id) {
+  private FlowElement element(String definition, String id) {
     return engine.getRepositoryService().getBpmnModel(definition).getFlowElement(id);
   }
 
   /** Prints what the engine's API says about where every instance is. */
-  private static void report() {
+  private void report() {
     Set<String> gateways = new HashSet<>();
     for (ActivityInstance a : engine.getRuntimeService().createActivityInstanceQuery().unfinished().list()) {
       if (SCOPES.contains(a.getActivityType())) {
@@ -155,7 +204,7 @@ public class Engine {
         }
       }
       if (at.equals(a.getActivityId()) || gateways.add(a.getProcessInstanceId() + at)) {
-        System.out.printf("at %s %s %s %d%n", key(a.getProcessDefinitionId()), a.getProcessInstanceId(), at, a.getStartTime().getTime());
+        out.printf("at %s %s %s %d%n", key(a.getProcessDefinitionId()), a.getProcessInstanceId(), at, a.getStartTime().getTime());
       }
     }
     // An execution that waits at a join has an activity instance that has ended.
@@ -163,7 +212,7 @@ public class Engine {
       for (Execution e : engine.getRuntimeService().createExecutionQuery().processInstanceId(p.getId()).list()) {
         if (e.getActivityId() != null && element(p.getProcessDefinitionId(), e.getActivityId()) instanceof ParallelGateway) {
           for (ActivityInstance a : engine.getRuntimeService().createActivityInstanceQuery().executionId(e.getId()).activityId(e.getActivityId()).list()) {
-            System.out.printf("at %s %s %s %d%n", key(p.getProcessDefinitionId()), p.getId(), e.getActivityId(), a.getStartTime().getTime());
+            out.printf("at %s %s %s %d%n", key(p.getProcessDefinitionId()), p.getId(), e.getActivityId(), a.getStartTime().getTime());
           }
         }
       }
@@ -172,14 +221,14 @@ public class Engine {
     jobs.addAll(engine.getManagementService().createTimerJobQuery().list());
     for (Job j : jobs) {
       Date due = j.getDuedate();
-      System.out.printf("job %s %s %s %d %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getRetries(), due == null ? 0 : due.getTime());
+      out.printf("job %s %s %s %d %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getRetries(), due == null ? 0 : due.getTime());
     }
     for (ExternalWorkerJob j : engine.getManagementService().createExternalWorkerJobQuery().locked().list()) {
-      System.out.printf("worker %s %s %s %s%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getLockOwner());
+      out.printf("worker %s %s %s %s%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getLockOwner());
     }
     for (Job j : engine.getManagementService().createDeadLetterJobQuery().list()) {
-      System.out.printf("at %s %s %s %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getCreateTime().getTime());
-      System.out.printf("incident %s %s %s failedJob%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId());
+      out.printf("at %s %s %s %d%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId(), j.getCreateTime().getTime());
+      out.printf("incident %s %s %s failedJob%n", key(j.getProcessDefinitionId()), j.getProcessInstanceId(), j.getElementId());
     }
     Map<String, long[]> counts = new TreeMap<>();
     for (HistoricActivityInstance h : engine.getHistoryService().createHistoricActivityInstanceQuery().list()) {
@@ -197,6 +246,6 @@ public class Engine {
       n[1] += h.getEndTime() == null || h.getDeleteReason() != null ? 0 : 1;
       n[2] += h.getDeleteReason() == null ? 0 : 1;
     }
-    counts.forEach((k, n) -> System.out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
+    counts.forEach((k, n) -> out.printf("count %s %d %d %d%n", k, n[0], n[1], n[2]));
   }
 }

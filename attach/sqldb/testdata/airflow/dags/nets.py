@@ -55,6 +55,7 @@ with DAG("stuck", **COMMON):
 
     @task(pool="one", priority_weight=10)
     def holds():
+        open(os.environ["AIRFLOW_HOME"] + "/stays-holds", "w").close()
         while not os.path.exists(RELEASE):
             time.sleep(0.1)
 

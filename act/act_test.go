@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine"
@@ -62,7 +61,7 @@ const bindings = `nets: {order: {transitions: {
 // world is a NATS server with an engine.
 type world struct {
 	*engine.Engine
-	server  *server.Server
+	server  natstest.Server
 	client  *Client
 	succeed atomic.Bool // the action of work
 }
@@ -70,7 +69,7 @@ type world struct {
 // newWorld starts an engine of order, named berlin, with 12 instances.
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{server: natstest.Start(t, natstest.Options())}
+	w := &world{server: natstest.Run(t)}
 	peer := natstest.Connect(t, w.server)
 	subscribe(t, peer, "act.work", func(m *nats.Msg) {
 		if w.succeed.Load() {

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/internal/natstest"
@@ -24,7 +23,7 @@ import (
 
 // publish returns a function that starts a source of a net named by its id, with the
 // places and transitions of order.
-func publish(t *testing.T, to *server.Server, cfg telemetry.Config) func(net string) {
+func publish(t *testing.T, to natstest.Server, cfg telemetry.Config) func(net string) {
 	return func(net string) {
 		t.Helper()
 		def := order()
@@ -65,7 +64,7 @@ func has(names ...string) func(int, string) (*telemetry.Instance, error) {
 }
 
 // engineOf answers requests at a name of the net order, and returns how many there were.
-func engineOf(t *testing.T, to *server.Server, name, answer string) func() int {
+func engineOf(t *testing.T, to natstest.Server, name, answer string) func() int {
 	n := make(chan int, 1)
 	n <- 0
 	subscribe(t, natstest.Connect(t, to), "petrinet.v1.fire.order."+telemetry.Escape(name), func(m *nats.Msg) {
@@ -77,8 +76,8 @@ func engineOf(t *testing.T, to *server.Server, name, answer string) func() int {
 	return func() int { i := <-n; n <- i; return i }
 }
 
-func newClient(t *testing.T) (*server.Server, *Client) {
-	s := natstest.Start(t, natstest.Options())
+func newClient(t *testing.T) (natstest.Server, *Client) {
+	s := natstest.Run(t)
 	return s, &Client{Conn: natstest.Connect(t, s), By: "kim@desk"}
 }
 

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -29,16 +29,7 @@ const enough = 20 * time.Second // for what takes milliseconds on an idle machin
 // startServer runs a NATS server of the test's own.
 func startServer(tb testing.TB) string {
 	tb.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true, MaxPayload: 4 << 20})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	s.Start()
-	tb.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(enough) {
-		tb.Fatal("nats-server does not start")
-	}
-	return s.ClientURL()
+	return natstest.Run(tb, natstest.Listen, "max_payload: 4MB").ClientURL()
 }
 
 func connect(tb testing.TB, url string) *nats.Conn {

@@ -90,7 +90,7 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 // collector could have received its messages.
 func TestASourceThatFallsSilentIsStale(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		server := natstest.Start(t, natstest.Options())
+		server := natstest.Run(t)
 		ofEngine := natstest.Connect(t, server)
 		p := publish(t, ofEngine, "a", lineNet("order", 2, 1), 3)
 		defer func() { _ = p.Close(t.Context()) }() // it has no connection

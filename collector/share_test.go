@@ -6,14 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/nats-io/nats-server/v2/server"
-
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -34,25 +31,7 @@ func TestParseShare(t *testing.T) {
 // documented configuration.
 func startMappingServer(t *testing.T, shares int, byNet bool) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(file, []byte("listen: \"127.0.0.1:-1\"\n"+telemetry.Subjects{}.Mappings(shares, byNet)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	opts, err := server.ProcessConfigFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts.NoLog, opts.NoSigs = true, true
-	s, err := server.NewServer(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(enough) {
-		t.Fatal("nats-server does not start")
-	}
-	return s.ClientURL()
+	return natstest.Run(t, natstest.Listen, telemetry.Subjects{}.Mappings(shares, byNet)).ClientURL()
 }
 
 // Names of any characters are divided as the server divides their subjects.

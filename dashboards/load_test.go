@@ -20,10 +20,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -111,7 +111,7 @@ type load struct {
 func startLoad(t *testing.T, bin string) *load {
 	t.Helper()
 	l := &load{dir: t.TempDir(), snmpd: snmptest.Start(t, snmptest.Config{})}
-	l.bus = startBus(t)
+	l.bus = natstest.Run(t, natstest.Listen).ClientURL()
 	peer := startPeer(t)
 	bindings, err := os.ReadFile("../examples/bindings.yaml")
 	if err != nil {
@@ -291,20 +291,6 @@ func startPeer(t *testing.T) string {
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 		}
 	}))
-}
-
-func startBus(t *testing.T) string {
-	t.Helper()
-	ns, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go ns.Start()
-	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	if !ns.ReadyForConnections(patience) {
-		t.Fatal("NATS does not start")
-	}
-	return ns.ClientURL()
 }
 
 // process is a program that runs until the test ends.

@@ -81,7 +81,7 @@ func serveTakesMessagesAndSignals(t *testing.T) {
 // those of its own once.
 func TestASignalReachesOtherEngines(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		server := natstest.Start(t, natstest.Options())
+		server := natstest.Run(t)
 		defer natstest.Stop(server)
 		one, two, watch := natstest.Connect(t, server), natstest.Connect(t, server), natstest.Connect(t, server)
 		sent, err := watch.SubscribeSync("petrinet.v1.signal.>")

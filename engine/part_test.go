@@ -14,7 +14,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/engine"
@@ -23,6 +22,7 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/engine/region/regiontest"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/stats"
@@ -316,15 +316,7 @@ func TestAnOwnerPlaysOnWhenASnapshotCannotBeSaved(t *testing.T) {
 // An owner that was replaced and has not noticed sends no answer to an
 // injection: the next owner answers.
 func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS did not start")
-	}
+	s := natstest.Run(t, natstest.Listen)
 	cfg, parts := relay(t, nil)
 	logs := regiontest.NewServer()
 	serve := func(source string) (*engine.Engine, func()) {

@@ -18,7 +18,7 @@ import (
 // A source says in which way people act on its instances, and where to ask for them.
 func TestSourcesAreDiscovered(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		s := natstest.Start(t, natstest.Options())
+		s := natstest.Run(t)
 		nc := natstest.Connect(t, s)
 		other, err := NewSubjects("elsewhere.v1")
 		if err != nil {

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -30,18 +30,9 @@ import (
 const patience = 20 * time.Second // enough for events that take milliseconds on an idle machine
 
 // startServer starts a NATS server for the test; port -1 chooses a free port.
-func startServer(t *testing.T, port int) *server.Server {
+func startServer(t *testing.T, port int) natstest.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("nats-server does not start")
-	}
-	return s
+	return natstest.Run(t, fmt.Sprintf(`listen: "127.0.0.1:%d"`, port))
 }
 
 func connect(t *testing.T, url string, opts ...nats.Option) *nats.Conn {
@@ -425,8 +416,7 @@ func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
 func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
 	first := startServer(t, -1)
 	url, port := first.ClientURL(), first.Addr().(*net.TCPAddr).Port
-	stop := func(s *server.Server) { s.Shutdown(); s.WaitForShutdown() }
-	stop(first)
+	natstest.Stop(first)
 
 	retry := []nats.Option{nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(5 * time.Millisecond)}
 	cfg := testConfig("a")
@@ -445,7 +435,7 @@ func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
 			t.Errorf("round %d: %v", round, err)
 		}
 		reader.Close()
-		stop(s)
+		natstest.Stop(s)
 	}
 	if got := p.Stats(); got.Missed == 0 || got.Messages == 0 {
 		t.Errorf("stats %+v", got)

@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/attach/dipen/replica"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -50,19 +50,7 @@ type reader struct {
 
 func connection(t *testing.T) *nats.Conn {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() {
-		s.Shutdown()
-		s.WaitForShutdown()
-	})
-	if !s.ReadyForConnections(30 * time.Second) {
-		t.Fatal("nats-server does not begin")
-	}
-	nc, err := nats.Connect(s.ClientURL())
+	nc, err := nats.Connect(natstest.Run(t, natstest.Listen).ClientURL())
 	if err != nil {
 		t.Fatal(err)
 	}

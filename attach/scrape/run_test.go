@@ -17,12 +17,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/internal/logtest"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/samehost"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -90,18 +90,11 @@ func connect(t *testing.T, url string) *nats.Conn {
 // attached runs a collector, and the adapter on the given targets.
 func attached(t *testing.T, rules string, targets map[string]*target) *house {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
-	if !s.ReadyForConnections(patience) {
-		t.Fatal("nats-server does not start")
-	}
-	h := &house{nc: connect(t, s.ClientURL()), registry: prometheus.NewRegistry(), log: &logtest.Buffer{}}
+	url := natstest.Run(t, natstest.Listen).ClientURL()
+	h := &house{nc: connect(t, url), registry: prometheus.NewRegistry(), log: &logtest.Buffer{}}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
-	h.collector, err = collector.New(collector.Config{Conn: connect(t, s.ClientURL()), Interval: 20 * time.Millisecond, Log: log})
+	var err error
+	h.collector, err = collector.New(collector.Config{Conn: connect(t, url), Interval: 20 * time.Millisecond, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,9 +44,7 @@ type count struct{ Started, Ended, Fired uint64 }
 
 func newWatch(t *testing.T) *watch {
 	t.Helper()
-	options := natstest.Options()
-	options.DontListen, options.Host, options.Port = false, "127.0.0.1", -1
-	server := natstest.Start(t, options)
+	server := natstest.Run(t, natstest.Listen)
 	subjects, err := telemetry.NewSubjects("petrinet.v1")
 	if err != nil {
 		t.Fatal(err)

@@ -4,18 +4,19 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal/stream"
 	"github.com/pnagent/pnagent/engine/region"
+	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -52,15 +53,7 @@ func TestPartsWriteAsManyFiringsIntoACommitAsIsAsked(t *testing.T) {
 
 // A stream with limits exists already, so that a second attempt would fail, too.
 func TestAStreamThatCannotHoldALogEndsTheProcess(t *testing.T) {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	defer func() { s.Shutdown(); s.WaitForShutdown() }()
-	if !s.ReadyForConnections(10 * time.Second) {
-		t.Fatal("NATS did not start")
-	}
+	s := natstest.Run(t, natstest.Listen, fmt.Sprintf("jetstream: {store_dir: %q}", t.TempDir()))
 	nc, err := nats.Connect(s.ClientURL())
 	if err != nil {
 		t.Fatal(err)

@@ -391,7 +391,7 @@ func TestACollectorKeepsItsCountersInADirectory(t *testing.T) {
 	for _, path := range []string{t.TempDir(), ""} {
 		natstest.Bubble(t, func(t *testing.T) {
 			c := collectorConfig(t)
-			c.Conn = natstest.Connect(t, natstest.Start(t, natstest.Options()))
+			c.Conn = natstest.Connect(t, natstest.Run(t))
 			c.Nets = []*petri.Net{{ID: "n", Places: []petri.Place{{ID: "p"}}}}
 			log := &bytes.Buffer{}
 			d, err := Open(Config{Path: path, Log: slog.New(slog.NewTextHandler(log, nil))}, first)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { natstest.Main(m) }
 // startNATS runs a server without a socket, and returns how to connect to it.
 func startNATS(t *testing.T) func() *nats.Conn {
 	t.Helper()
-	ns := natstest.Start(t, natstest.Options())
+	ns := natstest.Run(t)
 	return func() *nats.Conn { return natstest.Connect(t, ns) }
 }
 
@@ -190,7 +190,7 @@ func TestFailuresToSendAreLogged(t *testing.T) {
 // member it does not wait.
 func TestSharingWaitsForTheServerWhileAnotherMemberIsLive(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		ns := natstest.Start(t, natstest.Options())
+		ns := natstest.Run(t)
 		conn := natstest.Connect(t, ns)
 		natstest.Stop(ns)
 		log, text := logs()

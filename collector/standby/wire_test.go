@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/internal/natstest"
@@ -248,7 +247,7 @@ func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
 }
 
 // busy runs a member whose next step takes Interval each time that once is set.
-func busy(t *testing.T, ns *server.Server, cfg Config) (m *Member, once *atomic.Bool) {
+func busy(t *testing.T, ns natstest.Server, cfg Config) (m *Member, once *atomic.Bool) {
 	t.Helper()
 	once = &atomic.Bool{}
 	cfg.Conn, cfg.Subject, cfg.Sources = natstest.Connect(t, ns), "s", (&sourcesOf{}).sources()
@@ -267,7 +266,7 @@ func busy(t *testing.T, ns *server.Server, cfg Config) (m *Member, once *atomic.
 // all others; the rest is dropped and counted. So no flood displaces another member.
 func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		ns := natstest.Start(t, natstest.Options())
+		ns := natstest.Run(t)
 		m, once := busy(t, ns, Config{})
 		nc := natstest.Connect(t, ns)
 		heartbeat := func(id string, priority uint8) []byte {
@@ -305,7 +304,7 @@ func TestGarbageDisplacesNoMessage(t *testing.T) {
 		want Reason
 	}{{keyA, Unsigned}, {nil, NotJSON}} {
 		natstest.Bubble(t, func(t *testing.T) {
-			ns := natstest.Start(t, natstest.Options())
+			ns := natstest.Run(t)
 			a, _ := run(t, Config{Conn: natstest.Connect(t, ns), Subject: "s", Name: "a", Keys: c.keys})
 			duty(t, a, true, 0)
 			m, once := busy(t, ns, Config{Name: "b", Priority: 1, Keys: c.keys})

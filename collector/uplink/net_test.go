@@ -164,7 +164,7 @@ func TestADefinitionIsWrittenOnce(t *testing.T) {
 		places = append(places, fmt.Sprint("place ", i))
 	}
 	natstest.Bubble(t, func(t *testing.T) {
-		u, _, _ := startUplink(t, natstest.Connect(t, natstest.Start(t, natstest.Options())), Config{Epoch: 1, Fence: 1, Since: 1})
+		u, _, _ := startUplink(t, natstest.Connect(t, natstest.Run(t)), Config{Epoch: 1, Fence: 1, Since: 1})
 		view := viewOf(order(places...), 3)
 		u.show(view)
 		if n := testing.AllocsPerRun(5, func() { u.show(view) }); n >= float64(len(places)) {
@@ -177,7 +177,7 @@ func TestADefinitionIsWrittenOnce(t *testing.T) {
 // due while the connection was down. A last message that cannot be sent is logged.
 func TestTheSumsAreThoseOfAllNets(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		nc := natstest.Connect(t, natstest.Start(t, natstest.Options()))
+		nc := natstest.Connect(t, natstest.Run(t))
 		u, _, log := startUplink(t, nc, Config{Epoch: 1, Fence: 1, Since: 1})
 		other := order("inbox")
 		other.ID = "other"
@@ -212,7 +212,7 @@ func TestTheSumsAreThoseOfAllNets(t *testing.T) {
 // what was counted of its messages stays. It may return.
 func TestANetThatLeavesTheViewEnds(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		u, _, log := startUplink(t, natstest.Connect(t, natstest.Start(t, natstest.Options())), Config{Epoch: 1, Fence: 1, Since: 1})
+		u, _, log := startUplink(t, natstest.Connect(t, natstest.Run(t)), Config{Epoch: 1, Fence: 1, Since: 1})
 		u.show(viewOf(order("inbox"), 3))
 		time.Sleep(2*beat + beat/2)
 		before := u.Stats()

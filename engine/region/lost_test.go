@@ -45,7 +45,7 @@ func newRelay(t *testing.T) *relay {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, nats: natstest.Start(t, natstest.Options()), logs: regiontest.NewServer()}
+	w := &world{t: t, nats: natstest.Run(t), logs: regiontest.NewServer()}
 	w.base = region.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Engine: engineOf(tables, "", relayInstances), Parts: region.Regions(tables, plan), Open: w.open}
 	return &relay{world: w, nc: natstest.Connect(t, w.nats)}
 }

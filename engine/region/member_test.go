@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal"
@@ -24,7 +23,7 @@ import (
 // world is a net in parts, its logs and the NATS server of its members.
 type world struct {
 	t    *testing.T
-	nats *server.Server
+	nats natstest.Server
 	ear  *nats.Conn // of surveys
 	logs *regiontest.Server
 	base region.Config // with all parts
@@ -41,7 +40,7 @@ func (w *world) stopAll() {
 
 func newWorld(t *testing.T, tokens uint32, instances int) *world {
 	tables, parts := ring(t, tokens)
-	w := &world{t: t, nats: natstest.Start(t, natstest.Options()), logs: regiontest.NewServer()}
+	w := &world{t: t, nats: natstest.Run(t), logs: regiontest.NewServer()}
 	w.base = region.Config{Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Engine: engineOf(tables, "", instances), Parts: parts, Open: w.open}
 	return w
 }

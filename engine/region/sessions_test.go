@@ -452,7 +452,7 @@ func TestWhenAnOwnerStops(t *testing.T) {
 func TestAMemberWithoutAConnectionEndsWithAnError(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		m := memberOf(t, "m1")
-		m.cfg.Conn = natstest.Connect(t, natstest.Start(t, natstest.Options()))
+		m.cfg.Conn = natstest.Connect(t, natstest.Run(t))
 		m.cfg.Conn.Close()
 		if _, err := Survey(t.Context(), m.cfg.Conn, telemetry.Subjects{}, "relay"); !errors.Is(err, nats.ErrConnectionClosed) {
 			t.Errorf("a survey ends with %v; want a closed connection", err)

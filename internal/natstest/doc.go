@@ -8,7 +8,7 @@
 //
 //	func TestX(t *testing.T) {
 //		natstest.Bubble(t, func(t *testing.T) {
-//			s := natstest.Start(t, natstest.Options())
+//			s := natstest.Run(t)
 //			nc := natstest.Connect(t, s)
 //			time.Sleep(time.Hour) // of the bubble's clock
 //		})

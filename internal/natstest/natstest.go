@@ -3,7 +3,9 @@
 package natstest
 
 import (
+	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +52,35 @@ func dropPools() {
 	runtime.GC()
 }
 
+// Server is a running server, as far as clients need it: the type of its own package
+// takes the compiler longer to read than most packages take to compile.
+type Server interface {
+	nats.InProcessConnProvider
+	ClientURL() string
+	Addr() net.Addr
+	ReadyForConnections(within time.Duration) bool
+	Shutdown()
+	WaitForShutdown()
+}
+
+// Listen is a line for Run: the server listens at a free port.
+const Listen = `listen: "127.0.0.1:-1"`
+
+// Run runs a server until the test ends, with lines of a server's configuration file.
+// It has sockets only if there is one of Listen's kind. A test that needs more of the
+// server than Server has uses [Start].
+func Run(t testing.TB, lines ...string) Server {
+	t.Helper()
+	o := Options()
+	if len(lines) > 0 { // an empty configuration is refused
+		if err := o.ProcessConfigString(strings.Join(lines, "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.DontListen = o.Port == 0
+	return Start(t, o)
+}
+
 // Options are those of a server without sockets and without JetStream.
 func Options() *server.Options {
 	return &server.Options{DontListen: true, NoLog: true, NoSigs: true}
@@ -81,11 +112,11 @@ func Start(t testing.TB, o *server.Options) *server.Server {
 // Client connects to a server of its own.
 func Client(t testing.TB) *nats.Conn {
 	t.Helper()
-	return Connect(t, Start(t, Options()))
+	return Connect(t, Run(t))
 }
 
 // Stop ends a server. A second call does nothing.
-func Stop(s *server.Server) {
+func Stop(s Server) {
 	s.Shutdown()
 	s.WaitForShutdown()
 }

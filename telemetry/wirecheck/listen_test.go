@@ -27,7 +27,7 @@ func TestListenChecksWhatSourcesPublish(t *testing.T) {
 	}{{"a good source", false}, {"garbage beside it", true}} {
 		t.Run(c.name, func(t *testing.T) {
 			natstest.Bubble(t, func(t *testing.T) {
-				s := natstest.Start(t, natstest.Options())
+				s := natstest.Run(t)
 				engine, checker := natstest.Connect(t, s), natstest.Connect(t, s)
 				var subjects telemetry.Subjects
 				hellos, err := checker.SubscribeSync(subjects.Hello())
@@ -85,7 +85,7 @@ func TestListenChecksWhatSourcesPublish(t *testing.T) {
 
 func TestListenReportsAServerThatIsNotThere(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
-		s := natstest.Start(t, natstest.Options())
+		s := natstest.Run(t)
 		nc := natstest.Connect(t, s, nats.NoReconnect())
 		natstest.Stop(s)
 		if r, err := Listen(t.Context(), nc, telemetry.Subjects{}, time.Second); err == nil {

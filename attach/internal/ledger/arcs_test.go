@@ -16,7 +16,7 @@ import (
 // TestANetThatOnlyGetsAnArcIsPublishedAgain adds an arc once the net is shown without it,
 // and then counts an arrival.
 func TestANetThatOnlyGetsAnArcIsPublishedAgain(t *testing.T) {
-	nc := natstest.Connect(t, natstest.Start(t, natstest.Options()))
+	nc := natstest.Connect(t, natstest.Run(t))
 	subjects, err := telemetry.NewSubjects("petrinet.v1")
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# make lists what there is to do. CI calls race, lint, fuzz and plain.
+# make lists what there is to do. CI calls test (with RACE=1), test-peers, lint and fuzz.
 
 GO        ?= go
 FUZZTIME  ?= 10s
@@ -7,11 +7,9 @@ GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent.
 MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal
-# How long the tests of a package may take. The longest take a quarter of an hour on
-# two processors.
-TIMEOUT   := 30m
-# What make mutate changes: the packages at and below PKG.
-PKG       ?= ./stats
+# With PKG, lint looks only at what is in and below this folder; mutate changes it (./stats).
+PKG       ?=
+BELOW     := $(or $(PKG),.)
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
@@ -20,58 +18,47 @@ PROSE     := ':!integrations/testdata/*.conf' '*.md' '*.go' '*.js' '*.css' '*.tx
 
 .PHONY: help
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## run everything in one process, with nothing installed
 	$(GO) run ./cmd/pnagent demo
 
-.PHONY: deps
-deps: ## install what the tests need from Debian, where that is possible
-	@scripts/deps
-
-# What measures times, or waits for a browser, runs with nothing beside it.
-ALONE     := ./e2e ./web/pagetest
-# tests runs all tests with the flags that it is given, also where some failed.
-tests = failed=0; \
-	$(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vE '/(e2e|web/pagetest)$$') || failed=1; \
-	$(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) -p 1 $(ALONE) || failed=1; \
-	for m in $(MODULES); do (cd $$m && $(GOTESTSUM) --format pkgname -- $(1) -timeout $(TIMEOUT) ./...) || failed=1; done; \
-	exit $$failed
-
 .PHONY: test
-test: deps ## install what the tests need, run all tests, say what was skipped and why
-	@$(call tests,-count=1)
+test: ## install what these tests need, run all but those of large peers, say what was skipped and why; RACE=1: with the race detector
+	@scripts/deps
+	@GO="$(GO)" scripts/test $(if $(RACE),race)
 
-.PHONY: race
-race: deps ## install what the tests need, run all tests with the race detector, say what was skipped and why
-	@$(call tests,-race)
+.PHONY: test-peers
+test-peers: ## the same for tests of large peers: engines in Java and Python, databases, brokers, monitoring systems, a browser
+	@scripts/deps peers
+	@GO="$(GO)" scripts/test peers
 
-# With the race detector no limit is wider, but it reads no large PNML files, sends
-# smaller floods, and cannot count memory. COUNTS lists the files of tests that do;
-# of their packages only the tests in them are run.
-COUNTS    := git grep -lE 'AllocsPerRun|ReadMemStats|underRace' -- '*_test.go' ':!petri/pnml'
-.PHONY: plain
-plain: deps ## run the tests that do less in make race: of large files, floods and memory
-	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) ./petri/pnml
-	$(GOTESTSUM) --format pkgname -- -count=1 -timeout $(TIMEOUT) -run "^($$($(COUNTS) | xargs grep -ohE '^func Test\w+' | cut -d ' ' -f 2 | sort -u | paste -sd '|'))\$$" $$($(COUNTS) | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+.PHONY: times
+times: ## run test and test-peers, and write how long each package took into docs/design/tests.md
+	@set -e; times=$$(mktemp -d); trap 'rm -rf $$times' EXIT; \
+	TIMES=$$times $(MAKE) test test-peers; $(GO) run ./internal/timetable $$times docs/design/tests.md
 
 .PHONY: long
 long: ## run the random tests with all seeds; a seed that fails is run again by PNAGENT_SEED=N go test
 	PNAGENT_LONG=1 $(GOTESTSUM) --format pkgname -- -count=1 -timeout 2h $$(git grep -l 'seeds\.Of(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: lint
-lint: prose vuln ## gofmt, go vet, golangci-lint, go.mod, known vulnerabilities, the English of documents and comments
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt would change:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./...
-	$(GO) mod tidy -diff
-	$(GO) mod verify
-	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
-	$(GO) run $(LINTER) run ./...
+lint: prose $(if $(PKG),,whole) ## gofmt, go vet, golangci-lint, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
+	@changed=$$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)" | xargs gofmt -l); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
+	$(GO) vet -tags peers $(BELOW)/...
+	$(GO) run $(LINTER) run $(BELOW)/...
 
 .PHONY: prose
 prose: ## check the English of documents, scenarios and comments
-	@$(GO) run $(VALE) --output=line $$(git ls-files $(PROSE))
+	@cd $(BELOW) && $(GO) run $(VALE) --output=line $$(git ls-files -co --exclude-standard $(PROSE))
+
+# What lint looks for in the module as a whole.
+.PHONY: whole
+whole: vuln
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what pnagent calls, where their database (VULNDB) can be reached
@@ -84,15 +71,15 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 .PHONY: mutate
 mutate: ## change one thing after the other in the packages at and below PKG (./stats), and list what their tests do not notice
 	@$(GO) run $(GREMLINS) unleash --workers 1 --timeout-coefficient 20 --invert-assignments --invert-logical --invert-loopctrl --remove-self-assignments \
-		--exclude-files '\.pb\.go$$' --output-statuses lct $(PKG)
+		--exclude-files '\.pb\.go$$' --output-statuses lct $(or $(PKG),./stats)
 
 .PHONY: soak
 soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed 200 times a test, every reader on every generated module, alarms of RabbitMQ's queues after the default ten minutes, the live page used for 10 minutes, 10 minutes of fuzzing for each codec
-	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|Standby|Hung' ./agentx ./e2e
+	PNAGENT_TEST_RESTARTS=20 $(GO) test -count=1 -timeout 30m -run 'Snmpd|Master|Standby|Hung' ./agentx ./e2e/sidecar ./e2e/snmp
 	PNAGENT_GATE=all $(GO) test -count=1 -timeout 30m -run Gate ./mib
-	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e
-	PNAGENT_TEST_DEFAULT_ALARMS=1 $(GO) test -count=1 -timeout 30m -run AQueueWithoutAConsumer ./e2e
-	PNAGENT_TEST_PAGE_MINUTES=10 $(GO) test -count=1 -timeout 30m -run 'TestThePage/memory' ./web/pagetest
+	PNAGENT_KILLS=200 $(GO) test -count=1 -timeout 90m -run Killed ./e2e/...
+	PNAGENT_TEST_DEFAULT_ALARMS=1 $(GO) test -count=1 -timeout 30m -tags peers -run AQueueWithoutAConsumer ./e2e/attach
+	PNAGENT_TEST_PAGE_MINUTES=10 $(GO) test -count=1 -timeout 30m -tags peers -run 'TestThePage/memory' ./web/pagetest
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./mib/...
 
 .PHONY: bench
@@ -103,13 +90,13 @@ bench: ## run the benchmarks and print them beside their bases
 suites: ## try the files and the tests of other projects, with SUITES=DIR, which has a checkout of each: docs/design/foreign-files.md
 	@test -n "$(SUITES)" || { echo "SUITES is empty; expected a folder with checkouts of the suites"; exit 1; }
 	@cd e2e/suites && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -timeout 1h
-	@cd e2e && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run '^TestTheCommandsOfTheDocuments$$/^docs$$/^(attach|design)$$/^(perpetuum|expressions).md$$'
-	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run 'TestThePage/files_of_MIWG' ./web/pagetest
+	@cd e2e/commands && PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -run '^TestTheCommandsOfTheDocuments$$/^docs$$/^(attach|design)$$/^(perpetuum|expressions).md$$'
+	@PNAGENT_SUITES=$(abspath $(SUITES)) $(GO) test -count=1 -tags peers -run 'TestThePage/files_of_MIWG' ./web/pagetest
 	@PNAGENT_DMN_TCK=$(abspath $(SUITES))/tck/TestCases $(GO) test -count=1 -v -run '^TestCompatibilityKit$$' ./engine/guard/feel
 
 .PHONY: bench-regions
 bench-regions: ## measure nets in regions over JetStream, real processes, beside DiPeN's protocol (3 minutes)
-	@cd e2e && $(GO) test -count=1 -timeout 1h -run '^TestFiguresOfRegions$$' -figures .
+	@cd e2e/logs && $(GO) test -count=1 -timeout 1h -run '^TestFiguresOfRegions$$' -figures .
 
 .PHONY: scale
 scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has it

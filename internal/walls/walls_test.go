@@ -114,6 +114,7 @@ var rooms = map[string]room{
 	"internal/measure":                     {pure: true},
 	"internal/buildtest":                   {},
 	"internal/benchtable":                  {imports: []string{"internal/measure"}},
+	"internal/timetable":                   {},
 	"internal/browsertest":                 {},
 	"petri/xmlscan":                        {imports: []string{"petri"}, pure: true},
 	"petri/yamlfile":                       {imports: []string{"petri"}},

@@ -307,3 +307,59 @@ func (s *story) digestsAsked() (digests []string) {
 	}
 	return digests
 }
+
+// Sources whose definition no client knows fill their part of the table. They leave it a
+// minute after their last message, and a source of another net that is not known is shown.
+func TestUnknownSourcesLeaveAMinuteAfterTheirLastMessage(t *testing.T) {
+	const room = 2
+	s := playing(t, Rules{Limits: Limits{Sources: unreadShare * room}})
+	s.do("define d0 claims p q / t")
+	s.do("define d1 late p / t")
+	s.do("define d2 unknown p / t") // which no client sends
+	seq := 0
+	send := func(source, net, digest string) string {
+		seq++
+		return s.do(fmt.Sprintf("send %s %s %s epoch=1 seq=%d full |", source, net, digest, seq))
+	}
+	send("good", "claims", "d0")
+	s.do("know d0")
+	s.m.Tick(s.now)
+	refused := 0
+	for i := range 5 {
+		if out := send(fmt.Sprint("stranger-", i), "unknown", "d2"); strings.Contains(out, string(TooManySources)) {
+			refused++
+		}
+		s.m.Tick(s.now)
+	}
+	if refused != 5-room {
+		t.Errorf("%d unknown sources are refused; want %d of 5", refused, 5-room)
+	}
+	for at := 5 * time.Second; at <= 70*time.Second; at += 5 * time.Second {
+		s.do("at " + at.String())
+		send("good", "claims", "d0")
+		out := send("late", "late", "d1")
+		if left := at > time.Minute+5*time.Second; strings.Contains(out, string(TooManySources)) == left { // room is made by the View after a minute
+			t.Errorf("after %v a source of another net: %s; want that it is refused: %v", at, out, !left)
+		}
+		if strings.Contains(out, "ask for the definition d1") {
+			s.do("know d1")
+		}
+		view, _ := s.m.Tick(s.now)
+		unknown, good := 0, Gone
+		for _, one := range view.Sources {
+			if strings.HasPrefix(one.Name, "stranger-") {
+				unknown++
+			}
+			if one.Name == "good" {
+				good = one.State
+			}
+		}
+		if want := map[bool]int{false: room}[at > time.Minute]; unknown != want || good != Up {
+			t.Errorf("after %v: %d unknown sources, the good one is %v; want %d, and up", at, unknown, good, want)
+		}
+	}
+	view, _ := s.m.Tick(s.now)
+	if n := len(view.Nets); n != 2 || view.Nets[0].Name+view.Nets[1].Name != "claimslate" {
+		t.Errorf("%d nets are shown; want those of the good and of the late source", n)
+	}
+}

@@ -139,7 +139,7 @@ func TestANetThatIsNotAllowedIsNotShown(t *testing.T) {
 	nc := kit.Connect(t, url)
 	text, digest := hostileNet("other", "other", 1)
 	answerDefinition(t, nc, "other", digest, text)
-	kit.RunEngine(t, url, "shop-1", "--instances", "1", kit.TheNet(t))
+	kit.RunEngine(t, url, "shop-1", kit.Shop(t)...)
 	kit.Until(t, "the allowed net is shown, and messages of the other are counted", func() error {
 		if err := nc.PublishMsg(packed(t, hostileRows("other", digest, "stranger", 1, 1))); err != nil {
 			return err
@@ -215,7 +215,7 @@ func TestRowsOfASourceThatIsGoneLeave(t *testing.T) {
 	url, dir := kit.StartNATS(t), t.TempDir()
 	const gone, leave = time.Second, 4 * time.Second
 	side := kit.Serve(t, url, "--mib-dir", dir, "--forget-after", gone.String(), "--forget-nets-after", leave.String(), kit.TheNet(t))
-	kit.RunEngine(t, url, "shop-1", "--instances", "1", kit.TheNet(t))
+	kit.RunEngine(t, url, "shop-1", kit.Shop(t)...)
 	nc := kit.Connect(t, url)
 	const added = 90
 	text, digest := hostileNet(kit.ShopNet, "POISONED", added)

@@ -68,7 +68,7 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 	stop := forge(t, natsURL)
 	side := kit.Serve(t, natsURL, "--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "", "--alarms", kit.Write(t, "alarms.yaml", kit.Impatient))
 	kit.Until(t, "the forged sidecar is taken for one", func() error {
-		if peers, _ := side.Scrape(t).Value("pnagent_sidecar_peers"); peers != 1 {
+		if peers, _ := side.Self(t).Value("pnagent_sidecar_peers"); peers != 1 {
 			return fmt.Errorf("%v peers", peers)
 		}
 		return nil
@@ -118,7 +118,7 @@ func TestAForgedSidecarIsIgnoredByAPairWithAKey(t *testing.T) {
 	standby.Alarmed(t, "PnagentSidecarMessagesRejected", "pnagent_sidecar_messages_rejected_total")
 	primary.Kill(t)
 	kit.OnDuty(t, standby)
-	if n, _ := standby.Scrape(t).Value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {
+	if n, _ := standby.Self(t).Value("pnagent_sidecar_messages_rejected_total", "reason", "unsigned"); n == 0 {
 		t.Error("no forged message was counted as unsigned")
 	}
 	if said := standby.Err.String(); strings.Contains(said, strings.Fields(theKey)[4]) || !strings.Contains(said, "claims to be of a sidecar") {
@@ -148,7 +148,7 @@ func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
 	before := counted("pnagent_sidecar_takeovers_total")
 	a := attacked{nc: kit.Connect(t, natsURL)}
 	end := a.flood(func(int) string { return group })
-	for over := time.Now().Add(10 * time.Second); time.Now().Before(over); <-time.After(100 * time.Millisecond) {
+	for over := time.Now().Add(5 * time.Second); time.Now().Before(over); <-time.After(100 * time.Millisecond) {
 		duty := counted("pnagent_sidecar_on_duty")
 		if peers := counted("pnagent_sidecar_peers"); duty != [2]float64{1, 0} || peers != [2]float64{1, 1} {
 			t.Errorf("during the flood: on duty %v, peers %v; want 1 and 0, and one each", duty, peers)

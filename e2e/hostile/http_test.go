@@ -187,7 +187,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 		}
 	}
 	kit.Within(t, "the metrics are reachable", 0, ended, time.Now())
-	if closed, _ := side.Scrape(t).Value("pnagent_http_connections_closed_total", "reason", "waiting"); closed < 400 {
+	if closed, _ := side.Self(t).Value("pnagent_http_connections_closed_total", "reason", "waiting"); closed < 400 {
 		t.Errorf("got %v connections closed that waited; want 400 or more of 600", closed)
 	}
 	side.Alarmed(t, "PnagentHTTPRefused", "pnagent_http_connections_closed_total")

@@ -68,7 +68,7 @@ func largeUnknown(t *testing.T, limit int, answered bool, command ...string) {
 	}
 	ended := flushed(t, nc)
 	kit.Until(t, "some are refused", func() error {
-		if side.View(t).Traffic.Rejected[reason] == 0 {
+		if n, _ := side.Self(t).Value("pnagent_messages_rejected_total", "reason", reason); n == 0 {
 			return fmt.Errorf("no %s", reason)
 		}
 		return nil

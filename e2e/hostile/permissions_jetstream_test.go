@@ -33,13 +33,13 @@ func TestThePermissionsAllowJournalsInJetStream(t *testing.T) {
 		source string // of a part
 	}{
 		"regions":    {nil, "main"},
-		"partitions": {[]string{"--partitions", "2"}, "p1"},
+		"partitions": {[]string{"--instances", "4", "--partitions", "2"}, "p1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := permitJournals(t, "--net", kit.ShopNet)
 			side := kit.Serve(t, p.URL("sidecar"))
-			flags := append([]string{"--journal", "jetstream", "--instances", "4", kit.TheNet(t)}, c.flags...)
+			flags := append(append([]string{"--journal", "jetstream"}, kit.Shop(t)...), c.flags...)
 			first := kit.RunEngine(t, p.URL("shop-1"), "shop-1", flags...)
 			kit.Until(t, "shop-1 plays", p.Owned(t, "shop-1"))
 			second := kit.RunEngine(t, p.URL("shop-2"), "shop-2", flags...)

@@ -88,7 +88,7 @@ func TestThePermissionsAllowATree(t *testing.T) {
 		above := kit.PermitWith(t, nil, kit.Permissions(t, "--role", "leaf,sidecar", "--source", "region", "--net", kit.ShopNet, "--nats.prefix", kit.Upper))
 		root := kit.ServeRoot(t, above.URL("sidecar"))
 		child := kit.Serve(t, below.URL("sidecar"), "--mib-dir", "", "--up", kit.Upper, "--up.source", "region", "--up.nats", above.URL("region"))
-		shown(t, root, child, kit.RunEngine(t, below.URL("shop-1"), "shop-1", "--instances", "1", kit.TheNet(t)))
+		shown(t, root, child, kit.RunEngine(t, below.URL("shop-1"), "shop-1", kit.Shop(t)...))
 	})
 	t.Run("one connection", func(t *testing.T) {
 		t.Parallel()
@@ -99,7 +99,7 @@ func TestThePermissionsAllowATree(t *testing.T) {
 		p := kit.PermitWith(t, nil, strings.TrimSuffix(child, end)+root)
 		above := kit.ServeRoot(t, p.URL("root"))
 		below := kit.Serve(t, p.URL("sidecar"), "--mib-dir", "", "--up", kit.Upper, "--up.source", "region")
-		shown(t, above, below, kit.RunEngine(t, p.URL("shop-1"), "shop-1", "--instances", "1", kit.TheNet(t)))
+		shown(t, above, below, kit.RunEngine(t, p.URL("shop-1"), "shop-1", kit.Shop(t)...))
 	})
 }
 
@@ -109,7 +109,7 @@ func TestTheServerRefusesTheAttacks(t *testing.T) {
 	t.Parallel()
 	p := kit.Permit(t, nil, "--source", "shop-1,shop-2", "--net", kit.ShopNet)
 	side := kit.Serve(t, p.URL("sidecar"), "--mib-dir", "")
-	kit.RunEngine(t, p.URL("shop-2"), "shop-2", "--instances", "1", kit.TheNet(t))
+	kit.RunEngine(t, p.URL("shop-2"), "shop-2", kit.Shop(t)...)
 	kit.Until(t, "the net is shown", func() error { return side.Shows(t, kit.ShopNet) })
 	before := side.View(t)
 	garbage := func(net, source string) *nats.Msg {

@@ -18,7 +18,7 @@ func TestThePermissionsAllowWhatIsNeededAndNoMore(t *testing.T) {
 	p := kit.Permit(t, nil, "--source", "shop-1,shop-2", "--net", kit.ShopNet)
 	side := kit.Serve(t, p.URL("sidecar"))
 	for _, source := range []string{"shop-1", "shop-2"} {
-		kit.RunEngine(t, p.URL(source), source, "--instances", "1", kit.TheNet(t))
+		kit.RunEngine(t, p.URL(source), source, kit.Shop(t)...)
 	}
 	kit.Until(t, "both engines are shown", func() error {
 		if n := len(side.View(t).Sources); n != 2 {

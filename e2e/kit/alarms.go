@@ -67,8 +67,12 @@ func (w Web) Alarmed(t *testing.T, rule, family string) {
 	if named := Submatch(rules[i].Signal, family+`\{reason=~"([^"]*)"\}`); named != nil {
 		reasons = regexp.MustCompile("^(" + named[1] + ")$")
 	}
+	page := "/metrics"
+	if strings.HasPrefix(family, "pnagent_") {
+		page = "/metrics/self"
+	}
 	Until(t, "a series of "+family+" is above 0, for which "+rule+" fires", func() error {
-		all, err := w.ReadMetrics()
+		all, err := w.readMetrics(page)
 		if err == nil && !slices.ContainsFunc(all.All(family), func(s Series) bool { return s.Value > 0 && reasons.MatchString(s.Labels["reason"]) }) {
 			err = errors.New("there is none")
 		}

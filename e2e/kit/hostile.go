@@ -15,6 +15,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -41,8 +42,10 @@ func (w Web) Ask(t *testing.T, method, path, host string, headers ...string) *ht
 }
 
 // DialFrom opens a connection from an address of this machine.
-func (w Web) DialFrom(ip string) (net.Conn, error) {
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+func (w Web) DialFrom(ip string) (net.Conn, error) { return dialFrom(w, ip, nil) }
+
+func dialFrom(w Web, ip string, set func(network, address string, c syscall.RawConn) error) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}, Control: set}
 	return d.DialContext(context.Background(), "tcp", strings.TrimPrefix(w.URL, "http://"))
 }
 
@@ -89,12 +92,16 @@ func (p *Process) Peak(t *testing.T) int {
 }
 
 // Pipelined sends requests at connections from addresses 127.0.0.2 and up, and reads
-// nothing. The connections stay open until the test ends.
+// nothing. The connections stay open until the test ends. They have small buffers, so that
+// the server soon waits for their clients.
 func (w Web) Pipelined(t *testing.T, addresses, connections int, path string, requests int) {
 	t.Helper()
 	text := strings.Repeat("GET "+path+" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", requests)
 	for i := range addresses * connections {
-		c, err := w.DialFrom(fmt.Sprint("127.0.0.", 2+i%addresses))
+		c, err := dialFrom(w, fmt.Sprint("127.0.0.", 2+i%addresses), func(_, _ string, c syscall.RawConn) error {
+			var err error
+			return errors.Join(c.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) }), err)
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

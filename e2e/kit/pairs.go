@@ -25,7 +25,7 @@ func TheNet(t *testing.T) string {
 func (side *Sidecar) Registered(t *testing.T) {
 	t.Helper()
 	Until(t, "a sidecar is registered", func() error {
-		if n, _ := side.Scrape(t).Value("pnagent_agentx_up"); n != 1 {
+		if n, _ := side.Self(t).Value("pnagent_agentx_up"); n != 1 {
 			return errors.New("it is not")
 		}
 		return nil
@@ -35,7 +35,7 @@ func (side *Sidecar) Registered(t *testing.T) {
 // Asked is how many requests of the master the sidecar has answered.
 func (side *Sidecar) Asked(t *testing.T) (n float64) {
 	t.Helper()
-	for _, one := range side.Scrape(t).All("pnagent_agentx_requests_total") {
+	for _, one := range side.Self(t).All("pnagent_agentx_requests_total") {
 		n += one.Value
 	}
 	return n
@@ -47,7 +47,7 @@ func OnDuty(t *testing.T, one *Sidecar, others ...*Sidecar) {
 	t.Helper()
 	Until(t, "the right sidecar is on duty", func() error {
 		for i, side := range append([]*Sidecar{one}, others...) {
-			s := side.Scrape(t)
+			s := side.Self(t)
 			duty, _ := s.Value("pnagent_sidecar_on_duty")
 			peers, _ := s.Value("pnagent_sidecar_peers")
 			if (duty == 1) != (i == 0) || int(peers) != len(others) {

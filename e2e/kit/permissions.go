@@ -38,6 +38,13 @@ func RefusedNothing(t *testing.T, all ...*Process) {
 // ShopNet is the id of theNet.
 const ShopNet = "order-fulfilment"
 
+// Shop returns the arguments of an engine that plays an instance of TheNet, some hundred
+// firings a second. Without bindings it fires at full speed, and takes a processor.
+func Shop(t *testing.T) []string {
+	t.Helper()
+	return []string{"--instances", "1", "--bindings", Write(t, "shop.yaml", "nets: {"+ShopNet+": {transitions: {browse: {delay: 10ms}}}}\n"), TheNet(t)}
+}
+
 // Permitted is a nats-server with the permissions that pnagent prints.
 type Permitted struct{ At string }
 

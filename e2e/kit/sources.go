@@ -4,6 +4,8 @@ package kit
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +49,15 @@ func Within(t *testing.T, what string, documented time.Duration, ended, there ti
 // time after an attack, or after its own start if that is later.
 func (s *Sidecar) Admits(t *testing.T, natsURL string, documented time.Duration, ended time.Time) {
 	t.Helper()
-	RunEngine(t, natsURL, "late", "--instances", "1", TheNet(t))
+	RunEngine(t, natsURL, "late", Shop(t)...)
+	tokens := regexp.MustCompile(`(?m)^petrinet_place_tokens\{.*\} [1-9]`)
+	Until(t, "the metrics of a net that was not known are there", func() error { // a view of all nets may be large
+		status, body, err := s.Get("/metrics/nets/" + ShopNet)
+		if err == nil && !tokens.Match(body) {
+			err = fmt.Errorf("status %d: %.300s", status, body)
+		}
+		return err
+	})
 	v := s.UntilView(t, "a net that was not known is shown", func(v View) error { return v.Shows(ShopNet) })
 	for _, source := range v.Sources {
 		if started := time.UnixMicro(source.Epoch); source.Name == "late" && started.After(ended) {

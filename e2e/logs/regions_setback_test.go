@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,22 +63,23 @@ func (f *fleet) awaits(part, source string) {
 		f.t.Fatal(err)
 	}
 	defer func() { _ = beats.Unsubscribe() }() // fails only where the connection is closed
-	kit.Until(f.t, source+" knows that "+part+" is stopped", func() error {
-		m, err := beats.NextMsg(kit.Patience)
+	ctx, cancel := context.WithTimeout(f.t.Context(), kit.Patience)
+	defer cancel()
+	for {
+		m, err := beats.NextMsgWithContext(ctx)
 		if err != nil {
-			return err
+			f.t.Fatalf("waiting until %s knows that %s is stopped: %v", source, part, err)
 		}
 		var b region.Beat
 		if err := json.Unmarshal(m.Data, &b); err != nil {
-			return err
+			f.t.Fatal(err)
 		}
-		for _, p := range b.Parts {
-			if b.Source == source && p.Part == part && p.Role == region.Away && p.Stopped != "" {
-				return nil
-			}
+		if b.Source == source && slices.ContainsFunc(b.Parts, func(p region.BeatPart) bool {
+			return p.Part == part && p.Role == region.Away && p.Stopped != ""
+		}) {
+			return
 		}
-		return fmt.Errorf("a beat of %q", b.Source)
-	})
+	}
 }
 
 // alarmed waits until a sidecar has the alarm regionStopped about a part.

@@ -186,7 +186,8 @@ func (w Walked) Numbers() Numbers {
 // Prometheus is a Prometheus server that scrapes one sidecar.
 type Prometheus struct{ Web }
 
-// StartPrometheus runs a Prometheus that scrapes w every second.
+// StartPrometheus runs a Prometheus that scrapes w every second. It begins five seconds after
+// its start, which no flag changes.
 func StartPrometheus(t *testing.T, w Web) Prometheus {
 	t.Helper()
 	path := Need(t, "prometheus", "prometheus")

@@ -329,12 +329,12 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 	f.follows()
 	l := f.injections(inRegion)
 	s := sample(t, snmpd.Client, l)
-	l.grows(t, 1000)
+	l.grows(t, 400)
 
 	// A standby is stopped for a while.
 	stopped := f.statuses()["one"].Standbys[0].Source
 	running[stopped].Pause(t)
-	l.grows(t, 3000)
+	l.grows(t, 1200)
 	running[stopped].Resume(t)
 	f.follows()
 
@@ -344,7 +344,7 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 
 	// All are restarted, one after the other.
 	for _, name := range slices.Sorted(maps.Keys(regions)) {
-		l.grows(t, 500)
+		l.grows(t, 200)
 		running[name].Stop(t, syscall.SIGTERM)
 		begin(name)
 	}
@@ -352,21 +352,21 @@ func TestNothingIsLostOrDoubleInSNMPWhileEveryProcessIsRestarted(t *testing.T) {
 		side     **kit.Sidecar
 		priority int
 	}{{&primary, 100}, {&standby, 127}} {
-		l.grows(t, 500)
+		l.grows(t, 200)
 		(*p.side).Stop(t, syscall.SIGTERM)
 		*p.side = sidecarAt(p.priority)
 	}
 	for _, name := range slices.Sorted(maps.Keys(regions)) {
-		l.grows(t, 500)
+		l.grows(t, 200)
 		running[name].Kill(t)
 		begin(name)
 	}
 	js.stop()
 	js.start()
-	l.grows(t, 1000)
+	l.grows(t, 400)
 	primary.Kill(t)
 	primary = sidecarAt(100)
-	l.grows(t, 1000)
+	l.grows(t, 400)
 
 	l.end()
 	atRest := f.arrives(l, snmpd.Client, primary, standby)

@@ -82,15 +82,35 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			})
 			fire(after)
 			prom.Shows(t, c.end)
-			time.Sleep(3 * time.Second) // increase() extrapolates by up to one interval: the less, the more samples there are
-			if got := prom.Number(t, "resets("+kit.Takes+"[10m])"); got != c.resets {
-				t.Errorf("%v resets, want %v", got, c.resets)
+			at := time.Now()
+			samples := prom.Samples(t, kit.Takes+"[10m]", at)
+			increase, resets := increaseOf(samples)
+			if increase != c.increase || resets != c.resets {
+				t.Errorf("the increase is %v with %v resets; want %v with %v: %v", increase, resets, c.increase, c.resets, samples)
 			}
-			if got := prom.Number(t, "increase("+kit.Takes+"[10m])"); got < c.increase || got > 1.25*c.increase {
-				t.Errorf("increase() is %v, want %v", got, c.increase)
+			if got := prom.NumberAt(t, "resets("+kit.Takes+"[10m])", at); got != c.resets {
+				t.Errorf("resets() is %v, want %v", got, c.resets)
+			}
+			// Of what is before the first sample and after the last one, increase() adds at
+			// most 1.1 times the mean interval of the samples each.
+			most := c.increase * (1 + 2.2/float64(len(samples)-1))
+			if got := prom.NumberAt(t, "increase("+kit.Takes+"[10m])", at); got < c.increase || got > most {
+				t.Errorf("increase() is %v, want %v to %v of %d samples", got, c.increase, most, len(samples))
 			}
 		})
 	}
+}
+
+// increaseOf is by how much a counter grew over its samples. One that falls begins at 0.
+func increaseOf(samples []float64) (increase, resets float64) {
+	for i := 1; i < len(samples); i++ {
+		last, now := samples[i-1], samples[i]
+		if now < last {
+			last, resets = 0, resets+1
+		}
+		increase += now - last
+	}
+	return increase, resets
 }
 
 // A sidecar that starts after the engines, for the first time, shows all that they

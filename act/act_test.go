@@ -158,7 +158,9 @@ func (w *world) marking(t *testing.T, number int) []uint32 {
 }
 
 // A dry run says what the engine then does, and changes nothing.
-func TestADryRunSaysWhatTheEngineDoes(t *testing.T) {
+func TestADryRunSaysWhatTheEngineDoes(t *testing.T) { natstest.Bubble(t, aDryRunSaysWhatTheEngineDoes) }
+
+func aDryRunSaysWhatTheEngineDoes(t *testing.T) {
 	w := newWorld(t)
 	for _, c := range []struct {
 		r      Request
@@ -200,7 +202,9 @@ func TestADryRunSaysWhatTheEngineDoes(t *testing.T) {
 	}
 }
 
-func TestTokensAreInjectedAndFired(t *testing.T) {
+func TestTokensAreInjectedAndFired(t *testing.T) { natstest.Bubble(t, tokensAreInjectedAndFired) }
+
+func tokensAreInjectedAndFired(t *testing.T) {
 	w := newWorld(t)
 	before := w.marking(t, 3)
 	out, err := w.client.Do(t.Context(), Request{Verb: Inject, Net: "Order fulfilment", Instance: "berlin/03", Element: "Done", Tokens: 5})
@@ -222,7 +226,9 @@ func TestTokensAreInjectedAndFired(t *testing.T) {
 
 // Why a transition has failed is with the tokens of a place and with those of an instance, which
 // the page and the command line show.
-func TestAnIncidentHasItsReason(t *testing.T) {
+func TestAnIncidentHasItsReason(t *testing.T) { natstest.Bubble(t, anIncidentHasItsReason) }
+
+func anIncidentHasItsReason(t *testing.T) {
 	w := newWorld(t)
 	var def bytes.Buffer
 	if err := pnml.Write(&def, order()); err != nil {
@@ -239,7 +245,9 @@ func TestAnIncidentHasItsReason(t *testing.T) {
 	}
 }
 
-func TestAnIncidentIsRetried(t *testing.T) {
+func TestAnIncidentIsRetried(t *testing.T) { natstest.Bubble(t, anIncidentIsRetried) }
+
+func anIncidentIsRetried(t *testing.T) {
 	w := newWorld(t)
 	r := Request{Verb: Retry, Net: "order", Instance: "berlin/07", Element: "work"}
 	before := w.marking(t, 7)
@@ -260,7 +268,9 @@ func TestAnIncidentIsRetried(t *testing.T) {
 }
 
 // What is wrong with a name is said with what is there.
-func TestErrorsNameWhatIsThere(t *testing.T) {
+func TestErrorsNameWhatIsThere(t *testing.T) { natstest.Bubble(t, errorsNameWhatIsThere) }
+
+func errorsNameWhatIsThere(t *testing.T) {
 	w := newWorld(t)
 	other := publish(t, w.server, telemetry.Config{Source: "osaka", Acts: "osaka", Instance: nothing})
 	other("bills")

@@ -83,6 +83,10 @@ func newClient(t *testing.T) (natstest.Server, *Client) {
 
 // Each part of a net has the instance. One has the transition.
 func TestThePartThatHasTheTransitionFiresIt(t *testing.T) {
+	natstest.Bubble(t, thePartThatHasTheTransitionFiresIt)
+}
+
+func thePartThatHasTheTransitionFiresIt(t *testing.T) {
 	s, c := newClient(t)
 	publish(t, s, telemetry.Config{Source: "a/left", Acts: "left", Instance: has("order/1")})("order")
 	publish(t, s, telemetry.Config{Source: "b/right", Acts: "right", Instance: has("order/1")})("order")
@@ -104,7 +108,9 @@ func TestThePartThatHasTheTransitionFiresIt(t *testing.T) {
 }
 
 // If no part has the transition, the error is that of the last one.
-func TestNoPartHasTheTransition(t *testing.T) {
+func TestNoPartHasTheTransition(t *testing.T) { natstest.Bubble(t, noPartHasTheTransition) }
+
+func noPartHasTheTransition(t *testing.T) {
 	s, c := newClient(t)
 	for _, part := range []string{"left", "right"} {
 		publish(t, s, telemetry.Config{Source: "a/" + part, Acts: part, Instance: has("order/1")})("order")
@@ -127,21 +133,25 @@ func TestAnAdapterNamesTheToolOfItsEngine(t *testing.T) {
 		"whose instance is away":    {telemetry.Config{Tool: "Camunda Cockpit", Instance: nothing}, `no source that answers has instance "4711"; source "shop": no such instance`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, client := newClient(t)
-			c.cfg.Source = "shop"
-			publish(t, s, c.cfg)("order")
-			for _, dry := range []bool{true, false} {
-				_, err := client.Do(t.Context(), Request{Verb: Fire, Net: "order", Instance: "4711", Element: "sign", DryRun: dry})
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("got %v; want %s", err, c.want)
+			natstest.Bubble(t, func(t *testing.T) {
+				s, client := newClient(t)
+				c.cfg.Source = "shop"
+				publish(t, s, c.cfg)("order")
+				for _, dry := range []bool{true, false} {
+					_, err := client.Do(t.Context(), Request{Verb: Fire, Net: "order", Instance: "4711", Element: "sign", DryRun: dry})
+					if err == nil || !strings.Contains(err.Error(), c.want) {
+						t.Errorf("got %v; want %s", err, c.want)
+					}
 				}
-			}
+			})
 		})
 	}
 }
 
 // Two engines can have an instance of one name. Then the source is asked for.
-func TestOneOfSeveralSourcesIsChosen(t *testing.T) {
+func TestOneOfSeveralSourcesIsChosen(t *testing.T) { natstest.Bubble(t, oneOfSeveralSourcesIsChosen) }
+
+func oneOfSeveralSourcesIsChosen(t *testing.T) {
 	s, c := newClient(t)
 	asked := map[string]func() int{}
 	for _, source := range []string{"berlin", "osaka"} {

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/internal/natstest"
 	dto "github.com/prometheus/client_model/go"
-	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/stats"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { natstest.Main(m) }
 
 // second is a second in microseconds. The scrapes of the tests are some seconds
 // after the epoch.

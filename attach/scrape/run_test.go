@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,7 +31,8 @@ import (
 
 const patience = 30 * time.Second // enough for events that take milliseconds on an idle machine
 
-// target is an endpoint whose answers a test changes.
+// target is an endpoint whose answers a test changes. Its client reaches it without
+// sockets, so that both can be in a bubble.
 type target struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -41,14 +43,57 @@ type target struct {
 func startTarget(t *testing.T, body string) *target {
 	e := &target{hung: make(chan struct{})}
 	e.says(body)
-	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		e.mu.Lock()
 		answer := e.answer
 		e.mu.Unlock()
 		answer(w, r)
 	}))
+	l := pipes{addr: e.Listener.Addr(), conns: make(chan net.Conn), closed: make(chan struct{})}
+	if err := e.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	e.Listener = &l
+	e.Start()
+	e.Client().Transport.(*http.Transport).DialContext = l.dial
 	t.Cleanup(func() { close(e.hung); e.Close() })
 	return e
+}
+
+// pipes is a listener within the process.
+type pipes struct {
+	addr   net.Addr
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (l *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case l.conns <- there:
+		return here, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipes) Addr() net.Addr { return l.addr }
+
+func (l *pipes) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
 }
 
 func (e *target) does(answer http.HandlerFunc) {
@@ -76,25 +121,14 @@ type house struct {
 	log       *logtest.Buffer
 }
 
-func connect(t *testing.T, url string) *nats.Conn {
-	t.Helper()
-	closed := make(chan struct{})
-	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { nc.Close(); <-closed })
-	return nc
-}
-
 // attached runs a collector, and the adapter on the given targets.
 func attached(t *testing.T, rules string, targets map[string]*target) *house {
 	t.Helper()
-	url := natstest.Run(t, natstest.Listen).ClientURL()
-	h := &house{nc: connect(t, url), registry: prometheus.NewRegistry(), log: &logtest.Buffer{}}
+	s := natstest.Run(t)
+	h := &house{nc: natstest.Connect(t, s), registry: prometheus.NewRegistry(), log: &logtest.Buffer{}}
 	log := slog.New(slog.NewTextHandler(h.log, nil))
 	var err error
-	h.collector, err = collector.New(collector.Config{Conn: connect(t, url), Interval: 20 * time.Millisecond, Log: log})
+	h.collector, err = collector.New(collector.Config{Conn: natstest.Connect(t, s), Interval: 20 * time.Millisecond, Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,34 +271,40 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			e := startTarget(t, shopSays(3, 100))
-			e.Client().CheckRedirect = samehost.Redirect
-			h := attached(t, shop, map[string]*target{"s": e})
-			before := h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
-			oldest := n(before).Places[0].Oldest
-			e.does(c.fails(e))
-			stale := h.until(t, "stale", func(v *collector.View) bool { return stateOf(v, "s") == collector.Stale })
-			if p := n(stale).Places[0]; p.Tokens != 3 || p.Oldest > oldest+second {
-				t.Errorf("stale rows are %+v", p)
-			}
-			if got := h.said(t, "pnagent_scrape_attempts_total", "result", c.result); got == 0 {
-				t.Errorf("no scrape has the result %s", c.result)
-			}
-			e.says(shopSays(2, 107))
-			back := h.until(t, "up with what was counted meanwhile", func(v *collector.View) bool {
-				return stateOf(v, "s") == collector.Up && n(v).Transitions[0].Firings == 7
+			natstest.Bubble(t, func(t *testing.T) {
+				e := startTarget(t, shopSays(3, 100))
+				e.Client().CheckRedirect = samehost.Redirect
+				h := attached(t, shop, map[string]*target{"s": e})
+				before := h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+				oldest := n(before).Places[0].Oldest
+				e.does(c.fails(e))
+				stale := h.until(t, "stale", func(v *collector.View) bool { return stateOf(v, "s") == collector.Stale })
+				if p := n(stale).Places[0]; p.Tokens != 3 || p.Oldest > oldest+second {
+					t.Errorf("stale rows are %+v", p)
+				}
+				if got := h.said(t, "pnagent_scrape_attempts_total", "result", c.result); got == 0 {
+					t.Errorf("no scrape has the result %s", c.result)
+				}
+				e.says(shopSays(2, 107))
+				back := h.until(t, "up with what was counted meanwhile", func(v *collector.View) bool {
+					return stateOf(v, "s") == collector.Up && n(v).Transitions[0].Firings == 7
+				})
+				if p := n(back).Places[0]; p.Tokens != 2 || p.Departures != 7 {
+					t.Errorf("%+v of columns %b", p, n(back).Columns)
+				}
+				if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 0 {
+					t.Errorf("%v rows are reported as missing", got)
+				}
 			})
-			if p := n(back).Places[0]; p.Tokens != 2 || p.Departures != 7 {
-				t.Errorf("%+v of columns %b", p, n(back).Columns)
-			}
-			if got := h.said(t, "pnagent_scrape_rows_missing", "column", "places.tokens"); got != 0 {
-				t.Errorf("%v rows are reported as missing", got)
-			}
 		})
 	}
 }
 
 func TestCountersContinueAfterARestartOfTheTarget(t *testing.T) {
+	natstest.Bubble(t, countersContinueAfterARestartOfTheTarget)
+}
+
+func countersContinueAfterARestartOfTheTarget(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
 	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
@@ -340,7 +380,9 @@ func TestAnEmptyPageIsNotZeroEvenIfMissingIsZero(t *testing.T) {
 
 // A queue that is found while the adapter runs becomes a new place of the same
 // net. The rows of the others stay, and their counters continue.
-func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
+func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) { natstest.Bubble(t, aQueueThatIsNewIsAPlaceMore) }
+
+func aQueueThatIsNewIsAPlaceMore(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
 	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
@@ -369,6 +411,10 @@ func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) {
 }
 
 func TestTargetsAddUpAndAnUnreachableOneDelaysNoOther(t *testing.T) {
+	natstest.Bubble(t, targetsAddUpAndAnUnreachableOneDelaysNoOther)
+}
+
+func targetsAddUpAndAnUnreachableOneDelaysNoOther(t *testing.T) {
 	a, b := startTarget(t, shopSays(3, 100)), startTarget(t, shopSays(4, 50))
 	h := attached(t, shop, map[string]*target{"a": a, "b": b})
 	h.until(t, "seven tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 7 })

@@ -212,8 +212,12 @@ func TestNewRefuses(t *testing.T) {
 
 // A definition that is wrong is counted, and asked for again.
 func TestWrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
-	url := startServer(t)
-	nc := connect(t, url)
+	natstest.Bubble(t, wrongDefinitionsAreCountedAndAskedForAgain)
+}
+
+func wrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
+	s := natstest.Start(t, natstest.Options())
+	nc := natstest.Connect(t, s)
 	good := writePNML(t, lineNet("n", 1, 1))
 	digest := telemetry.Digest(good)
 	var subjects telemetry.Subjects
@@ -229,7 +233,7 @@ func TestWrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = sub.Unsubscribe() }()
-	c, book := run(t, Config{Conn: connect(t, url)})
+	c, book := run(t, Config{Conn: natstest.Connect(t, s)})
 	msg := randomSource(rand.New(rand.NewPCG(1, 1)), "a", 1, 1, time.Now().UnixMicro())
 	msg.Digest = digest
 	say(t, nc, c, msg)

@@ -3,24 +3,26 @@
 package collector
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/internal/natstest"
-	"github.com/pnagent/pnagent/internal/proxytest"
 )
 
 // The connection to the server loses all data, and sources continue to publish to
 // it. Their messages do not arrive, but that is no silence of theirs.
 func TestNoSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
-	url := startServer(t)
-	way := proxytest.New(t, strings.TrimPrefix(url, "nats://"))
-	p := publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3)
+	natstest.Bubble(t, noSourceIsSilentWhileTheCollectorReceivesNothing)
+}
+
+func noSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
+	s := natstest.Start(t, natstest.Options())
+	way := natstest.NewWay(t, s)
+	p := publish(t, natstest.Connect(t, s), "a", lineNet("order", 2, 1), 3)
 	t.Cleanup(func() { stop(t, p) })
-	c, _ := run(t, Config{Conn: connect(t, "nats://"+way.Addr)})
+	c, _ := run(t, Config{Conn: natstest.Connect(t, way)})
 	until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
-	way.Dark()
+	way.Set(natstest.Hold, natstest.Hold)
 	until(t, c, "a was not received for longer than it may be silent", func(v *View) bool {
 		if states(v) != "a=up" {
 			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastMessage)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -184,7 +185,7 @@ func (r *reference) step(now int64, places map[string]bool, hold, clearAfter int
 }
 
 func TestRandomStoriesWithRestartsMatchTheReference(t *testing.T) {
-	for seed := range uint64(200) {
+	for seed := range seeds.Of(5, 200, 14, 47, 154) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		hold, clearAfter := rng.Int64N(5)*1e6, rng.Int64N(5)*1e6
 		rules := &Rules{}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 const hour = int64(3600e6)
@@ -130,7 +132,7 @@ func randomNote(r *rand.Rand) (n noted) {
 }
 
 func TestMergingNotesHasOneResultInAnyOrder(t *testing.T) {
-	for seed := range uint64(2000) {
+	for seed := range seeds.Of(100, 2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var versions []noted
 		for range 1 + r.IntN(12) {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 // raises returns raises of different alarms.
@@ -155,7 +157,7 @@ func TestAFlutterInAStormIsSuppressedWhole(t *testing.T) {
 // In any storm: of each condition raise and clear alternate, each clear of a raise that was
 // sent is sent, in time; no more than the bucket has; and the queue is bounded by the alarms.
 func TestTheLimiterKeepsItsPromisesInAnyStorm(t *testing.T) {
-	for seed := range uint64(50) {
+	for seed := range seeds.Of(3, 50, 7, 11) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		var s limiter
 		active, next := map[string]int{}, 0 // the index of the alarm of a subject

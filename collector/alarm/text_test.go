@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -79,7 +80,7 @@ defaults:
 		t.Fatal(err)
 	}
 	seen, current := map[Kind]int{}, 0
-	for seed := range uint64(60) {
+	for seed := range seeds.Of(5, 60, 13, 28, 7, 17, 22, 34, 45) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		m := NewMachine(rules, Saved{}, time.Minute)
 		net := wide("n", 3, 0)

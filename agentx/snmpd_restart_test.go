@@ -210,10 +210,7 @@ func TestAWalkContinuesWithTheStandby(t *testing.T) {
 
 // walkWithStandby has walkers walk while the one that answers them ends.
 func walkWithStandby(t *testing.T, config snmptest.Config, walkers int, walk func(*testing.T, *snmptest.Snmpd) (string, error)) {
-	n, set := restarts(t)
-	if !set {
-		n = 10 // they take less than those of a snmpd
-	}
+	n, _ := restarts(t)
 	snmpd := snmptest.Start(t, config)
 	_, nth := numbered(t)
 	run := func(priority uint8, number int32) (*agentx.Subagent, func()) {
@@ -230,7 +227,7 @@ func walkWithStandby(t *testing.T, config snmptest.Config, walkers int, walk fun
 	}
 	run(127, 2)
 	within := 0
-	for range n {
+	for i := 0; i < n || within == 0 && i < 10*n; i++ { // a fast walk may be over before the subagent stops
 		primary, stop := run(100, 1)
 		before := primary.Stats().Variables
 		torn := make(chan string, walkers)
@@ -263,7 +260,7 @@ func walkWithStandby(t *testing.T, config snmptest.Config, walkers int, walk fun
 			}
 		}
 	}
-	t.Logf("of %d walks %d saw the change", n*walkers, within)
+	t.Logf("%d walks saw the change", within)
 	if within == 0 {
 		t.Error("none was under way")
 	}

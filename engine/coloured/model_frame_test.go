@@ -277,7 +277,6 @@ func addScopes(r *rand.Rand, n *petri.Net) {
 
 // On random nets with scopes, too, the machine does the same as the model.
 func TestTheMachineIsTheModelWithScopes(t *testing.T) {
-	t.Parallel()
 	var total counters
 	n, frames, nested := uint64(0), uint64(0), uint64(0)
 	for seed := range seeds.Of(20, 600, 272, 324, 134, 94, 205, 487, 117, 283, 347, 266, 506, 507, 25, 28, 246, 335, 549, 102, 105, 196, 259, 302, 417, 449, 532, 571, 599) {

@@ -277,7 +277,6 @@ func arcOf(n *petri.Net, t, k int) int {
 
 // On random nets whose tokens share variables, too, the machine does the same as the model.
 func TestTheMachineIsTheModelWithVariables(t *testing.T) {
-	t.Parallel()
 	for seed := range seeds.Of(20, 600, 272, 94, 180, 205, 209, 417, 266, 162, 366, 248, 544, 549, 28, 46, 128, 270, 20, 111, 115, 117, 145, 172, 269, 426, 532) {
 		beside(t, seed, randomShared(randomNet))
 		beside(t, seed, randomShared(randomScopedNet))

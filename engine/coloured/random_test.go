@@ -316,7 +316,6 @@ func beside(t *testing.T, seed uint64, random func(*rand.Rand) (*petri.Net, []Bi
 // On random nets with guards, actions, delays, joins, splits, resets and
 // preemption, and with random events, the machine does the same as the model.
 func TestTheMachineIsTheModel(t *testing.T) {
-	t.Parallel()
 	var total counters
 	n := uint64(0)
 	for seed := range seeds.Of(20, 600, 272, 94, 266, 417, 300, 255, 383, 205, 324, 414, 165, 556, 46, 388, 544, 33, 41, 65, 92, 116, 181, 207, 215, 309, 499) {

@@ -164,7 +164,6 @@ func randomConfig(t *testing.T, r *rand.Rand) Config {
 // After each commit a follower has the counters of the owner and sees the same
 // tokens, whatever fails, is retried, cancelled, times out or comes too late.
 func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
-	t.Parallel()
 	total := stats.NewRows(0, 1)
 	runs, cuts, parts, dead := uint64(0), uint64(0), uint64(0), uint64(0)
 	for seed := range seeds.Of(10, 250, 29, 169, 186, 199, 26, 111, 47, 123, 40, 211, 242, 35, 62, 46, 89, 78, 72, 16, 19, 163, 38, 100, 20, 69, 131, 149, 213, 23, 24, 25, 101, 207, 218, 22, 50, 86, 113, 115, 132, 156, 162, 180, 222) {
@@ -225,7 +224,6 @@ func TestAFollowerCountsWhatTheOwnerCounts(t *testing.T) {
 // If tokens alone decide about firings, a follower sees all that the owner
 // sees.
 func TestAFollowerSeesWhatTheOwnerSees(t *testing.T) {
-	t.Parallel()
 	for seed := range seeds.Of(10, 150, 95, 105, 29, 61, 34, 47) {
 		r := rand.New(rand.NewPCG(77, seed))
 		o := newOwner(t, Config{Tables: petritest.Compile(t, petritest.RandomNet(r)), Stride: 1, Count: 3})

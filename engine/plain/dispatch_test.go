@@ -252,7 +252,6 @@ func TestAnInstanceWhoseDelayIsOverWaitsForItsTurn(t *testing.T) {
 
 // At rest, instances are the same for every discipline.
 func TestADisciplineChangesNoMarkingAndNoRowAtRest(t *testing.T) {
-	t.Parallel()
 	const instances = 6
 	r := rand.New(rand.NewPCG(51, 1))
 	for range 100 {

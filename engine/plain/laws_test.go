@@ -172,7 +172,6 @@ func conflictFree(r *rand.Rand) *petri.Net {
 
 // In a net without conflicts the order of places and transitions has no effect.
 func TestRenumberingAConflictFreeNetChangesNoMarkingAndNoRow(t *testing.T) {
-	t.Parallel()
 	r := rand.New(rand.NewPCG(22, 1))
 	for range 400 {
 		n := conflictFree(r)
@@ -273,7 +272,6 @@ func TestReplayGivesTheSameMarkingsAndRowsWhateverTheNumbering(t *testing.T) {
 
 // In one instance every firing follows from the previous one, at rest or not.
 func TestSplittingABatchChangesNoFiring(t *testing.T) {
-	t.Parallel()
 	r := rand.New(rand.NewPCG(24, 1))
 	for range 150 {
 		cfg := Config{Tables: petritest.Compile(t, petritest.RandomNet(r)), Stride: 1, Count: 1, Log: true, Shuffle: r.IntN(2) == 0, Seed: r.Uint64()}
@@ -301,7 +299,6 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 
 // At rest, instances are the same for any number of shards and any budgets.
 func TestShardsAndBudgetsChangeNoMarkingAndNoRowAtRest(t *testing.T) {
-	t.Parallel()
 	const instances = 6
 	r := rand.New(rand.NewPCG(26, 1))
 	for range 100 {

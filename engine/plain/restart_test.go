@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
@@ -136,10 +137,10 @@ func TestADelayThatIsOverMeanwhileFiresAtOnce(t *testing.T) {
 // A restart does not change later delays, markings or ages. The nets have no
 // rivals, because a restart forgets which of them was chosen last.
 func TestARestartChangesNothingThatFollows(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(61, 1))
-	pending := 0
-	for range 800 {
+	n, pending := 0, 0
+	for seed := range seeds.Of(10, 800, 56, 160, 166, 65, 154, 32, 44, 84, 146, 31, 47, 63, 103, 133, 138, 155, 36, 195) {
+		n++
+		r := rand.New(rand.NewPCG(61, seed))
 		tables := petritest.Compile(t, petritest.RandomNet(r))
 		cfg := Config{Tables: tables, Modes: restful(r, tables), Stride: 1, Count: 4}
 		for tr := range cfg.Modes {
@@ -164,13 +165,13 @@ func TestARestartChangesNothingThatFollows(t *testing.T) {
 		pending += planned(&l.clocks)
 		for range 10 {
 			now += r.Int64N(second)
-			number, seed := r.IntN(4), r.Uint64()
+			number, same := r.IntN(4), r.Uint64()
 			for _, s := range []*Shard{l.Shard, s} {
-				act(t, rand.New(rand.NewPCG(seed, 1)), number, []*Shard{s}, now)
+				act(t, rand.New(rand.NewPCG(same, 1)), number, []*Shard{s}, now)
 				s.Step(1<<20, now)
 			}
 			if d := difference(presentOf(l.Shard, now), presentOf(s, now)); d != "" {
-				t.Fatalf("(-continued +restarted):\n%s", d)
+				t.Fatalf("seed %d (-continued +restarted):\n%s", seed, d)
 			}
 			due, ok := l.NextDue()
 			if got, gotOK := s.NextDue(); got != due || gotOK != ok {
@@ -178,8 +179,8 @@ func TestARestartChangesNothingThatFollows(t *testing.T) {
 			}
 		}
 	}
-	if pending < 300 {
-		t.Errorf("only %d delays were running", pending)
+	if n > 1 && 8*pending < 3*n {
+		t.Errorf("only %d delays of %d nets were running", pending, n)
 	}
 }
 

@@ -216,7 +216,7 @@ func TestWrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
 }
 
 func wrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
-	s := natstest.Start(t, natstest.Options())
+	s := natstest.Run(t)
 	nc := natstest.Connect(t, s)
 	good := writePNML(t, lineNet("n", 1, 1))
 	digest := telemetry.Digest(good)

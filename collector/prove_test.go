@@ -16,7 +16,7 @@ func TestNoSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
 }
 
 func noSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
-	s := natstest.Start(t, natstest.Options())
+	s := natstest.Run(t)
 	way := natstest.NewWay(t, s)
 	p := publish(t, natstest.Connect(t, s), "a", lineNet("order", 2, 1), 3)
 	t.Cleanup(func() { stop(t, p) })

@@ -22,6 +22,7 @@ import (
 // version that is supported and of a new one. So that it is known to notice what
 // is wrong, it has to find what is wrong in broken ones, too.
 func TestGrafanaTakesTheDashboards(t *testing.T) {
+	t.Parallel()
 	node, root := grafanaPackages(t)
 	files, err := filepath.Glob("grafana/*.json")
 	if err != nil || len(files) != len(All()) {

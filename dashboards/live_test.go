@@ -82,9 +82,11 @@ func everyExpression(t *testing.T, path, bin string) {
 	l.trouble(t)
 	go func() { defer close(done); l.misbehave(t, stop) }()
 	defer func() { close(stop); <-done }()
-	for name, a := range servers {
-		t.Run(name, func(t *testing.T) { a.everything(t) })
-	}
+	t.Run("histograms", func(t *testing.T) {
+		for name, a := range servers {
+			t.Run(name, func(t *testing.T) { t.Parallel(); a.everything(t) })
+		}
+	})
 	if t.Failed() {
 		text, _ := get("http://" + l.address + "/metrics")
 		t.Logf("the sidecar shows\n%s", regexp.MustCompile(`(?m)^(petrinet_(source|alarm|transition_f.*claims)|pnagent).*\n`).FindAllString(text, -1))

@@ -38,6 +38,7 @@ func TestPromtoolFindsNothingInTheRules(t *testing.T) {
 const unitTests = "testdata/alerts_test.yaml"
 
 func TestEveryAlertFiresAndResolves(t *testing.T) {
+	t.Parallel()
 	out := promtool(t, "test", "rules", unitTests)
 	if strings.Contains(out, "FAILED") {
 		t.Error(out)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package browsertest
 
 import (
@@ -12,10 +14,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Downloads has the tab save files to a directory that ends with its test, and returns it.
+// Downloads has the tab save files to a directory that ends with the tab, and returns it.
 func (b *Tab) Downloads() string {
 	b.t.Helper()
-	dir := b.t.TempDir()
+	dir, err := os.MkdirTemp("", "saves-")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.saves = append(b.saves, dir) // it may still save there when its test ends
 	params := browser.SetDownloadBehaviorParams{Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: dir, BrowserContextID: chromedp.FromContext(b.ctx).BrowserContextID}
 	if _, err := chromedp.CallBrowser(b.ctx, browser.SetDownloadBehavior, params); err != nil {
 		b.t.Fatal(err)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build peers
+
 package browsertest
 
 import (
@@ -72,17 +74,23 @@ type Tab struct {
 	mu       sync.Mutex
 	hosts    map[string]bool // that were asked for something
 	problems []string        // errors and warnings on the console, violated policies
+	saves    []string        // directories to which it saves files
 }
 
 // Tab opens a tab in a profile of its own: nothing is remembered from others.
 func (c *Browser) Tab(t *testing.T) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(cancel)
+	b := &Tab{t: t, hosts: map[string]bool{}}
+	t.Cleanup(func() {
+		cancel()
+		for _, dir := range b.saves {
+			os.RemoveAll(dir)
+		}
+	})
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatalf("opening a tab: %v", err)
 	}
-	b := &Tab{t: t, hosts: map[string]bool{}}
 	var stop context.CancelFunc
 	b.ctx, stop = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(stop)

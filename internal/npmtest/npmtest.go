@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package npmtest installs packages of npm that tests need.
+//go:build peers
+
 package npmtest
 
 import (

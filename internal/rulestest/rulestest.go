@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rulestest makes rules of Prometheus and routes of Alertmanager faster for tests.
+//go:build peers
+
 package rulestest
 
 import (

@@ -24,13 +24,41 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// rule is what the page keeps, in tabs of a browser.
+type rule struct {
+	name  string
+	holds func(*testing.T, *browsertest.Browser)
+}
+
 // TestThePage keeps each rule in a tab of one browser.
 func TestThePage(t *testing.T) {
 	chromium := browsertest.Start(t)
-	for _, rule := range []struct {
-		name  string
-		holds func(*testing.T, *browsertest.Browser)
-	}{
+	for _, r := range alone() {
+		t.Run(r.name, func(t *testing.T) { r.holds(t, chromium) })
+	}
+	for _, r := range beside() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			r.holds(t, chromium)
+		})
+	}
+}
+
+// alone are the rules of how fast the page draws and what it holds, and of the clipboard,
+// which tabs share.
+func alone() []rule {
+	return []rule{
+		{"a link is copied, also without a secure context", aLinkIsCopied},
+		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
+		{"large nets fill the view and are moved at speed", largeNetsFillTheView},
+		{"memory of a large net does not grow", memoryOfALargeNetDoesNotGrow},
+		{"no frames while nothing changes", noFramesWhileNothingChanges},
+	}
+}
+
+// beside are the rules that are looked at side by side.
+func beside() []rule {
+	return []rule{
 		{"the net that needs looking at opens first", theNetThatNeedsLookingAtOpensFirst},
 		{"regions are listed with their standbys", regionsAreListedWithTheirStandbys},
 		{"tokens move", tokensMove},
@@ -68,7 +96,6 @@ func TestThePage(t *testing.T) {
 		{"a link shows the same to another reader", aLinkShowsTheSameToAnotherReader},
 		{"any address is harmless", anyAddressIsHarmless},
 		{"back and forth restore what was seen", backAndForthRestoreWhatWasSeen},
-		{"a link is copied, also without a secure context", aLinkIsCopied},
 		{"a link to this moment shows what its sender saw", aLinkToThisMomentShowsWhatItsSenderSaw},
 		{"a link has the search and the part that is seen", aLinkHasTheSearchAndThePart},
 		{"tables are saved as they are filtered", tablesAreSavedAsTheyAreFiltered},
@@ -92,14 +119,10 @@ func TestThePage(t *testing.T) {
 		{"the focus follows the drawer", theFocusFollowsTheDrawer},
 		{"every scene is readable", everySceneIsReadable},
 		{"axe finds nothing", axeFindsNothing},
-		{"a thousand nodes follow the hand", aThousandNodesFollowTheHand},
-		{"large nets fill the view and are moved at speed", largeNetsFillTheView},
-		{"memory of a large net does not grow", memoryOfALargeNetDoesNotGrow},
 		{"a small map shows where the reader is", aSmallMapShowsWhereTheReaderIs},
 		{"what is quiet is collapsed", whatIsQuietIsCollapsed},
 		{"the neighbourhood of a node is a link", theNeighbourhoodOfANodeIsALink},
 		{"search goes to a node in a large net", searchGoesToANodeInALargeNet},
-		{"no frames while nothing changes", noFramesWhileNothingChanges},
 		{"the hand moves and scales the drawing", theHandMovesAndScalesTheDrawing},
 		{"dots are as many as firings", dotsAreAsManyAsFirings},
 		{"numbers are written for people", numbersAreWrittenForPeople},
@@ -122,7 +145,5 @@ func TestThePage(t *testing.T) {
 		{"shapes are where their authors put them", shapesAreWhereTheirAuthorsPutThem},
 		{"colours of authors let all be seen", coloursOfAuthorsLetAllBeSeen},
 		{"files of MIWG beside their published pictures", filesOfMIWGBesideTheirPublishedPictures},
-	} {
-		t.Run(rule.name, func(t *testing.T) { rule.holds(t, chromium) })
 	}
 }

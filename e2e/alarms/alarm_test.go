@@ -64,13 +64,7 @@ func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 		return kit.Serve(t, natsURL, "--mib-dir", dir, "--alarms", rules, "--snmp", "127.0.0.1:0")
 	}
 	side := start()
-	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
-	kit.Until(t, "all 40 tokens are stuck", func() error {
-		if a := side.Alarms(t); len(a) != 1 || !strings.Contains(a[0].Text, ": 40,") {
-			return fmt.Errorf("%+v", a)
-		}
-		return nil
-	})
+	kit.RunEngine(t, natsURL, "berlin", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", strings.Replace(kit.StuckNet, ">40<", ">1<", 1)))
 	first := facesAgree(t, side, 1)
 	if a := first[0]; a.Alarm != "tokenStuck" || a.Net != "claims" || a.Place != "awaiting answer" || a.Text == "" || a.Index == 0 {
 		t.Errorf("got %+v; want tokenStuck of claims at awaiting answer", a)
@@ -98,9 +92,7 @@ func TestARestartedSidecarRaisesNothingAgainAndClearsWhatIsOver(t *testing.T) {
 	// The tokens move while there is no sidecar.
 	side.Kill(t)
 	nc := kit.Connect(t, natsURL)
-	for range 40 {
-		kit.Request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
-	}
+	kit.Request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"answer"}`)
 	side = start()
 	facesAgree(t, side, 0)
 	if n, _ := side.Scrape(t).Value("pnagent_alarms_cleared_total", "alarm", "tokenStuck"); n != 1 || raised(side.Scrape(t)) != 0 {

@@ -18,7 +18,7 @@ import (
 )
 
 // cautious clears an alarm when it has been over for three seconds.
-var cautious = strings.Replace(kit.Impatient, "clear_after: 0s", "clear_after: 3s", 1)
+var cautious = strings.NewReplacer("clear_after: 0s", "clear_after: 3s", "  lost: off\n", "  lost: off\n  conflict: {for: 1s}\n").Replace(kit.Impatient)
 
 // Two engines run under one name, and the second one leaves. It was an all-clear:
 // the first one was refused from then on.

@@ -3,7 +3,9 @@
 package commands
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,6 +23,7 @@ type starter func(t *testing.T, ports ports, bin string) (env []string)
 // beside has what pages have beside pnagent and NATS.
 var beside = map[string]starter{
 	"docs/operators.md":     servedFor,
+	"docs/scale.md":         fleetFor,
 	"docs/sidecar-pairs.md": snmpdFor,
 	"docs/snmpv3.md":        userFor,
 	"docs/sres.md":          prometheusFor,
@@ -84,3 +87,27 @@ func stuckFor(t *testing.T, ports ports, _ string) []string {
 	kit.RunEngine(t, url, "berlin", "--instances", "50", "--bindings", kit.Write(t, "bank.yaml", strings.Replace(kit.BankIsClosed, `["false"]`, `[test, -e, bank.open]`, 1)), kit.ClaimProcess(t))
 	return []string{"PNAGENT_NATS_URL=" + url}
 }
+
+// fleetFor has the simulated fleet linked by the first command that tests it, rather than by
+// each. The others run what the first one linked, with their own flags.
+func fleetFor(t *testing.T, _ ports, bin string) []string {
+	t.Helper()
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "go"), fmt.Appendf(nil, fleetCommand, path, filepath.Join(bin, "fleetsim.test")), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return nil
+}
+
+// fleetCommand is a go command that links a package's tests once.
+const fleetCommand = `#!/usr/bin/env bash
+set -eu
+go=%q linked=%q
+if [[ $* != "test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale "* ]]; then exec "$go" "$@"; fi
+if [[ ! -e $linked ]]; then exec "$go" test -o "$linked" "${@:2}"; fi
+cd e2e/fleetsim
+exec "$linked" -test.timeout 2h -test.v -test.run TestScale "${@:8}"
+`

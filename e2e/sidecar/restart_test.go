@@ -168,7 +168,10 @@ func TestOneSidecarHasAStateDirectory(t *testing.T) {
 // JSON, whichever sidecar answers, until ctx ends. It returns the first that fell, or "".
 func observe(ctx context.Context, w kit.Web, reads *atomic.Int64) string {
 	last := map[string]float64{}
+	next := time.NewTicker(kit.PollEvery)
+	defer next.Stop()
 	for ctx.Err() == nil {
+		<-next.C
 		now := map[string]float64{}
 		if s, err := w.ReadMetrics(); err == nil {
 			for name, family := range s.Families {

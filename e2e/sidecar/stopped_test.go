@@ -101,7 +101,7 @@ func TestASidecarThatWasStoppedCallsNoSourceLost(t *testing.T) {
 		if err := side.Has("pnagent_sources", 0, "state", "stale"); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(kit.PollEvery)
+		time.Sleep(5 * kit.PollEvery)
 	}
 	kit.Until(t, "all are received again", func() error {
 		for _, s := range side.NATS(t).Sources {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pnagent/pnagent/e2e/kit"
@@ -102,7 +103,7 @@ func watchCounters(t *testing.T, w kit.Web, least map[kit.Key]uint64) *watch {
 			select {
 			case <-s.stop:
 				return
-			default:
+			case <-time.After(kit.PollEvery): // the sidecar is to have the processor
 			}
 			page, err := w.ReadMetrics()
 			if err != nil {

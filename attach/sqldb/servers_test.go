@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
@@ -305,7 +306,7 @@ func newEngine(t *testing.T, kind, driver, history string, settings ...string) *
 	t.Helper()
 	java, dir := enginetest.Program(t, "java"), filepath.Join("testdata", kind)
 	address := javas.Get(fmt.Sprint(kind, settings), func() string {
-		lib := enginetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
+		lib := cachetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
 		return enginetest.StartEngines(t, exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Duser.timezone=UTC",
 			"-cp", lib+"/*", filepath.Join(dir, "Engine.java"), "pn", dir))
 	})

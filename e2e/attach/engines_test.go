@@ -7,13 +7,13 @@ package attach
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/npmtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -43,14 +43,10 @@ func startKept(t *testing.T, path string, args ...string) *kit.Process {
 // approved, and the age of that one is what the engine's own API gives.
 func TestEnginesInJavaReportWhereAnOrderIsStuckAsTheirAPIGivesIt(t *testing.T) {
 	t.Parallel()
-	java, mvn := kit.Need(t, "java", "default-jdk-headless"), kit.Need(t, "mvn", "maven")
+	java := kit.Need(t, "java", "default-jdk-headless")
 	for _, c := range []struct{ engine, example string }{{"camunda", "CamundaLines.java"}, {"flowable", "FlowableLines.java"}} {
 		t.Run(c.engine, func(t *testing.T) {
-			lib := t.TempDir()
-			fetch := exec.CommandContext(t.Context(), mvn, "-q", "-B", "-f", filepath.Join("testdata", c.engine, "pom.xml"), "dependency:copy-dependencies", "-DoutputDirectory="+lib)
-			if out, err := fetch.CombinedOutput(); err != nil {
-				t.Skipf("Maven cannot fetch the engine: %v: %.300s", err, out)
-			}
+			lib := cachetest.Jars(t, filepath.Join("testdata", c.engine, "pom.xml"))
 			natsURL := kit.StartNATS(t)
 			side := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0")
 			model := absolute(t, "java", "order.bpmn")

@@ -85,7 +85,7 @@ func startCacti(t *testing.T, files string) *cacti {
 	}
 	own := strings.NewReplacer("PORT", c.db, "DIR", c.tree, "PHP", c.php)
 	config := os.WriteFile(filepath.Join(site, "include", "config.php"), []byte(own.Replace(cactiConfig)), 0o600)
-	if err := errors.Join(config, os.Symlink("../../resource", filepath.Join(site, "resource"))); err != nil {
+	if err := errors.Join(config, os.Symlink("../resource", filepath.Join(site, "resource"))); err != nil {
 		t.Fatal(err)
 	}
 	queries, err := filepath.Glob(filepath.Join(files, "cacti", "*.xml"))

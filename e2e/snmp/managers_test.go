@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -46,11 +47,8 @@ func TestOtherManagersGetManyObjectsAndTakeReports(t *testing.T) {
 	}
 	host, port, _ := strings.Cut(side.SNMP, ":")
 	t.Run("SNMP4J", func(t *testing.T) {
-		java, mvn, lib := kit.Need(t, "java", "default-jdk-headless"), kit.Need(t, "mvn", "maven"), t.TempDir()
-		fetch := exec.CommandContext(t.Context(), mvn, "-q", "-B", "-f", filepath.Join("testdata", "snmp4j", "pom.xml"), "dependency:copy-dependencies", "-DoutputDirectory="+lib)
-		if out, err := fetch.CombinedOutput(); err != nil {
-			t.Skipf("Maven cannot fetch SNMP4J: %v: %.300s", err, out)
-		}
+		t.Parallel()
+		java, lib := kit.Need(t, "java", "default-jdk-headless"), cachetest.Jars(t, filepath.Join("testdata", "snmp4j", "pom.xml"))
 		args := append([]string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-cp", lib + "/*", filepath.Join("testdata", "snmp4j", "Manager.java"), host + "/" + port}, oids...)
 		wantPrinted(t, exec.CommandContext(t.Context(), java, args...), `v2c: RESPONSE Success 120 variables, request-id of the request
 encrypted: RESPONSE Success 120 variables, request-id of the request
@@ -62,10 +60,9 @@ a restart, plain: RESPONSE Success 120 variables, request-id of the request
 `)
 	})
 	t.Run("pysnmp", func(t *testing.T) {
-		python, lib := kit.Need(t, "python3", "python3"), t.TempDir()
-		if out, err := exec.CommandContext(t.Context(), python, "-m", "pip", "install", "-q", "--target", lib, "pysnmp==7.1.4", "cryptography").CombinedOutput(); err != nil {
-			t.Skipf("pip cannot fetch pysnmp: %v: %.300s", err, out)
-		}
+		t.Parallel()
+		python := kit.Need(t, "python3", "python3")
+		lib := cachetest.Pip(t, python, "pysnmp==7.1.4", "cryptography")
 		cmd := exec.CommandContext(t.Context(), python, append([]string{"-W", "ignore", filepath.Join("testdata", "pysnmp", "manager.py"), host, port}, oids...)...)
 		cmd.Env = append(os.Environ(), "PYTHONPATH="+lib)
 		wantPrinted(t, cmd, `v2c: answered, 0, 120 variables

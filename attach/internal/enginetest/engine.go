@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -37,28 +36,6 @@ func Program(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// Jars returns a directory with the libraries of a pom.xml, or skips the test. settings
-// are properties of the pom.xml, as NAME=VALUE. The directory is kept in the user's cache
-// directory; tests of several packages may ask for one at once.
-func Jars(t *testing.T, pom string, settings ...string) string {
-	t.Helper()
-	mvn := Program(t, "mvn")
-	text, err := os.ReadFile(pom)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"-q", "-B", "-f", pom, "dependency:copy-dependencies"}
-	for _, s := range settings {
-		args = append(args, "-D"+s)
-	}
-	return Cached(t, "jars-", append(text, strings.Join(settings, " ")...), func(lib string) error {
-		if out, err := exec.CommandContext(t.Context(), mvn, append(args, "-DoutputDirectory="+lib)...).CombinedOutput(); err != nil {
-			return fmt.Errorf("fetching the engine with Maven: %w: %.300s", err, out)
-		}
-		return nil
-	})
 }
 
 // Engine is a program that runs an engine. It reads commands, one a line, and answers

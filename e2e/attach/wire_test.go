@@ -98,41 +98,42 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 // bad is a broken engine.
 type bad struct {
 	name    string
-	publish func(say func(change map[string]any))
+	publish func(nc *nats.Conn, say func(change map[string]any))
 	want    string // in the output
 }
 
 func TestWireCheckReportsFindings(t *testing.T) {
 	t.Parallel()
-	server := kit.StartNATS(t)
-	nc := kit.Connect(t, server)
 	for _, c := range []bad{
-		{"columns differ in length", func(say func(map[string]any)) {
+		{"columns differ in length", func(_ *nats.Conn, say func(map[string]any)) {
 			say(map[string]any{"places": map[string]any{"tokens": []int{1}, "arrivals": []int{1, 2}}})
 		}, "bad_columns"},
-		{"a value out of range", func(say func(map[string]any)) { say(map[string]any{"places": map[string]any{"tokens": []int{-1, 0}}}) }, "not_json"},
-		{"a gap", func(say func(map[string]any)) { say(nil); say(map[string]any{"seq": 5}) }, "3 messages are missing"},
-		{"the same seq again", func(say func(map[string]any)) { say(nil); say(map[string]any{"seq": 1}) }, "seq 1 came after 1"},
-		{"an epoch that falls", func(say func(map[string]any)) { say(nil); say(map[string]any{"epoch": 5}) }, "epoch fell"},
-		{"a counter that falls", func(say func(map[string]any)) {
+		{"a value out of range", func(_ *nats.Conn, say func(map[string]any)) {
+			say(map[string]any{"places": map[string]any{"tokens": []int{-1, 0}}})
+		}, "not_json"},
+		{"a gap", func(_ *nats.Conn, say func(map[string]any)) { say(nil); say(map[string]any{"seq": 5}) }, "3 messages are missing"},
+		{"the same seq again", func(_ *nats.Conn, say func(map[string]any)) { say(nil); say(map[string]any{"seq": 1}) }, "seq 1 came after 1"},
+		{"an epoch that falls", func(_ *nats.Conn, say func(map[string]any)) { say(nil); say(map[string]any{"epoch": 5}) }, "epoch fell"},
+		{"a counter that falls", func(_ *nats.Conn, say func(map[string]any)) {
 			say(nil)
 			say(map[string]any{"seq": 2, "transitions": map[string]any{"firings": []int{6}}})
 		}, "fell from 7 to 6"},
-		{"a clock that is off", func(say func(map[string]any)) {
+		{"a clock that is off", func(_ *nats.Conn, say func(map[string]any)) {
 			say(map[string]any{"sent_at": time.Now().Add(-time.Hour).UnixMicro()})
 		}, "clock"},
-		{"rows that do not fit", func(say func(map[string]any)) {
+		{"rows that do not fit", func(_ *nats.Conn, say func(map[string]any)) {
 			say(map[string]any{"transitions": map[string]any{"firings": []int{1, 2}}})
 		}, "2 rows of transitions"},
-		{"another net than the definition's", func(say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "no source answers"},
-		{"a collector refuses it", func(say func(map[string]any)) {
+		{"another net than the definition's", func(_ *nats.Conn, say func(map[string]any)) { say(map[string]any{"digest": strings.Repeat("0", 32)}) }, "no source answers"},
+		{"a collector refuses it", func(nc *nats.Conn, say func(map[string]any)) {
 			say(nil)
 			_ = nc.Publish(telemetry.Subjects{}.Notice("orders", "broken"), []byte(`{"source":"broken","net":"orders","epoch":7,"reason":"conflict","text":"two of them"}`))
 		}, `messages of two processes as this source and rejects epoch 7: "two of them"`},
-		{"an interval that is not kept", func(say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "no message came for"},
+		{"an interval that is not kept", func(_ *nats.Conn, say func(map[string]any)) { say(map[string]any{"interval": 100_000}) }, "no message came for"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			checked := checkWire(t, nc, server, c)
+			t.Parallel()
+			checked := checkWire(t, kit.StartNATS(t), c)
 			if checked.Code != 1 || !strings.Contains(checked.Out, c.want) {
 				t.Errorf("%d:\n%s%s\nwant 1 and %q", checked.Code, checked.Out, checked.Err, c.want)
 			}
@@ -141,8 +142,9 @@ func TestWireCheckReportsFindings(t *testing.T) {
 }
 
 // checkWire runs wire check while a broken engine publishes.
-func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) kit.Result {
+func checkWire(t *testing.T, server string, c bad) kit.Result {
 	t.Helper()
+	nc := kit.Connect(t, server)
 	pnml := []byte(brokenNet)
 	digest := telemetry.Digest(pnml)
 	answers, err := nc.Subscribe(telemetry.Subjects{}.Definition("orders", digest), func(m *nats.Msg) { _ = m.Respond(pnml) })
@@ -162,7 +164,7 @@ func checkWire(t *testing.T, nc *nats.Conn, server string, c bad) kit.Result {
 		if _, err := hello.NextMsg(kit.Patience); err != nil {
 			return
 		}
-		c.publish(func(change map[string]any) {
+		c.publish(nc, func(change map[string]any) {
 			now := time.Now().UnixMicro()
 			s := map[string]any{"source": "broken", "epoch": epoch, "seq": 1, "sent_at": now, "interval": 60_000_000, "net": "orders", "digest": digest, "full": true,
 				"places": map[string]any{"tokens": []int{3, 2}}, "transitions": map[string]any{"firings": []int{7}}}

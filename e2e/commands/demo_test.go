@@ -61,7 +61,7 @@ func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 
 func TestDemoEndsByItselfWhenItsTimeIsUp(t *testing.T) {
 	t.Parallel()
-	if code := kit.StartDemo(t, "--for", "10s").Wait(t); code != 0 {
+	if code := kit.StartDemo(t, "--for", "3s").Wait(t); code != 0 {
 		t.Errorf("got exit code %d; want 0", code)
 	}
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // short ends the options of a simulated fleet that is measured only to see that it can be.
-const short = " --warm-up 0s --measure 1s --pnagent '$(command -v pnagent)"
+const short = " --warm-up 1s --measure 1s --pnagent '$(command -v pnagent)"
 
 // notTyped lists every command of the documents that the test does not type as
 // it stands.

@@ -7,15 +7,16 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/procfs"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/internal/buildtest"
 	"github.com/pnagent/pnagent/internal/measure"
 )
 
@@ -179,9 +180,11 @@ func (s *stage) tops() (tops []*sidecar) {
 }
 
 func (s *stage) stop() {
+	var all sync.WaitGroup
 	for _, p := range s.all() {
-		p.stop()
+		all.Go(p.stop)
 	}
+	all.Wait()
 }
 
 // run runs the fleet, measures, stops the fleet and compares.
@@ -454,9 +457,8 @@ func machine() string {
 // buildProgram builds pnagent from this checkout and returns its path.
 func buildProgram(ctx context.Context, dir string) (string, error) {
 	program := filepath.Join(dir, "pnagent")
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", program, "github.com/pnagent/pnagent/cmd/pnagent")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build pnagent: %w: %s", err, out)
+	if err := buildtest.Build(ctx, ".", program, "github.com/pnagent/pnagent/cmd/pnagent"); err != nil {
+		return "", err
 	}
 	return program, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -148,7 +149,7 @@ func compare(want *was, v *collector.View, set *alarm.ActiveSet) string {
 
 // Moments equal those of a store that keeps everything as a whole.
 func TestAMomentIsWhatWas(t *testing.T) {
-	for seed := range uint64(8) {
+	for seed := range seeds.Of(2, 8) {
 		w, s := newTown(seed, 4, 0, 7), New(Config{})
 		var all []was
 		for i := range 120 {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 )
 
 // space is a simulated subject space: members receive each other's messages without
@@ -292,7 +294,7 @@ func TestStandsIn(t *testing.T) {
 // Under random faults, each change that a member without a fault saw is notified, and
 // at the end a member is on duty.
 func TestNoChangeIsLostUnderRandomFaults(t *testing.T) {
-	for seed := range uint64(120) {
+	for seed := range seeds.Of(5, 120, 6, 18, 20) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		s := newSpace(t)
 		names := []string{"a", "b", "c"}

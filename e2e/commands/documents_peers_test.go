@@ -5,12 +5,12 @@
 package commands
 
 import (
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/buildtest"
 )
 
 // The pages of largePeers are typed here, beside etcd and RabbitMQ.
@@ -29,10 +29,8 @@ func TestTheCommandsOfTheDocumentsBesideLargePeers(t *testing.T) {
 // free ports.
 func etcdFor(t *testing.T, ports ports, bin string) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(bin, "etcd"), "go.etcd.io/etcd/server/v3")
-	cmd.Dir = filepath.Join("..", "..", "attach", "dipen", "etcdtest")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("building etcd: %v\n%s", err, out)
+	if err := buildtest.Build(t.Context(), filepath.Join("..", "..", "attach", "dipen", "etcdtest"), filepath.Join(bin, "etcd"), "go.etcd.io/etcd/server/v3"); err != nil {
+		t.Fatal(err)
 	}
 	const client, peer = "http://127.0.0.1:2379", "http://127.0.0.1:2380"
 	var env []string

@@ -329,7 +329,7 @@ func TestAFloodOfGarbageDoesNotDelayASource(t *testing.T) {
 		return nil
 	})
 	operator := kit.Connect(t, a.nc.ConnectedUrl())
-	for range 3 {
+	for range 2 {
 		before := a.tokens(t)
 		kit.Request(t, operator, "inject", "claims", "good", `{"instance":0,"place":"inbox","tokens":2}`)
 		kit.Until(t, "the good engine's tokens are shown during the flood", func() error {
@@ -389,7 +389,7 @@ func TestAFloodUnderTheNameOfASourceDelaysNoOtherOne(t *testing.T) {
 		}
 		return nil
 	})
-	for range 3 {
+	for range 2 {
 		if took := shown(); took > 10*time.Second+3*calm {
 			t.Errorf("shown after %v during the flood, %v before; want at most 10 s and three times that", took, calm)
 		} else {

@@ -44,9 +44,8 @@ long: ## run the random tests with all seeds; a seed that fails is run again by 
 	PNAGENT_LONG=1 $(GOTESTSUM) --format pkgname -- -count=1 -timeout 2h $$(git grep -l 'seeds\.Of(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: lint
-lint: prose $(if $(PKG),,whole) ## gofmt, go vet, golangci-lint, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
+lint: prose $(if $(PKG),,whole) ## gofmt, golangci-lint with go vet, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder
 	@changed=$$(git ls-files -co --exclude-standard '*.go' | grep "^$(BELOW:./%=%)" | xargs gofmt -l); test -z "$$changed" || { echo "gofmt would change:"; echo "$$changed"; exit 1; }
-	$(GO) vet -tags peers $(BELOW)/...
 	$(GO) run $(LINTER) run $(BELOW)/...
 
 .PHONY: prose

@@ -33,6 +33,8 @@ const short = " --warm-up 1s --measure 1s --pnagent '$(command -v pnagent)"
 // notTyped lists every command of the documents that the test does not type as
 // it stands.
 var notTyped = []exemption{
+	{page: "CONTRIBUTING.md", command: "git clone", why: fromNetwork, instead: "git clone -q $ROOT pnagent && cd pnagent"},
+	{page: "CONTRIBUTING.md", command: "make lint", why: "builds the linter", with: []string{"make", "make -n"}},
 	{page: "README.md", command: "go run ./cmd/pnagent demo", why: isBuilt, instead: "pnagent demo &"},
 	{page: "README.md", command: "nats-server", why: "the demo was stopped meanwhile", instead: "kill %1; wait %1; nats-server &"},
 	{page: "README.md", command: "pnagent serve", why: "needs snmpd's socket", instead: "pnagent serve --nats nats://127.0.0.1:4222 examples/order-fulfilment.pnml &"},

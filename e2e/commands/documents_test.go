@@ -64,7 +64,7 @@ func TestTheCommandsOfTheDocuments(t *testing.T) {
 // handWritten returns the documents that are not generated, relative to the root.
 func handWritten(t *testing.T) (pages []string) {
 	t.Helper()
-	pages = []string{"README.md", "SECURITY.md"}
+	pages = []string{"CONTRIBUTING.md", "README.md", "SECURITY.md"}
 	for _, dir := range []string{"docs", "examples"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, _ os.DirEntry, err error) error {
 			if page := strings.TrimPrefix(filepath.ToSlash(path), "../../"); strings.HasSuffix(page, ".md") && !strings.HasPrefix(page, "docs/reference/") {

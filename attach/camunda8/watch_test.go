@@ -76,7 +76,7 @@ func (w *watch) adapter(e *emulation, state string) (a *Adapter, end func()) {
 func (w *watch) until(check func(*collector.View) string) {
 	w.t.Helper()
 	views := w.Subscribe()
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)
 	defer cancel()
 	for missing := check(w.View()); missing != ""; {
 		select {

@@ -5,6 +5,7 @@
 package pagetest
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -16,8 +17,13 @@ import (
 )
 
 // TestMain sets the time zone of the browser to one in which it is about noon: the page writes a
-// moment of another day with its date, and no moment of these tests is of one.
+// moment of another day with its date, and no moment of these tests is of one. The tests
+// mostly wait, so more of them run in parallel.
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	if err := os.Setenv("TZ", fmt.Sprintf("Etc/GMT%+d", time.Now().UTC().Hour()-12)); err != nil {
 		panic(err)
 	}

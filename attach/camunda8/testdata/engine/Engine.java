@@ -20,11 +20,13 @@ import java.util.Map;
 public class Engine {
   private static ZeebeTestEngine engine;
   private static ZeebeClient client;
+  private static final Duration PATIENCE = Duration.ofMinutes(2);
 
   public static void main(String[] args) throws Exception {
     engine = EngineFactory.create();
     engine.start();
-    client = engine.createClient();
+    client = ZeebeClient.newClientBuilder().gatewayAddress(engine.getGatewayAddress()).usePlaintext()
+        .defaultRequestTimeout(PATIENCE).build(); // the client of the engine waits for ten seconds
     System.out.println("ok");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
     for (String line; (line = in.readLine()) != null; ) {
@@ -71,7 +73,7 @@ public class Engine {
             .migrationPlan(Long.parseLong(c[2])).addMappingInstruction(c[3], c[3]).send().join();
         break;
       case "records": { // SKIP: those of events from that one on, as JSON
-        engine.waitForIdleState(Duration.ofSeconds(20));
+        engine.waitForIdleState(PATIENCE);
         int skip = Integer.parseInt(c[1]);
         for (Record<?> r : engine.getRecordStreamSource().getRecords()) {
           if (skip-- <= 0) {
@@ -87,6 +89,6 @@ public class Engine {
 
   private static List<ActivatedJob> jobs(String type) {
     return client.newActivateJobsCommand().jobType(type).maxJobsToActivate(100).workerName("cashier")
-        .timeout(Duration.ofMinutes(5)).requestTimeout(Duration.ofSeconds(1)).send().join().getJobs();
+        .timeout(Duration.ofMinutes(5)).requestTimeout(PATIENCE).send().join().getJobs();
   }
 }

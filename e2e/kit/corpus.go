@@ -100,16 +100,22 @@ func corpusList(t *testing.T) []file {
 // net, and the nets' ids.
 func ValidNets(t *testing.T) (files []file, ids [][]string) {
 	t.Helper()
+	args, valid := []string{"check", "--json"}, []file{}
 	for _, f := range corpusList(t) {
-		if !f.Valid {
-			continue
+		if f.Valid {
+			args, valid = append(args, f.Path), append(valid, f)
 		}
-		var of []string
-		for _, n := range Checked(t, Pnagent(t, "check", "--json", f.Path).Out) {
-			of = append(of, n.Net)
-		}
-		if len(of) > 0 {
-			files, ids = append(files, f), append(ids, of)
+	}
+	if len(valid) == 0 {
+		return nil, nil
+	}
+	of := map[string][]string{}
+	for _, n := range Checked(t, Pnagent(t, args...).Out) {
+		of[n.File] = append(of[n.File], n.Net)
+	}
+	for _, f := range valid {
+		if nets := of[f.Path]; len(nets) > 0 {
+			files, ids = append(files, f), append(ids, nets)
 		}
 	}
 	return files, ids
@@ -117,7 +123,7 @@ func ValidNets(t *testing.T) (files []file, ids [][]string) {
 
 // checkedNet is a line of "check --json".
 type checkedNet struct {
-	Net string
+	File, Net string
 	Size
 }
 

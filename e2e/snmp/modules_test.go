@@ -42,7 +42,10 @@ func different(t *testing.T) []string {
 func TestGeneratedModulesOfEveryExampleOneByOne(t *testing.T) {
 	t.Parallel()
 	for _, path := range append(kit.Examples(t), kit.WriteNet(t, kit.OddNet())) {
-		t.Run(filepath.Base(path), func(t *testing.T) { kit.Generate(t, "", path).Hold(t) })
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			kit.Generate(t, "", path).Hold(t)
+		})
 	}
 }
 
@@ -51,7 +54,10 @@ func TestGeneratedModulesOfEveryNetOfTheCorpusOneByOne(t *testing.T) {
 	kit.CorpusFiles(t)
 	files, _ := kit.ValidNets(t)
 	for _, f := range files {
-		t.Run(filepath.Base(f.Path), func(t *testing.T) { kit.Generate(t, "", f.Path).Hold(t) })
+		t.Run(filepath.Base(f.Path), func(t *testing.T) {
+			t.Parallel()
+			kit.Generate(t, "", f.Path).Hold(t)
+		})
 	}
 }
 

@@ -245,6 +245,7 @@ func TestReportPrintsWhatWasMeasured(t *testing.T) {
 // The whole program: the processes of one sidecar and of a tree receive from the
 // same small fleet.
 func TestProcessesOfASmallFleetShowTheSame(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds and runs pnagent")
 	}

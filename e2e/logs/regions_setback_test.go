@@ -68,7 +68,7 @@ func (f *fleet) awaits(part, source string) {
 	for {
 		m, err := beats.NextMsgWithContext(ctx)
 		if err != nil {
-			f.t.Fatalf("waiting until %s knows that %s is stopped: %v", source, part, err)
+			f.t.Fatalf("waiting for a beat of %s in which %s is stopped: %v", source, part, err)
 		}
 		var b region.Beat
 		if err := json.Unmarshal(m.Data, &b); err != nil {

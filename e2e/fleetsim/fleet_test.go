@@ -144,6 +144,7 @@ func sameRows(flat, root *stats.Rows) (faults []string) {
 // One collector and a tree receive from a small fleet, of which many sources
 // restart or become silent. Both show the truth, and the same in every bucket.
 func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
+	t.Parallel()
 	ns, err := startNATS(t.TempDir(), 4)
 	if err != nil {
 		t.Fatal(err)

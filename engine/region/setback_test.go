@@ -157,7 +157,7 @@ func TestAMemberOfAnotherPartKnowsWhatALogHeld(t *testing.T) {
 	})
 }
 
-// A member looks for the log just before its owner begins it, and then is told of a commit.
+// A member looks for the log just before its owner begins it, and then receives a beat about a commit.
 func TestALogThatBeganAfterAMemberLookedHasLostNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		s := newShop(t)

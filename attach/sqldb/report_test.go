@@ -162,8 +162,9 @@ func both(a, b enginetest.Why) []enginetest.Why {
 // place and a transition.
 func (w *watch) agrees(e *engine) report {
 	w.t.Helper()
-	r := e.report()
+	var r report
 	w.until(func() string {
+		r = e.report() // what was canceled may end a moment later
 		if d := agree(slices.Clone(r.held), w.held()); d != "" {
 			return "tokens, - engine, + adapter:\n" + d
 		}

@@ -18,37 +18,47 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
+// moment is what a sidecar says, and a time at which Prometheus has that.
+type moment struct {
+	kit.Documents
+	scraped time.Time
+}
+
 // settled waits until the sidecar has a number of tokens that wait for an answer, and an alarm
-// about them or none, and until Prometheus has scraped that. It returns what the sidecar says.
-func settled(t *testing.T, side *kit.Sidecar, prom kit.Prometheus, tokens uint64, alarmed bool) (d kit.Documents) {
+// about them or none, until Prometheus has scraped that in the second before, and once more. The
+// archive has whole seconds, so the moment is between the two scrapes.
+func settled(t *testing.T, side *kit.Sidecar, prom kit.Prometheus, tokens uint64, alarmed bool) (m moment) {
 	t.Helper()
 	alarms := map[bool]float64{true: 1}[alarmed]
-	kit.Until(t, "it is so", func() (err error) {
-		if d, err = side.At(t.Context(), time.Time{}, "claims"); err != nil {
+	kit.Until(t, "it is so, and Prometheus has just scraped it", func() (err error) {
+		if m.Documents, err = side.At(t.Context(), time.Time{}, "claims"); err != nil {
 			return err
 		}
 		// Each was taken and asked about.
-		if n := d.Overview.Nets; len(n) != 1 || n[0].Firings == nil || *n[0].Firings != 2*tokens || slices.ContainsFunc(d.Overview.Alarms, stuck) != alarmed {
+		if n := m.Overview.Nets; len(n) != 1 || n[0].Firings == nil || *n[0].Firings != 2*tokens || slices.ContainsFunc(m.Overview.Alarms, stuck) != alarmed {
 			return errors.New("not yet")
 		}
 		if fired, active := prom.Number(t, "sum(petrinet_transition_firings_total)"), prom.Number(t, "count(petrinet_alarm_active) or vector(0)"); fired != float64(2*tokens) || active != alarms {
 			return fmt.Errorf("Prometheus has %v firings and %v alarms", fired, active)
 		}
-		d, err = side.At(t.Context(), time.Time{}, "claims")
-		return err
+		m.scraped = time.UnixMilli(int64(1000 * prom.Number(t, scrapedAt)))
+		if late := m.Overview.At.Time().Sub(m.scraped); late > time.Second {
+			return fmt.Errorf("Prometheus scraped %s before", late)
+		}
+		return nil
 	})
+	m.scraped = m.scraped.Add(time.Second)
 	kit.Until(t, "Prometheus has scraped once more", func() error {
-		if at := prom.Number(t, "max(timestamp(petrinet_transition_firings_total))"); at < float64(scraped(d).UnixMilli())/1000 {
+		if at := prom.Number(t, scrapedAt); at < float64(m.scraped.UnixMilli())/1000 {
 			return fmt.Errorf("the last time was %v", at)
 		}
 		return nil
 	})
-	return d
+	return m
 }
 
-// scraped returns a time at which Prometheus has what a sidecar said, and nothing later: there
-// is a View, and a scrape of it, each second.
-func scraped(said kit.Documents) time.Time { return said.Overview.At.Time().Add(time.Second) }
+// scrapedAt is the time of the last scrape, in PromQL.
+const scrapedAt = "max(timestamp(petrinet_transition_firings_total))"
 
 func stuck(a api.Alarm) bool { return a.Alarm == "tokenStuck" && a.Place == "awaiting answer" }
 
@@ -72,22 +82,22 @@ func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 	side = kit.ServeAsIs(t, natsURL, append(flags, "--web.prometheus", prom.URL, "--web.prometheus.matchers", `job="pnagent"`)...)
 	kit.Until(t, "it has looked for older data", func() error {
 		d, err := side.At(t.Context(), time.Time{}, "claims")
-		if err == nil && (d.Overview.History == nil || d.Overview.History.Archive == nil || d.Overview.History.Archive.Step != 1 || d.Overview.History.Archive.From.Time().After(scraped(before))) {
+		if err == nil && (d.Overview.History == nil || d.Overview.History.Archive == nil || d.Overview.History.Archive.Step != 1 || d.Overview.History.Archive.From.Time().After(before.scraped)) {
 			err = fmt.Errorf("its history is %+v with the archive %+v; the first moment is of %v", d.Overview.History, d.Overview.History.Archive, before.Overview.At)
 		}
 		return err
 	})
-	for name, said := range map[string]kit.Documents{"before": before, "after": after} {
-		got, err := side.At(t.Context(), scraped(said), "claims")
+	for name, said := range map[string]moment{"before": before, "after": after} {
+		got, err := side.At(t.Context(), said.scraped, "claims")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		sameMoment(t, name, said, got)
+		sameMoment(t, name, said.Documents, got)
 	}
 	if status, body, err := side.Get("/api/v1/overview?at=" + silence.UTC().Format(time.RFC3339Nano)); err != nil || status != http.StatusNotFound {
 		t.Errorf("while it did not run: got %d, %v: %s; want 404", status, err, body)
 	}
-	place, err := api.Get[api.PlaceDetail](t.Context(), api.Client{URL: side.URL, HTTP: http.DefaultClient}, "place", url.Values{"net": {"claims"}, "place": {"awaiting answer"}, "at": {scraped(after).Format(time.RFC3339Nano)}})
+	place, err := api.Get[api.PlaceDetail](t.Context(), api.Client{URL: side.URL, HTTP: http.DefaultClient}, "place", url.Values{"net": {"claims"}, "place": {"awaiting answer"}, "at": {after.scraped.Format(time.RFC3339Nano)}})
 	if err != nil || !place.Archive || len(place.Series.Points) == 0 || place.Tokens == nil || *place.Tokens != 47 {
 		t.Errorf("the place is %+v, %v; want its 47 tokens and a series", place, err)
 	}

@@ -96,6 +96,9 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := nc.Flush(); err != nil { // the server has the subscriptions
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := end(context.Background()); err != nil {
 			t.Error(err)

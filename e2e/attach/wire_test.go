@@ -200,7 +200,8 @@ func TestWireCheckFindsNothingAboutThisProjectsEngines(t *testing.T) {
 	}
 	var checked kit.Result
 	kit.Until(t, "all engines are received", func() error {
-		if checked = kit.Pnagent(t, "wire", "check", "--nats", server, "--for", "4s"); strings.Count(checked.Out, "answered and holds") < 4 {
+		checked = kit.Pnagent(t, "wire", "check", "--nats", server, "--for", "4s")
+		if strings.Count(checked.Out, "answered and holds") < 4 {
 			return fmt.Errorf("received\n%s%s", checked.Out, checked.Err)
 		}
 		return nil

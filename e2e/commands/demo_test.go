@@ -36,7 +36,8 @@ func TestDemoShowsAStuckPlaceGrowOlderByOneASecond(t *testing.T) {
 		return errors.New("none is")
 	})
 	kit.Until(t, "five seconds went by", func() error {
-		if second = d.Scrape(t); second.Begun.Sub(first.Got) < 5*time.Second {
+		second = d.Scrape(t)
+		if second.Begun.Sub(first.Got) < 5*time.Second {
 			return errors.New("not yet")
 		}
 		return nil
@@ -130,7 +131,8 @@ func TestDemoShowsAProcessAndTakesAcknowledgements(t *testing.T) {
 	})
 	var active []kit.Noted
 	kit.Until(t, "an alarm is raised", func() error {
-		if active = d.Noted(t); len(active) == 0 {
+		active = d.Noted(t)
+		if len(active) == 0 {
 			return errors.New("none yet")
 		}
 		return nil

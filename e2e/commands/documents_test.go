@@ -173,7 +173,8 @@ func typePage(t *testing.T, page string, commands []command, begin starter) {
 					t.Skipf("%s:%d and what follows is not typed: $%s has no %s", page, c.at, suites, needs)
 				}
 			}
-			if line = notTyped[i].typed(t, line); line == "" {
+			line = notTyped[i].typed(t, line)
+			if line == "" {
 				continue
 			}
 		}

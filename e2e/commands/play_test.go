@@ -135,7 +135,8 @@ func (w *walker) step() {
 			n = math.MaxUint32
 		}
 		w.commands = append(w.commands, fmt.Sprintf("inject %d %s", n, p))
-		if ok = w.Marking[p]+n <= math.MaxUint32; ok {
+		ok = w.Marking[p]+n <= math.MaxUint32
+		if ok {
 			w.Marking[p] += n
 		}
 	case k < 9 && len(w.Net.Transitions) > 0:

@@ -44,7 +44,8 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 	if err := pty.Setsize(keyboard, &pty.Winsize{Rows: 40, Cols: 160}); err != nil {
 		t.Fatal(err)
 	}
-	if x.before, err = term.GetState(tty.Fd()); err != nil {
+	x.before, err = term.GetState(tty.Fd())
+	if err != nil {
 		t.Fatal(err)
 	}
 	x.Cmd.Stdin, x.Cmd.Stdout, x.Cmd.Stderr = tty, tty, &x.Err

@@ -30,7 +30,8 @@ func newControlGroup(t *testing.T, bytes int) controlGroup {
 		dir := filepath.Join(root, in, fmt.Sprintf("pnagent-e2e-%d-%s", os.Getpid(), strings.ReplaceAll(t.Name(), "/", "-")))
 		err := os.Mkdir(dir, 0o755)
 		if err == nil {
-			if err = writeExisting(filepath.Join(dir, limit), fmt.Sprint(bytes)); err == nil {
+			err = writeExisting(filepath.Join(dir, limit), fmt.Sprint(bytes))
+			if err == nil {
 				t.Cleanup(func() { removeGroup(t, dir) })
 				return controlGroup{dir: dir, events: filepath.Join(dir, events)}
 			}
@@ -47,7 +48,8 @@ func removeGroup(t *testing.T, dir string) {
 	t.Helper()
 	var err error
 	for range 500 {
-		if err = os.Remove(dir); err == nil {
+		err = os.Remove(dir)
+		if err == nil {
 			return
 		}
 		<-time.After(kit.PollEvery)

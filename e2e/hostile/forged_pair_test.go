@@ -21,7 +21,8 @@ func groupOf(t *testing.T, nc *nats.Conn) string {
 		t.Fatal(err)
 	}
 	heartbeat, err := sub.NextMsg(kit.Patience)
-	if err = errors.Join(err, sub.Unsubscribe()); err != nil {
+	err = errors.Join(err, sub.Unsubscribe())
+	if err != nil {
 		t.Fatal(err)
 	}
 	group, _, _ := strings.Cut(heartbeat.Subject, "-")

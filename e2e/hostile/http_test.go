@@ -195,7 +195,8 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 	kit.Until(t, "an alarm and the numbers of a new net are saved", func() error {
 		alarms, err := os.ReadFile(state)
 		numbers, err2 := os.ReadFile(filepath.Join(dir, "mibs", "oids.lock"))
-		if err = errors.Join(err, err2); err == nil && (!strings.Contains(string(alarms), "claims") || !strings.Contains(string(numbers), "claims")) {
+		err = errors.Join(err, err2)
+		if err == nil && (!strings.Contains(string(alarms), "claims") || !strings.Contains(string(numbers), "claims")) {
 			err = fmt.Errorf("%.200s and %.200s", alarms, numbers)
 		}
 		return err

@@ -211,12 +211,14 @@ func TestJetStreamForgesNothingOutsideOfTheAccountOfEngines(t *testing.T) {
 					t.Fatal(err)
 				}
 				of, err := stream.NameOf("own")
-				if err = errors.Join(err, l.Close()); err != nil {
+				err = errors.Join(err, l.Close())
+				if err != nil {
 					t.Fatal(err)
 				}
 				side := p.User(t, "sidecar")
 				sub, err := side.SubscribeSync(to)
-				if err = errors.Join(err, side.Flush()); err != nil {
+				err = errors.Join(err, side.Flush())
+				if err != nil {
 					t.Fatal(err)
 				}
 				forge(t, engine, of, "pnagent.log.own", to)

@@ -62,7 +62,8 @@ func (w Web) SinceWhen(t *testing.T, agent snmptest.Client, place Key) Dated {
 	var p pages
 	Until(t, "all faces show one view", func() error {
 		var generation uint64
-		if p, generation = w.Pages(t, agent); p.SNMP == nil {
+		p, generation = w.Pages(t, agent)
+		if p.SNMP == nil {
 			return fmt.Errorf("no two pages and a walk of one view; last %d", generation)
 		}
 		return nil
@@ -85,7 +86,8 @@ func (p Prometheus) SinceWhen(t *testing.T, place Key) Dated {
 	both := fmt.Sprintf(edge+" or "+edge, since+" - 1", "earliest", since+" + on(instance) group_left() scrape_duration_seconds", "latest")
 	var found map[Key]uint64
 	Until(t, "Prometheus has scraped the age", func() error {
-		if found = p.Query(t, both, "edge"); len(found) != 2 {
+		found = p.Query(t, both, "edge")
+		if len(found) != 2 {
 			return fmt.Errorf("%v", found)
 		}
 		return nil

@@ -26,7 +26,8 @@ func StartDemo(t *testing.T, args ...string) *Demo {
 	d := &Demo{Process: Start(t, Built().Pnagent, args...)}
 	var at []string
 	Until(t, "the demo prints what to try", func() error {
-		if at = Submatch(d.Out.String(), `curl -s (http://\S+)/metrics[^$]*snmpbulkwalk -v2c -c public (\S+) `); at == nil {
+		at = Submatch(d.Out.String(), `curl -s (http://\S+)/metrics[^$]*snmpbulkwalk -v2c -c public (\S+) `)
+		if at == nil {
 			return errors.New("not said yet")
 		}
 		return nil

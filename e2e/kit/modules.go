@@ -158,7 +158,8 @@ func Examples(t *testing.T) []string {
 		t.Fatalf("got %d examples, %v; want at least 3", len(files), err)
 	}
 	for i := range files {
-		if files[i], err = filepath.Abs(files[i]); err != nil {
+		files[i], err = filepath.Abs(files[i])
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

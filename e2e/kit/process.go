@@ -168,7 +168,8 @@ func (p *Process) Says(t *testing.T, pattern string) []string {
 	re := regexp.MustCompile(pattern)
 	var groups []string
 	Until(t, p.Name+" says "+pattern, func() error {
-		if groups = re.FindStringSubmatch(p.Err.String()); groups == nil {
+		groups = re.FindStringSubmatch(p.Err.String())
+		if groups == nil {
 			select {
 			case <-p.Done:
 				t.Fatalf("%s ended", p.Name)

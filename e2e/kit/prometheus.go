@@ -32,7 +32,8 @@ func (w Web) At(ctx context.Context, moment time.Time, net string) (d Documents,
 	if !moment.IsZero() {
 		query.Set("at", moment.UTC().Format(time.RFC3339Nano))
 	}
-	if d.Overview, err = api.Get[api.Overview](ctx, client, "overview", query); err != nil {
+	d.Overview, err = api.Get[api.Overview](ctx, client, "overview", query)
+	if err != nil {
 		return d, err
 	}
 	query.Set("net", net)

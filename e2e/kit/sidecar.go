@@ -230,7 +230,8 @@ func (w Web) readMetrics(page string) (Scrape, error) {
 	}
 	s.Text, s.Got = text, time.Now()
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	if s.Families, err = parser.TextToMetricFamilies(bytes.NewReader(text)); err != nil {
+	s.Families, err = parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
 		return s, fmt.Errorf("%s: %w", page, err)
 	}
 	return s, nil

@@ -545,7 +545,8 @@ func (f *figure) measure(t *testing.T, base map[string]float64) figureResult {
 	r := figureResult{What: f.what, Unit: rateUnit, Goal: f.goal, DiPeN: f.dipen}
 	if f.signal == 0 {
 		r.Reached = f.workload.rate(t, f.syncAlways, *figuresWindow)
-		if r.Base = base[f.base+" "+rateUnit]; r.Base > 0 {
+		r.Base = base[f.base+" "+rateUnit]
+		if r.Base > 0 {
 			r.Ratio = r.Reached / r.Base
 		}
 		return r
@@ -556,7 +557,8 @@ func (f *figure) measure(t *testing.T, base map[string]float64) figureResult {
 	}
 	slices.Sort(r.All)
 	r.Reached = r.All[len(r.All)/2]
-	if r.Base = base[f.base+" ms-median"]; r.Base > 0 {
+	r.Base = base[f.base+" ms-median"]
+	if r.Base > 0 {
 		r.Ratio = r.Base / r.Reached
 	}
 	return r

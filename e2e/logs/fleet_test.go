@@ -90,7 +90,8 @@ func newFleet(t *testing.T, natsURL func() string, what played, instances, parti
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.tables, err = petri.Compile(nets.Nets[0]); err != nil {
+	f.tables, err = petri.Compile(nets.Nets[0])
+	if err != nil {
 		t.Fatal(err)
 	}
 	if partitions > 0 {
@@ -258,7 +259,8 @@ func (f *fleet) config() *region.Config {
 	f.t.Helper()
 	cfg := &region.Config{Parts: f.all, Engine: engines.Config{Source: "count", Nets: []engines.NetConfig{{Tables: f.tables}}, Instances: f.instances, Workers: 1}}
 	var err error
-	if cfg.Engine.Nets[0], err = f.bound().Bind(f.tables, action.Peers{NATS: f.conn, HTTP: http.DefaultTransport}); err != nil {
+	cfg.Engine.Nets[0], err = f.bound().Bind(f.tables, action.Peers{NATS: f.conn, HTTP: http.DefaultTransport})
+	if err != nil {
 		f.t.Fatal(err)
 	}
 	cfg.Open = func(ctx context.Context, part string, create bool, keep func() uint64) (region.Log, error) {

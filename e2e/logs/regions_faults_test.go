@@ -38,7 +38,8 @@ func startLossy(t *testing.T, natsURL string) *lossy {
 		t.Fatal(err)
 	}
 	l := &lossy{}
-	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+	l.listener, err = net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
 		t.Fatal(err)
 	}
 	l.url = "nats://" + l.listener.Addr().String()

@@ -115,7 +115,8 @@ func powerLoss(t *testing.T, round int) {
 	}
 	stopped := ""
 	kit.Until(t, "all tokens arrive, or region two has a reason", func() error {
-		if stopped = f.glance()["two"].Stopped; stopped != "" {
+		stopped = f.glance()["two"].Stopped
+		if stopped != "" {
 			return nil
 		}
 		if n := missing(); n > 0 {

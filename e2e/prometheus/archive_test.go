@@ -31,7 +31,8 @@ func settled(t *testing.T, side *kit.Sidecar, prom kit.Prometheus, tokens uint64
 	t.Helper()
 	alarms := map[bool]float64{true: 1}[alarmed]
 	kit.Until(t, "it is so, and Prometheus has just scraped it", func() (err error) {
-		if m.Documents, err = side.At(t.Context(), time.Time{}, "claims"); err != nil {
+		m.Documents, err = side.At(t.Context(), time.Time{}, "claims")
+		if err != nil {
 			return err
 		}
 		// Each was taken and asked about.

@@ -175,7 +175,8 @@ func TestASnmpdThatIsRestartedOrHungUnderASidecarIsServedAgain(t *testing.T) {
 	rounds := 1
 	if text := os.Getenv("PNAGENT_TEST_RESTARTS"); text != "" {
 		var err error
-		if rounds, err = strconv.Atoi(text); err != nil {
+		rounds, err = strconv.Atoi(text)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -67,7 +67,8 @@ type relay struct {
 
 // flip has something get stuck or move.
 func (r *relay) flip(shelf int) {
-	if r.full[shelf] = !r.full[shelf]; r.full[shelf] {
+	r.full[shelf] = !r.full[shelf]
+	if r.full[shelf] {
 		kit.Request(r.t, r.nats, "inject", "shelves", "berlin", fmt.Sprintf(`{"instance":0,"place":"s%d","tokens":1}`, shelf))
 		return
 	}
@@ -295,7 +296,8 @@ func (r *relay) run(turns int, sink *snmptest.Snmptrapd) {
 	}
 	var f figures
 	kit.Until(t, "the station is notified that all is over", func() error {
-		if f = figuresOf(sink.Wait(t, 1)); f.unclear > 0 {
+		f = figuresOf(sink.Wait(t, 1))
+		if f.unclear > 0 {
 			return fmt.Errorf("%+v", f)
 		}
 		return nil

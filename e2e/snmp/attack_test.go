@@ -91,7 +91,8 @@ func TestAnUnprovenAddressIsSentFiveTimesWhatItSent(t *testing.T) {
 		if err := victim.SetReadDeadline(time.Now().Add(kit.Patience)); err != nil {
 			t.Fatal(err)
 		}
-		if n, err = victim.Read(answer); err != nil {
+		n, err = victim.Read(answer)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if out += n; out > 5*in {

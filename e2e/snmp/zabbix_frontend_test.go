@@ -62,7 +62,8 @@ func startZabbix(t *testing.T) *zabbix {
 func (z *zabbix) directory(t *testing.T) {
 	t.Helper()
 	var err error
-	if z.dir, err = os.MkdirTemp("", "pnagent-zabbix"); err != nil {
+	z.dir, err = os.MkdirTemp("", "pnagent-zabbix")
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(z.dir) })

@@ -267,7 +267,8 @@ func (z *zabbix) numbers(t *testing.T, host string, side *kit.Sidecar) {
 			return fmt.Errorf("ages %d, tokens (-sidecar +Zabbix)\n%s", ages, d)
 		}
 		before := age
-		if age = ages[0]; before == 0 || age <= before {
+		age = ages[0]
+		if before == 0 || age <= before {
 			return fmt.Errorf("the oldest token is %d s old, and was %d", age, before)
 		}
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +48,7 @@ func TestAlertsEndByEvidence(t *testing.T) {
 		"a real end is seen at once": {map[string]string{
 			"up{" + sideA + "}": hour, "petrinet_alarms{" + sideA + `,net="orders"}`: "1x39 0x200", "pnagent_alarms{" + sideA + "}": "1x39 0x200",
 			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"): "1x39 stale",
-		}, []fires{{stuckAlert, 75 * time.Second, 9*m + 45*time.Second, 1}, {stuckAlert, 10 * m, 60 * m, 0}}},
+		}, []fires{{stuckAlert, 75 * time.Second, 9*m + 45*time.Second, 1}, {stuckAlert, 10 * m, 30 * m, 0}}},
 		"a sidecar is away for hours": {map[string]string{
 			"up{" + sideA + "}": "1x39 0x719 1x80", "petrinet_alarms{" + sideA + `,net="orders"}`: "1x39 stale _x722 0x76", "pnagent_alarms{" + sideA + "}": "1x39 stale _x722 0x76",
 			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"): "1x39 stale",
@@ -58,13 +59,13 @@ func TestAlertsEndByEvidence(t *testing.T) {
 			"petrinet_alarms{" + sideB + `,net="orders"}`: "1x79 0x160", "pnagent_alarms{" + sideB + "}": "1x79 0x160",
 			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"): "1x39 stale",
 			"petrinet_alarm_active{" + sideB + "," + stuck + sev("minor"): "1x79 stale",
-		}, []fires{{stuckAlert, 75 * time.Second, 19*m + 45*time.Second, 1}, {stuckAlert, 20 * m, 60 * m, 0}}},
+		}, []fires{{stuckAlert, 75 * time.Second, 19*m + 45*time.Second, 1}, {stuckAlert, 20 * m, 30 * m, 0}}},
 		"a sidecar is replaced by one at another address": {map[string]string{
 			"up{" + sideA + "}": "1x39 stale", "up{" + sideB + "}": "_x43 1x200",
 			"petrinet_alarms{" + sideA + `,net="orders"}`: "1x39 stale", "pnagent_alarms{" + sideA + "}": "1x39 stale",
 			"petrinet_alarms{" + sideB + `,net="orders"}`: "_x45 0x200", "pnagent_alarms{" + sideB + "}": "_x45 0x200",
 			"petrinet_alarm_active{" + sideA + "," + stuck + sev("minor"): "1x39 stale",
-		}, []fires{{stuckAlert, 75 * time.Second, 14 * m, 1}, {stuckAlert, 15 * m, 60 * m, 0}}},
+		}, []fires{{stuckAlert, 75 * time.Second, 14 * m, 1}, {stuckAlert, 15 * m, 30 * m, 0}}},
 		"a sidecar of other nets does not decide, and one that is no target any more is forgotten": {map[string]string{
 			"up{" + sideA + "}": "1x39 stale", "up{" + sideB + "}": "1x719",
 			"petrinet_alarms{" + sideA + `,net="orders"}`: "1x39 stale", "pnagent_alarms{" + sideA + "}": "1x39 stale",
@@ -145,25 +146,47 @@ func TestAlertsEndByEvidence(t *testing.T) {
 
 func sev(s string) string { return `,severity="` + s + `"}` }
 
-// judge lets promtool check when alerts fire, every 15 seconds.
-func judge(t *testing.T, series map[string]string, wants []fires) {
+// rulesOf writes a file with some alerts, and with the recordings that hold them.
+func rulesOf(t *testing.T, names map[string]bool) (path string) {
 	t.Helper()
-	const step = 15 * time.Second
-	var b strings.Builder
-	rules, err := filepath.Abs("prometheus")
+	f := alertFile(Options{Runbooks: DefaultRunbooks, Job: DefaultJob})
+	for i := range f.Groups {
+		f.Groups[i].Rules = slices.DeleteFunc(f.Groups[i].Rules, func(r rule) bool { return r.Alert != "" && !names[r.Alert] })
+	}
+	text, err := write(f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fmt.Fprintf(&b, "rule_files: [%q, %q]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n", filepath.Join(rules, "recordings.yaml"), filepath.Join(rules, "alerts.yaml"))
+	path = filepath.Join(t.TempDir(), "alerts.yaml")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// judge lets promtool check when alerts fire, every 15 seconds.
+func judge(t *testing.T, series map[string]string, wants []fires) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, w := range wants {
+		name, _, _ := strings.Cut(w.alert, "{")
+		names[name] = true
+	}
+	recordings, err := filepath.Abs("prometheus/recordings.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "rule_files: [%q, %q]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n", recordings, rulesOf(t, names))
 	for name, values := range series {
 		fmt.Fprintf(&b, "  - {series: '%s', values: '%s'}\n", name, values)
 	}
 	b.WriteString("  promql_expr_test:\n")
 	for _, w := range wants {
 		alert, matchers, _ := strings.Cut(strings.TrimSuffix(w.alert, "}"), "{")
-		expr := fmt.Sprintf(`max(ALERTS{alertname=%q,alertstate="firing",%s}) or vector(0)`, alert, matchers)
-		for at := w.from; at <= w.to; at += step {
-			fmt.Fprintf(&b, "  - {expr: %q, eval_time: %s, exp_samples: [{labels: '{}', value: %d}]}\n", expr, at, w.want)
+		firing := fmt.Sprintf(`(max(ALERTS{alertname=%q,alertstate="firing",%s}) or vector(0))[%ds:15s]`, alert, matchers, (w.to-w.from)/time.Second+1)
+		for _, most := range []string{"min", "max"} {
+			fmt.Fprintf(&b, "  - {expr: %q, eval_time: %s, exp_samples: [{labels: '{}', value: %d}]}\n", most+"_over_time("+firing+")", w.to, w.want)
 		}
 	}
 	file := filepath.Join(t.TempDir(), "held_test.yaml")

@@ -36,7 +36,7 @@ var firingsAndSince = regexp.MustCompile(`Counter64: (\d+)\n.*Hex-STRING: (.+?)\
 
 // ReadEvery is the time between two readings of a station that reads all the time. A
 // reading is a process; a sidecar makes a View a second.
-const ReadEvery = 100 * time.Millisecond
+const ReadEvery = 200 * time.Millisecond
 
 // Run polls until ctx ends. What is not answered is asked again.
 func (p *Poller) Run(ctx context.Context) {

@@ -33,10 +33,14 @@ func TestKilledEngineLosesNothingThatWasAcknowledged(t *testing.T) {
 	natsURL := kit.StartNATS(t)
 	nc := kit.Connect(t, natsURL)
 	net, dir := kit.Write(t, "ring.pnml", kit.RingNet), filepath.Join(t.TempDir(), "journal")
+	pace := kit.Write(t, "bindings.yaml", "nets: {ring: {transitions: {ca: {delay: 2ms}}}}\n")
+	if os.Getenv("PNAGENT_KILLS") != "" {
+		pace = kit.Write(t, "bindings.yaml", "nets: {}\n") // as fast as it can, which makes a log that is long to read
+	}
 	const instances = 50
 	acknowledged, open := uint64(instances), uint64(0)
 	for life := range kills() {
-		e := kit.RunEngine(t, natsURL, "lives", "--journal", dir, "--instances", strconv.Itoa(instances), "--workers", "2", net)
+		e := kit.RunEngine(t, natsURL, "lives", "--journal", dir, "--instances", strconv.Itoa(instances), "--workers", "2", "--bindings", pace, net)
 		if life%2 == 0 { // else it may be killed before it is there
 			kit.Until(t, "an injection is acknowledged", func() error {
 				if !inject(nc, 0, 1) {
@@ -61,7 +65,7 @@ func TestKilledEngineLosesNothingThatWasAcknowledged(t *testing.T) {
 		open += n
 		e.Kill(t)
 
-		r := kit.ParseReport(t, kit.Pnagent(t, "engine", "--journal", dir, "--instances", strconv.Itoa(instances), "--firings", "1000", net).Out)
+		r := kit.ParseReport(t, kit.Pnagent(t, "engine", "--journal", dir, "--instances", strconv.Itoa(instances), "--firings", "1000", "--bindings", pace, net).Out)
 		var tokens uint64
 		for _, m := range r.Nets["ring"].Tokens {
 			tokens += m

@@ -54,7 +54,7 @@ func mortals() []mortal {
 		}
 		return b.String() + `</page></net></pnml>`
 	}
-	pace := "v: {delay: 1ms}"
+	pace := "v: {delay: 10ms}"
 	if os.Getenv("PNAGENT_KILLS") != "" {
 		pace = "" // as fast as it can, which makes a log that is long to read
 	}

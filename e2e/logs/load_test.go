@@ -39,7 +39,7 @@ func line() played { return played{lineNet, lineRegions} }
 
 // injectEvery is the time between two injections from one side: that the net is
 // never at rest is enough, and the processes are to have the machine.
-const injectEvery = 4 * time.Millisecond
+const injectEvery = 10 * time.Millisecond
 
 // load puts tokens into "in" again and again. Those of a request that was
 // answered are there; those of one that was not may be.

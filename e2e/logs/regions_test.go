@@ -15,7 +15,7 @@ import (
 // that the machine does.
 const circleRegions = `nets:
   ring:
-    transitions: {t1: {delay: 2ms}, t2: {delay: 2ms}, t3: {delay: 2ms}}
+    transitions: {t1: {delay: 10ms}, t2: {delay: 10ms}, t3: {delay: 10ms}}
     regions: {one: [t1], two: [t2], three: [t3]}
 `
 

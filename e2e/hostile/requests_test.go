@@ -35,22 +35,8 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 			t.Errorf("%s: got %v, %v; want %q", body, m, err, want)
 		}
 	}
-	stop := make(chan struct{})
-	stopped := make(chan error, 1)
-	go func() {
-		attacker, err := nats.Connect(natsURL)
-		for err == nil {
-			select {
-			case <-stop:
-				attacker.Close()
-				stopped <- nil
-				return
-			default:
-				err = attacker.Publish(subject, []byte(`{"place":"awaiting answer","tokens":1}`))
-			}
-		}
-		stopped <- err
-	}()
+	attacker := attacked{nc: kit.Connect(t, natsURL)}
+	end := attacker.publish(func(int) *nats.Msg { return &nats.Msg{Subject: subject, Data: []byte(`{"place":"awaiting answer","tokens":1}`)} })
 	kit.Until(t, "a request to fire is answered during the flood", func() error {
 		m, err := nc.Request("petrinet.v1.fire.claims.shop-1", []byte(`{"transition":"no such"}`), 5*time.Second)
 		if err == nil && !strings.Contains(string(m.Data), "no such transition") {
@@ -65,8 +51,7 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 		}
 		return nil
 	})
-	close(stop)
-	if err := <-stopped; err != nil {
+	if err := end(); err != nil {
 		t.Fatal(err)
 	}
 	ended := time.Now()

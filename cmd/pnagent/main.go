@@ -7,6 +7,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -96,8 +97,7 @@ func readFile[T any](path, what string, read func(r io.Reader, name string) (T, 
 
 // cli is the command line.
 type cli struct {
-	LogLevel  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`
-	LogFormat string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
+	Log logFlags `embed:""`
 
 	Demo         demoCmd         `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
 	Serve        serveCmd        `cmd:"" help:"Run the sidecar: add up what engines publish and serve it."`
@@ -120,9 +120,28 @@ type cli struct {
 	Report       reportCmd       `cmd:"" help:"Write one HTML page with plots of the last hour or days, for the morning meeting."`
 	Dashboards   dashboardsCmd   `cmd:"" help:"Write Grafana dashboards, and rules and alerts for Prometheus."`
 	Integrations integrationsCmd `cmd:"" help:"Write configurations of other monitoring tools, such as Zabbix and Telegraf, that read PETRINET-MIB."`
-	CheckConfig  checkConfigCmd  `cmd:"" help:"Check a configuration file of serve, or a file with rules for alarms."`
+	CheckConfig  checkConfigCmd  `cmd:"" name:"check-config" help:"Check a configuration file of serve, or a file with rules for alarms."`
 	Version      versionCmd      `cmd:"" help:"Print the version."`
 	Completion   completionCmd   `cmd:"" help:"Print a completion script for a shell."`
+}
+
+// logFlags are the flags of every command.
+type logFlags struct {
+	Level  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`
+	Format string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
+}
+
+// parser returns a parser of arguments that begin with the name of a command, which knows this
+// command alone: to read the flags of all takes longer than most commands do. For other arguments,
+// and for completion, it knows all.
+func (c *cli) parser(args []string, options ...kong.Option) (*kong.Kong, error) {
+	for field, value := range reflect.ValueOf(c).Elem().Fields() {
+		_, isCommand := field.Tag.Lookup("cmd")
+		if isCommand && len(args) > 0 && args[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) && value.Type() != reflect.TypeFor[completionCmd]() {
+			return kong.New(&c.Log, append(options, kong.DynamicCommand(args[0], field.Tag.Get("help"), "", value.Addr().Interface()))...)
+		}
+	}
+	return kong.New(c, options...)
 }
 
 func main() {
@@ -142,7 +161,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 	exited := false
 	s, flush := s.cleaned()
 	defer flush()
-	parser, err := kong.New(&c,
+	parser, err := c.parser(args,
 		kong.Name("pnagent"),
 		kong.Description("Shows where tokens of running Petri nets are stuck, for how long and why, and how fast transitions fire."),
 		kong.Writers(s.out, s.err),
@@ -174,7 +193,7 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		fmt.Fprintf(s.err, "pnagent: %s; see pnagent --help\n", err)
 		return exitUsage
 	}
-	if err := k.Run(newLogger(s.err, c.LogLevel, c.LogFormat)); err != nil {
+	if err := k.Run(newLogger(s.err, c.Log.Level, c.Log.Format)); err != nil {
 		return report(s, err)
 	}
 	return exitDone

@@ -55,7 +55,7 @@ func (a arguments) rereader(s streams, log *slog.Logger) (func() (reloaded, erro
 // values are those of the flags of serve, by name.
 func (a arguments) values() (map[string]any, *serveCmd, error) {
 	var c cli
-	parser, err := kong.New(&c, settings(), kong.Exit(func(int) {}))
+	parser, err := c.parser(a, settings(), kong.Exit(func(int) {}))
 	if err != nil {
 		return nil, nil, err
 	}

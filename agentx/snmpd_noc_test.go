@@ -77,7 +77,7 @@ func TestABulkGetGivesAsManyAsItAsksFor(t *testing.T) {
 	up(t, serve(t, agentx.Config{Addr: snmpd.AgentX, Tables: func() *smi.Table { return table }}))
 	column := playpen.Append(2, 1, 2)
 	first := table.Search(column, false)
-	for count := 1; count <= 60; count++ {
+	for _, count := range []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 59, 60} {
 		want := list(table)[first : first+count]
 		if diff := cmp.Diff(want, snmpd.BulkGet(t, 0, count, column)); diff != "" {
 			t.Fatalf("%d repetitions: %s", count, diff)

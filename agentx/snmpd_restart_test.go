@@ -19,14 +19,14 @@ import (
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
-// restarts is how often a snmpd is restarted: PNAGENT_TEST_RESTARTS, or 3. With
-// it set, the time until a master is served again is checked as well; without,
-// the machine may be too busy for that.
+// restarts is how often a snmpd is restarted: PNAGENT_TEST_RESTARTS, or 2, once
+// killed and once stopped. With it set, the time until a master is served again is
+// checked as well; without, the machine may be too busy for that.
 func restarts(tb testing.TB) (n int, timed bool) {
 	tb.Helper()
 	text, timed := os.LookupEnv("PNAGENT_TEST_RESTARTS")
 	if !timed {
-		return 3, false
+		return 2, false
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -112,7 +113,7 @@ func randomView(t *testing.T, r *rand.Rand) (view *collector.View, dir string) {
 }
 
 func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range seeds.Of(2, 5) {
 		view, dir := randomView(t, rand.New(rand.NewPCG(seed, 1)))
 		nodes := parsed(t, dir, PetrinetModule, "ALPHA-PN-MIB", "ORDER-FULFILMENT-PN-MIB", "PARTIAL-PN-MIB")
 		objects := objectNodes(nodes)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -185,7 +186,7 @@ func same(a, b smi.Variable) bool { return a.Value == b.Value && a.Name.Compare(
 // The walk of a table is all variables in the order of their names, tick after
 // tick, whatever has come and gone since the last.
 func TestAWalkIsThePlainListingOfAView(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range seeds.Of(2, 4) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		view, _ := randomView(t, r)
 		for _, net := range view.Nets {

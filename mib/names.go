@@ -78,21 +78,23 @@ func (n *names) take(descriptor string, line int) { n.taken[strings.ToLower(desc
 // differs from its text only by capitals, with a word for these (payCapitals); with the kind
 // (shipTransition); or with a number (ship2).
 func (n *names) pick(s stem, kind string) string {
-	free := func(d string) bool {
+	var d string
+	var free bool
+	try := func(end string) {
+		d = s.cut(maxDescriptor-len(end)) + end
 		_, clash := n.clash(d)
-		return !clash && !n.isReserved(d)
+		free = !clash && !n.isReserved(d)
 	}
-	ending := func(end string) string { return s.cut(maxDescriptor-len(end)) + end }
-	d := ending("")
+	try("")
 	low := strings.ToLower(d)
-	if other := n.texts[low]; !free(d) && other != s.text && strings.EqualFold(other, s.text) {
-		d = ending(s.shape())
+	if other := n.texts[low]; !free && other != s.text && strings.EqualFold(other, s.text) {
+		try(s.shape())
 	}
-	if !free(d) {
-		d = ending(upperFirst(kind))
+	if !free {
+		try(upperFirst(kind))
 	}
-	for i := max(n.next[low], 2); !free(d); i++ {
-		d = ending(strconv.Itoa(i))
+	for i := max(n.next[low], 2); !free; i++ {
+		try(strconv.Itoa(i))
 		n.next[low] = i + 1
 	}
 	n.take(d, 0)

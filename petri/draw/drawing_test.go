@@ -11,6 +11,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,19 +21,37 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// each runs a test on random nets, with and without positions, and on nets that
-// are hard to draw.
-func each(t *testing.T, test func(t *testing.T, n *petri.Net, d *Drawing)) {
-	t.Helper()
+type drawing struct {
+	seed uint64 // of a random net
+	net  *petri.Net
+	d    *Drawing
+}
+
+// drawnOnce are random nets, with and without positions, and nets that are hard to draw.
+// Each is drawn once for all tests, which only look at it.
+var drawnOnce = sync.OnceValues(func() (randoms, hards []drawing) {
 	for seed := range seeds.Of(21, 300, 40, 140) {
 		n := random(seed)
-		test(t, n, Net(n, Wide))
-		if t.Failed() {
-			t.Fatalf("random net of seed %d", seed)
-		}
+		randoms = append(randoms, drawing{seed, n, Net(n, Wide)})
 	}
 	for _, n := range hard() {
-		t.Run(n.ID, func(t *testing.T) { test(t, n, Net(n, Wide)) })
+		hards = append(hards, drawing{net: n, d: Net(n, Wide)})
+	}
+	return randoms, hards
+})
+
+// each runs a test on the nets of drawnOnce.
+func each(t *testing.T, test func(t *testing.T, n *petri.Net, d *Drawing)) {
+	t.Helper()
+	randoms, hards := drawnOnce()
+	for _, one := range randoms {
+		test(t, one.net, one.d)
+		if t.Failed() {
+			t.Fatalf("random net of seed %d", one.seed)
+		}
+	}
+	for _, one := range hards {
+		t.Run(one.net.ID, func(t *testing.T) { test(t, one.net, one.d) })
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/petritest"
 )
@@ -221,8 +222,8 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 
 // The variables of random nets are kept.
 func TestRandomVariablesAreKept(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for range 300 {
+	for seed := range seeds.Of(50, 300) {
+		r := rand.New(rand.NewPCG(seed, 1))
 		n := petritest.RandomNet(r)
 		n.Shared = r.IntN(4) > 0
 		for k := range r.IntN(4) {

@@ -7,10 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -74,8 +78,19 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// An endless file is refused after a bounded part of it.
+// long reports whether tests read files as large as the default limits allow.
+var long = os.Getenv(seeds.Long) != ""
+
+// An endless file is refused after a bounded part of it. By default a limit of bytes is tried
+// with 4 MiB, with PNAGENT_LONG with the default of 64 MiB.
 func TestReadStopsAtBombs(t *testing.T) {
+	if diff := cmp.Diff(DefaultLimits(), Limits{}.orDefault()); diff != "" {
+		t.Errorf("limits that are not given: %s", diff)
+	}
+	bytes := Limits{Bytes: 4 << 20}
+	if long {
+		bytes = DefaultLimits()
+	}
 	tests := []struct {
 		rule, begin, piece string
 		taken              int // bytes read at most
@@ -92,15 +107,19 @@ func TestReadStopsAtBombs(t *testing.T) {
 		{"nets", `<pnml>`, `<net/>`, 1 << 14, "nets"},
 		{"XML declarations, each with a decoder", `<?xml version="1.0" encoding="latin1"?>`, `<?xml version="1.0" encoding="latin1"?>`, 1 << 14, "a second XML declaration"},
 		{"white space", "", " ", 2 << 20, "bytes in one tag, text or comment"},
-		{"comments", "<pnml>", "<!-- -->", int(DefaultLimits().Bytes) + 1, "bytes in the file"},
+		{"comments", "<pnml>", "<!-- -->", int(bytes.Bytes) + 1, "bytes in the file"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
 			if (testing.Short() || underRace) && tt.taken > 2<<20 {
 				t.Skip("reads up to 64 MiB")
 			}
+			lim := Limits{}
+			if tt.want == "bytes in the file" {
+				lim = bytes
+			}
 			e := &endless{rest: tt.begin, piece: tt.piece}
-			_, err := Read(e, "bomb", Limits{})
+			_, err := Read(e, "bomb", lim)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q in it", err, tt.want)
 			}
@@ -205,17 +224,22 @@ const (
 
 func TestReadNeedsMemoryInProportion(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads files of 50 MB")
+		t.Skip("reads files of many MB")
 	}
-	tests := []struct {
+	type memoryTest struct {
 		rule string
 		file *generated
 		most float64
-	}{
+	}
+	tests := []memoryTest{
 		{"ordinary, 5 MB", ordinary(9_000), liveOrdinary},
-		{"ordinary, 50 MB", ordinary(90_000), liveOrdinary},
 		{"bare, 1 MB", bare(40_000), liveBare},
-		{"bare, 11 MB", bare(400_000), liveBare},
+	}
+	for _, times := range []int{3, 10} {
+		if times == 3 && !underRace || long {
+			tests = append(tests, memoryTest{fmt.Sprintf("ordinary, %d MB", 5*times), ordinary(9_000 * times), liveOrdinary},
+				memoryTest{fmt.Sprintf("bare, %d MB", times), bare(40_000 * times), liveBare})
+		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {

@@ -133,19 +133,19 @@ func themed(b *browsertest.Tab, theme string) {
 	browsertest.Eval[bool](b, frames)
 }
 
-// readable looks at what a tab shows in windows of each size, in both themes. The pictures are for
-// people.
+// readable looks at what a tab shows in windows of each size, in both themes, which differ in
+// colours only. The pictures are for people.
 func readable(t *testing.T, b *browsertest.Tab, name string) {
 	t.Helper()
 	for _, view := range views {
 		resize(b, view)
-		for _, theme := range []string{"dark", "light"} {
-			b.Media("prefers-color-scheme", theme)
-			is := `(document.documentElement.dataset.theme === '` + theme + `' ? [] : ['it has the other theme'])`
-			for _, fault := range browsertest.Eval[[]string](b, frames+`.then(() => [`+is+`, `+unreadable+`, `+faint+`].flat())`) {
-				t.Errorf("%d %s: %s", view[0], theme, fault)
+		for _, c := range []struct{ theme, faults string }{{"dark", unreadable + `, ` + faint}, {"light", faint}} {
+			b.Media("prefers-color-scheme", c.theme)
+			is := `(document.documentElement.dataset.theme === '` + c.theme + `' ? [] : ['it has the other theme'])`
+			for _, fault := range browsertest.Eval[[]string](b, frames+`.then(() => [`+is+`, `+c.faults+`].flat())`) {
+				t.Errorf("%d %s: %s", view[0], c.theme, fault)
 			}
-			b.Screenshot(fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(name, " ", "-"), view[0], theme))
+			b.Screenshot(fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(name, " ", "-"), view[0], c.theme))
 		}
 	}
 }

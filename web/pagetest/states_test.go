@@ -292,15 +292,24 @@ func eachStateHasItsWords(t *testing.T, chromium *browsertest.Browser) {
 	if len(held) > 0 {
 		t.Errorf("the page has no states %v", held)
 	}
+	tabs := make(chan *browsertest.Tab, 4) // each state borrows one: a new one costs as much as its page
+	tabs <- b
+	for len(tabs) < cap(tabs) {
+		tabs <- chromium.Tab(t)
+	}
 	for i, c := range statesOfThePage() {
 		t.Run(c.id, func(t *testing.T) {
 			t.Parallel()
-			statesOfThePage()[i].hold(t, chromium) // as of now
+			b := <-tabs
+			t.Cleanup(func() { tabs <- b })
+			b.Within(t)
+			statesOfThePage()[i].hold(t, b) // as of now
 		})
 	}
 }
 
-func (c *state) hold(t *testing.T, chromium *browsertest.Browser) {
+func (c *state) hold(t *testing.T, b *browsertest.Tab) {
+	t.Helper()
 	s := shop(t, nowMS())
 	f := newFake(t, s)
 	f.change(func() {
@@ -311,7 +320,7 @@ func (c *state) hold(t *testing.T, chromium *browsertest.Browser) {
 			c.begin(f, s)
 		}
 	})
-	b := chromium.Tab(t)
+	b.Do(chromedp.EmulateReset())
 	link := c.link
 	if !c.empty && !strings.Contains(link, "net=") {
 		link = "net=" + s.def.ID + "&" + link

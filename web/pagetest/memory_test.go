@@ -23,6 +23,7 @@ func memoryOfALargeNetDoesNotGrow(t *testing.T, chromium *browsertest.Browser) {
 	whole := time.Duration(minutes * float64(time.Minute))
 	for _, n := range []int{1000, 5000} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			t.Parallel()
 			f := newFake(t, plant(n, nowMS()))
 			b := chromium.Tab(t)
 			b.Open(f.url())

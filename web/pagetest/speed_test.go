@@ -10,9 +10,9 @@ import (
 	"github.com/pnagent/pnagent/internal/browsertest"
 )
 
-// pan drags the drawing back and forth for two seconds, moving with every frame of
-// the screen, and returns the frames a second, the slowest tenth's pause, and by
-// how much the drawing was ever elsewhere than the hand, in pixels.
+// pan drags the drawing back and forth for 0.8 seconds and ten frames at least, moving with
+// every frame of the screen, and returns the frames a second, the slowest tenth's pause, and
+// by how much the drawing was ever elsewhere than the hand, in pixels.
 const pan = `new Promise((done) => {
 	const c = document.querySelector('#net'), box = c.getBoundingClientRect();
 	const at = (type, x, y) => c.dispatchEvent(new PointerEvent(type, {pointerId: 1, button: 0, bubbles: true, isPrimary: true, clientX: box.left + x, clientY: box.top + y}));
@@ -27,7 +27,7 @@ const pan = `new Promise((done) => {
 		pauses.push(now - last);
 		last = now;
 		const s = (now - begun) / 1000;
-		if (s >= 2) {
+		if (s >= 0.8 && pauses.length >= 10) {
 			at('pointerup', 400, 300);
 			delete c.setPointerCapture;
 			pauses.sort((a, b) => a - b);

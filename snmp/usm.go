@@ -42,8 +42,9 @@ func privProtocols() []privProtocol { return []privProtocol{{"AES-128", 16}, {"A
 func passwordToKey(newHash func() hash.Hash, passphrase string) []byte {
 	const total = 1 << 20
 	h := newHash()
-	chunk := make([]byte, 0, 64+len(passphrase))
-	for len(chunk) < 64 {
+	const each = 4 << 10 // octets a call: some hundred calls and not sixteen thousand
+	chunk := make([]byte, 0, each+len(passphrase))
+	for len(chunk) < each {
 		chunk = append(chunk, passphrase...)
 	}
 	for n := 0; n < total; n += len(chunk) {

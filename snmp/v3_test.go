@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -154,6 +155,15 @@ const (
 
 func users(tb testing.TB) []User {
 	tb.Helper()
+	all, err := parsedUsers()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return slices.Clone(all)
+}
+
+// parsedUsers makes the keys once: a passphrase takes milliseconds.
+var parsedUsers = sync.OnceValues(func() ([]User, error) {
 	var text strings.Builder
 	for _, c := range combinations() {
 		fmt.Fprintf(&text, "%s %s %s", c.name(), c.auth, authPassphrase)
@@ -162,12 +172,8 @@ func users(tb testing.TB) []User {
 		}
 		text.WriteByte('\n')
 	}
-	all, err := parseUsers([]byte(text.String()), "users")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return all
-}
+	return parseUsers([]byte(text.String()), "users")
+})
 
 // user returns the user.
 func (c combination) user(tb testing.TB) *User {

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// A command is the same to a parser that knows it alone as to one that knows all of them.
+// A command is the same to a parser of it alone as to one of all commands.
 func TestACommandAloneIsAsAmongAll(t *testing.T) {
 	t.Parallel()
 	var allOut bytes.Buffer
@@ -23,7 +23,7 @@ func TestACommandAloneIsAsAmongAll(t *testing.T) {
 		var aloneOut bytes.Buffer
 		alone, parseAlone := newLine(t, &aloneOut, []string{command.Name})
 		if got := len(alone.Model.Children); got != 1 && command.Name != "completion" {
-			t.Errorf("%s: the parser knows %d commands; want this one alone", command.Name, got)
+			t.Errorf("%s: the parser has %d commands; want this one alone", command.Name, got)
 		}
 		for _, arg := range []string{"--help", "--nothing", "--log.level=bad"} {
 			got, want := parseAlone(command.Name, arg), parseAll(command.Name, arg)

@@ -131,9 +131,9 @@ type logFlags struct {
 	Format string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
 }
 
-// parser returns a parser of arguments that begin with the name of a command, which knows this
+// parser returns a parser of arguments that begin with the name of a command, which has this
 // command alone: to read the flags of all takes longer than most commands do. For other arguments,
-// and for completion, it knows all.
+// and for completion, it has all.
 func (c *cli) parser(args []string, options ...kong.Option) (*kong.Kong, error) {
 	for field, value := range reflect.ValueOf(c).Elem().Fields() {
 		_, isCommand := field.Tag.Lookup("cmd")

@@ -5,6 +5,7 @@
 package browsertest
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -30,7 +31,8 @@ func (b *Tab) Downloads() string {
 }
 
 // Saved waits for a file in a directory of Downloads whose name ends in a text, removes it
-// and returns its name and content.
+// and returns its name and content. A browser may reserve the name before it writes, so the
+// file is whole when two looks find the same content.
 func (b *Tab) Saved(dir, end string) (name string, content []byte) {
 	b.t.Helper()
 	for limit := time.Now().Add(patience); time.Now().Before(limit); <-time.After(pollEvery) {
@@ -39,11 +41,16 @@ func (b *Tab) Saved(dir, end string) (name string, content []byte) {
 			b.t.Fatal(err)
 		}
 		for _, f := range files {
-			if path := filepath.Join(dir, f.Name()); strings.HasSuffix(f.Name(), end) {
-				if content, err = os.ReadFile(path); err == nil {
-					err = os.Remove(path)
-				}
-				if err != nil {
+			if !strings.HasSuffix(f.Name(), end) {
+				continue
+			}
+			path, before := filepath.Join(dir, f.Name()), content
+			content, err = os.ReadFile(path)
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			if len(content) > 0 && bytes.Equal(before, content) {
+				if err := os.Remove(path); err != nil {
 					b.t.Fatal(err)
 				}
 				return f.Name(), content

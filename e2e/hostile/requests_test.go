@@ -36,7 +36,9 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 		}
 	}
 	attacker := attacked{nc: kit.Connect(t, natsURL)}
-	end := attacker.publish(func(int) *nats.Msg { return &nats.Msg{Subject: subject, Data: []byte(`{"place":"awaiting answer","tokens":1}`)} })
+	end := attacker.publish(func(int) *nats.Msg {
+		return &nats.Msg{Subject: subject, Data: []byte(`{"place":"awaiting answer","tokens":1}`)}
+	})
 	kit.Until(t, "a request to fire is answered during the flood", func() error {
 		m, err := nc.Request("petrinet.v1.fire.claims.shop-1", []byte(`{"transition":"no such"}`), 5*time.Second)
 		if err == nil && !strings.Contains(string(m.Data), "no such transition") {

@@ -149,11 +149,12 @@ func TestAPartWhoseStreamIsRemovedIsStoppedUntilTheLossIsAccepted(t *testing.T) 
 
 // An admin purges the stream of a part that is played. Its owner has the state,
 // and saves it as a snapshot when another process needs it. If no process has
-// the state any more, the part is stopped.
+// the state any more, the part is stopped. Partitions send no tokens to each other, so
+// none is removed before its receiver has read it.
 func TestAPartWhoseStreamIsPurged(t *testing.T) {
 	t.Parallel()
 	js := startJetStream(t, nil)
-	f := newFleet(t, func() string { return js.url }, circle(), 5, 0)
+	f := newFleet(t, func() string { return js.url }, circle(), 10, 2)
 	x := f.start("x")
 	f.goesOn()
 	part := f.parts()[0]

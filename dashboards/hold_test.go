@@ -3,6 +3,7 @@
 package dashboards
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,16 +147,23 @@ func TestAlertsEndByEvidence(t *testing.T) {
 
 func sev(s string) string { return `,severity="` + s + `"}` }
 
-// rulesOf writes a file with some alerts, and with the recordings that hold them.
+// rulesOf writes a file with some alerts, what holds them, and the recordings if they need one.
 func rulesOf(t *testing.T, names map[string]bool) (path string) {
 	t.Helper()
-	f := alertFile(Options{Runbooks: DefaultRunbooks, Job: DefaultJob})
+	f, recordings := alertFile(Options{Runbooks: DefaultRunbooks, Job: DefaultJob}), recordingFile()
 	for i := range f.Groups {
 		f.Groups[i].Rules = slices.DeleteFunc(f.Groups[i].Rules, func(r rule) bool { return r.Alert != "" && !names[r.Alert] })
 	}
 	text, err := write(f)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if slices.ContainsFunc(recordings.Groups[0].Rules, func(r rule) bool { return bytes.Contains(text, []byte(r.Record)) }) {
+		f.Groups = append(recordings.Groups, f.Groups...)
+		text, err = write(f)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	path = filepath.Join(t.TempDir(), "alerts.yaml")
 	if err := os.WriteFile(path, text, 0o600); err != nil {
@@ -172,12 +180,8 @@ func judge(t *testing.T, series map[string]string, wants []fires) {
 		name, _, _ := strings.Cut(w.alert, "{")
 		names[name] = true
 	}
-	recordings, err := filepath.Abs("prometheus/recordings.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "rule_files: [%q, %q]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n", recordings, rulesOf(t, names))
+	fmt.Fprintf(&b, "rule_files: [%q]\nevaluation_interval: 15s\ntests:\n- interval: 15s\n  input_series:\n", rulesOf(t, names))
 	for name, values := range series {
 		fmt.Fprintf(&b, "  - {series: '%s', values: '%s'}\n", name, values)
 	}

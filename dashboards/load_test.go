@@ -195,7 +195,7 @@ func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
 			t.Error(err)
 		}
 		// A short timeout: the agent may be gone already.
-		_, _ = l.snmpd.Run(t.Context(), "snmpgetnext", nil, ".1.3.6.1.4.1.8072.9999.9999")
+		_, _ = l.snmpd.Run(t.Context(), "snmpgetnext", []string{"-t", "1", "-r", "0"}, ".1.3.6.1.4.1.8072.9999.9999")
 		select {
 		case <-stop:
 			return

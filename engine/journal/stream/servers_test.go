@@ -72,7 +72,8 @@ func readsFrom(t *testing.T, c Config, readings int) map[string]int {
 	return from
 }
 
-// doubts reads a log with three replicas and doubts one after the other.
+// doubts reads a log with three replicas and doubts one after the other. A reading misses the
+// only server that is not in doubt once in 650 times (choices), so one of six may.
 func doubts(t *testing.T, c Config) {
 	t.Helper()
 	c.Servers = &Servers{}
@@ -84,7 +85,7 @@ func doubts(t *testing.T, c Config) {
 		bad[l.origin] = true
 		l.Doubt()
 		for server, times := range readsFrom(t, c, 6) {
-			if bad[server] || server == "" {
+			if bad[server] && (len(bad) == 1 || times > 1) || server == "" {
 				t.Errorf("%q was read %d times; in doubt are %v", server, times, bad)
 			}
 		}

@@ -148,7 +148,7 @@ func TestAFloodAtThePairDoesNotMoveTheDuty(t *testing.T) {
 	before := counted("pnagent_sidecar_takeovers_total")
 	a := attacked{nc: kit.Connect(t, natsURL)}
 	end := a.flood(func(int) string { return group })
-	for over := time.Now().Add(5 * time.Second); time.Now().Before(over); <-time.After(100 * time.Millisecond) {
+	for over := time.Now().Add(4 * time.Second); time.Now().Before(over); <-time.After(100 * time.Millisecond) {
 		duty := counted("pnagent_sidecar_on_duty")
 		if peers := counted("pnagent_sidecar_peers"); duty != [2]float64{1, 0} || peers != [2]float64{1, 1} {
 			t.Errorf("during the flood: on duty %v, peers %v; want 1 and 0, and one each", duty, peers)

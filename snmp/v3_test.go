@@ -444,8 +444,8 @@ func TestUsersAreReadWithoutShowingTheirSecrets(t *testing.T) {
 			t.Errorf("a secret is in %s", shown)
 		}
 	}
-	name := filepath.Join(t.TempDir(), "users")
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o640: true, 0o400: true, 0o644: false, 0o660: false, 0o604: false} {
+		name := filepath.Join(t.TempDir(), "users")
 		if err := errors.Join(os.WriteFile(name, []byte("noc SHA-256 s3cret-s3cret\n"), 0o600), os.Chmod(name, mode)); err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 // An engine that only writes a log has tokens stuck in a place for an hour.
 func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	natsURL := kit.StartNATS(t)
 	side := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	log := filepath.Join(t.TempDir(), "engine.log")

@@ -108,6 +108,7 @@ func TestPerpetuumDropsAndCountsWhatItCannotWriteAtOnce(t *testing.T) {
 // From the C header over UDP and attach lines to both faces.
 func TestPerpetuumsTokensAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	program := trafficLight(t)
 	natsURL := kit.StartNATS(t)
 	side := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0")

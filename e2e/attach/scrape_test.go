@@ -84,6 +84,7 @@ nets:
 // What one sidecar shows, another one shows that has nothing but its /metrics.
 func TestASidecarShowsWhatAnotherOneShows(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	below, above := kit.StartNATS(t), kit.StartNATS(t)
 	far, near := kit.Serve(t, below), kit.Serve(t, above, "--snmp", "127.0.0.1:0")
 	net, bindings := kit.Write(t, "claims.pnml", kit.StuckNet), kit.Write(t, "bindings.yaml", kit.StuckBindings)

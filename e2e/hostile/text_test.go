@@ -38,6 +38,7 @@ func hostile(text string) (found []rune) {
 // shows them as they are, and the JSON API has the true id.
 func TestHostileNamesReachNoFaceAsTheyAre(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	natsURL := kit.StartNATS(t)
 	side := kit.Serve(t, natsURL, "--snmp", "127.0.0.1:0")
 	file := kit.Write(t, "claims.pnml", evilPNML)

@@ -163,6 +163,7 @@ func equalFlat(t *testing.T, flat, root *kit.Sidecar) {
 
 func TestRootOfATreeShowsInEveryFaceWhatAFlatSidecarDoes(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	for mode, config := range map[string]string{"sifted": "", "mapped": telemetry.Subjects{}.Mappings(2, false)} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()

@@ -78,6 +78,7 @@ func TestTrapsWithUsersNeedAUserOrACommunity(t *testing.T) {
 // not continue the walk.
 func TestAnUnprovenAddressIsSentFiveTimesWhatItSent(t *testing.T) {
 	t.Parallel()
+	snmptest.RequireTools(t)
 	side := kit.Serve(t, kit.StartNATS(t), "--mib-dir", "", "--snmp", "127.0.0.1:0", kit.Write(t, "claims.pnml", kit.StuckNet))
 	victim := dialSNMP(t, side.SNMP)
 	in, out := 0, 0

@@ -167,7 +167,7 @@ func TestWalksOfTablesWhoseRowsComeAndGoAreCoherent(t *testing.T) {
 		}
 		return nil
 	}
-	err := manyWalk(t, 4, func(i, round int) error { // walks at the same time share a table; the next round sees another
+	err := manyWalk(t, 4, func(i, round int) error { // walks at the same time share a table
 		if i%2 == 0 {
 			return walk("snmpwalk")
 		}

@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -105,16 +104,16 @@ func unpack(r io.Reader) (io.Reader, error) {
 // log reads to the end of the document.
 func (x *logReader) log(ctx context.Context) error {
 	for depth := 0; ; {
-		tok, err := x.scan.Next()
+		kind, err := x.scan.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		switch t := tok.(type) {
-		case xml.StartElement:
-			switch name := t.Name.Local; {
+		switch kind {
+		case xmlscan.StartTag:
+			switch name := x.scan.Name.Local; {
 			case depth == 0 && name != "log":
 				return x.scan.Fatal(x.scan.At, "the element <%s>; expected <log>", xmlscan.Clip(name, 60))
 			case depth == 0:
@@ -131,7 +130,7 @@ func (x *logReader) log(ctx context.Context) error {
 					return err
 				}
 			}
-		case xml.EndElement:
+		case xmlscan.EndTag:
 			depth--
 		}
 	}
@@ -145,25 +144,25 @@ func (x *logReader) oneTrace(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		tok, err := x.scan.Next()
+		kind, err := x.scan.Next()
 		if err != nil {
 			return x.ended(err)
 		}
-		switch t := tok.(type) {
-		case xml.StartElement:
-			if t.Name.Local == "event" {
+		switch kind {
+		case xmlscan.StartTag:
+			if x.scan.Name.Local == "event" {
 				if err := x.event(name); err != nil {
 					return err
 				}
 				continue
 			}
-			if key, value := attribute(t); key == "concept:name" && value != "" {
-				name = []byte(value)
+			if key, value := x.attribute(); string(key) == "concept:name" && len(value) > 0 {
+				name = bytes.Clone(value)
 			}
 			if err := x.scan.Skip(); err != nil {
 				return x.ended(err)
 			}
-		case xml.EndElement:
+		case xmlscan.EndTag:
 			if x.last > 0 {
 				x.take(fields{instance: name, end: true})
 			}
@@ -181,9 +180,10 @@ func (x *logReader) ended(err error) error {
 	return err
 }
 
-// attribute returns the key and the value of an attribute of a trace or an event.
-func attribute(t xml.StartElement) (key, value string) {
-	for _, a := range t.Attr {
+// attribute returns the key and the value of the attribute of a trace or an event that begins
+// here.
+func (x *logReader) attribute() (key, value []byte) {
+	for _, a := range x.scan.Attrs {
 		switch a.Name.Local {
 		case "key":
 			key = a.Value
@@ -199,24 +199,24 @@ func (x *logReader) event(name []byte) error {
 	in := fields{instance: name, textual: true}
 	complete := true
 	for {
-		tok, err := x.scan.Next()
+		kind, err := x.scan.Next()
 		if err != nil {
 			return x.ended(err)
 		}
-		switch t := tok.(type) {
-		case xml.StartElement:
-			switch key, value := attribute(t); key {
+		switch kind {
+		case xmlscan.StartTag:
+			switch key, value := x.attribute(); string(key) {
 			case "concept:name":
-				in.transition = []byte(value)
+				in.transition = bytes.Clone(value)
 			case "time:timestamp":
-				in.time = []byte(value)
+				in.time = bytes.Clone(value)
 			case "lifecycle:transition":
-				complete = value == "" || value == "complete" || value == "COMPLETE"
+				complete = len(value) == 0 || string(value) == "complete" || string(value) == "COMPLETE"
 			}
 			if err := x.scan.Skip(); err != nil {
 				return x.ended(err)
 			}
-		case xml.EndElement:
+		case xmlscan.EndTag:
 			x.feed.count.Lines++
 			if !complete {
 				x.feed.count.Dropped[Ignored]++

@@ -150,8 +150,8 @@ func ignored(e *elem) string {
 		}
 	}
 	for i := range e.attrs {
-		if a := &e.attrs[i]; isEngine(a.Name.Space) && changesBehaviour(a.Name.Local) {
-			note(a.Name.Local)
+		if a := &e.attrs[i]; isEngine(a.space) && changesBehaviour(a.name) {
+			note(a.name)
 		}
 	}
 	for _, x := range e.extensions() {

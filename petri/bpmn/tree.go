@@ -4,7 +4,6 @@ package bpmn
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"io"
 	"strings"
@@ -36,11 +35,14 @@ func isEngine(space string) bool {
 type elem struct {
 	name  string // local name
 	space string
-	attrs []xml.Attr
+	attrs []attr
 	kids  []*elem
 	text  string // without white space around it
 	pos   petri.Pos
 }
+
+// attr is an attribute.
+type attr struct{ space, name, value string }
 
 // attr returns an attribute of BPMN itself, without white space around it.
 func (e *elem) attr(name string) string {
@@ -52,8 +54,8 @@ func (e *elem) extension(name string) string { return e.attrIn(name, isEngine) }
 
 func (e *elem) attrIn(name string, in func(space string) bool) string {
 	for i := range e.attrs {
-		if a := &e.attrs[i]; a.Name.Local == name && in(a.Name.Space) {
-			return strings.Trim(a.Value, xmlscan.Space)
+		if a := &e.attrs[i]; a.name == name && in(a.space) {
+			return a.value
 		}
 	}
 	return ""
@@ -94,7 +96,7 @@ type parser struct {
 func (p *parser) parse() (*elem, error) {
 	var root *elem
 	for {
-		tok, err := p.Next()
+		kind, err := p.Next()
 		if errors.Is(err, io.EOF) {
 			if root == nil {
 				return nil, p.Fatal(p.At, "the file has no root element; expected an XML document with the root <definitions>")
@@ -104,21 +106,21 @@ func (p *parser) parse() (*elem, error) {
 		if err != nil {
 			return nil, err
 		}
-		switch t := tok.(type) {
-		case xml.StartElement:
+		switch kind {
+		case xmlscan.StartTag:
 			if root != nil {
-				return nil, p.Fatal(p.At, "a second root element %s; expected the end of the file", xmlscan.Tag(t.Name.Local))
+				return nil, p.Fatal(p.At, "a second root element %s; expected the end of the file", xmlscan.Tag(p.Name.Local))
 			}
-			if t.Name.Local != "definitions" || t.Name.Space != model {
+			if p.Name.Local != "definitions" || p.Name.Space != model {
 				return nil, p.Fatal(p.At, "the root element is %s in the namespace %s; expected <definitions> in %s",
-					xmlscan.Tag(t.Name.Local), xmlscan.Quote(t.Name.Space), model)
+					xmlscan.Tag(p.Name.Local), xmlscan.Quote(p.Name.Space), model)
 			}
-			if root, err = p.element(t); err != nil {
+			if root, err = p.element(); err != nil {
 				return nil, err
 			}
-		case xml.CharData:
-			if out := bytes.TrimLeft(t, xmlscan.Space); len(out) > 0 {
-				return nil, p.Fatal(xmlscan.After(p.At, t[:len(t)-len(out)]),
+		case xmlscan.CharData:
+			if out := bytes.TrimLeft(p.Data, xmlscan.Space); len(out) > 0 {
+				return nil, p.Fatal(xmlscan.After(p.At, p.Data[:len(p.Data)-len(out)]),
 					"the text %s outside any element; expected an XML document with the root <definitions>", xmlscan.Quote(string(out)))
 			}
 		}
@@ -129,20 +131,23 @@ func (p *parser) parse() (*elem, error) {
 const maxAttrs = 64
 
 // element reads the element whose start tag was read last, to its end.
-func (p *parser) element(t xml.StartElement) (*elem, error) {
-	e := &elem{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: p.At}
+func (p *parser) element() (*elem, error) {
+	e := &elem{name: p.Name.Local, space: p.Name.Space, pos: p.At}
 	if p.kept++; p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
 	}
-	if len(e.attrs) > maxAttrs {
-		return nil, p.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(e.attrs), maxAttrs)
+	if len(p.Attrs) > maxAttrs {
+		return nil, p.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(p.Attrs), maxAttrs)
 	}
-	for i, a := range e.attrs {
-		for _, b := range e.attrs[:i] {
-			if a.Name == b.Name {
+	e.attrs = make([]attr, len(p.Attrs))
+	for i := range p.Attrs {
+		a := &p.Attrs[i]
+		for k := range p.Attrs[:i] {
+			if a.Name == p.Attrs[k].Name {
 				return nil, p.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
 			}
 		}
+		e.attrs[i] = attr{a.Name.Space, a.Name.Local, string(xmlscan.Trim(a.Value))}
 	}
 	return e, p.content(e)
 }
@@ -150,18 +155,18 @@ func (p *parser) element(t xml.StartElement) (*elem, error) {
 func (p *parser) content(e *elem) error {
 	var text xmlscan.Text
 	for {
-		tok, err := p.Next()
+		kind, err := p.Next()
 		if err != nil {
 			return err
 		}
-		switch t := tok.(type) {
-		case xml.EndElement:
+		switch kind {
+		case xmlscan.EndTag:
 			e.text = text.String()
 			return nil
-		case xml.StartElement:
-			err = p.child(e, t)
-		case xml.CharData:
-			err = text.Add(p.Scanner, t)
+		case xmlscan.StartTag:
+			err = p.child(e)
+		case xmlscan.CharData:
+			err = text.Add(p.Scanner)
 		}
 		if err != nil {
 			return err
@@ -170,14 +175,14 @@ func (p *parser) content(e *elem) error {
 }
 
 // child reads a child of e, and keeps it if it can have a meaning.
-func (p *parser) child(e *elem, t xml.StartElement) error {
-	switch space := t.Name.Space; {
+func (p *parser) child(e *elem) error {
+	switch space := p.Name.Space; {
 	case space == model, space == diagram, space == dc, space == di, isEngine(space):
-		k, err := p.element(t)
+		k, err := p.element()
 		e.kids = append(e.kids, k)
 		return err
 	case !e.is("extensionElements") && e.space == model:
-		p.Warnings.Add(p.At, "ignored "+xmlscan.Tag(t.Name.Local)+" of the namespace "+xmlscan.Quote(space)+" in "+xmlscan.Tag(e.name))
+		p.Warnings.Add(p.At, "ignored "+xmlscan.Tag(p.Name.Local)+" of the namespace "+xmlscan.Quote(space)+" in "+xmlscan.Tag(e.name))
 	}
 	return p.Skip()
 }

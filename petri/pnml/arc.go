@@ -17,27 +17,28 @@ type arcKind struct {
 }
 
 func (n *netReader) arc(e *element) error {
-	a := petri.Arc{Pos: e.pos}
+	a := n.arcs.add()
+	a.Pos = e.pos
 	var weight number
 	var kind arcKind
 	if e.name == "inhibitorArc" {
 		kind = arcKind{kind: petri.Inhibitor, given: true}
 	}
 	var inscription label
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			a.ID = value
+			a.ID = n.keep(value)
 		case "source":
-			a.Source = value
+			a.Source = n.keep(value)
 		case "target":
-			a.Target = value
+			a.Target = n.keep(value)
 		case "type":
-			n.setKind(&kind, attribute(e, value), true)
+			n.setKind(&kind, n.attribute(e, value), true)
 		case "weight", "multiplicity":
-			n.setCount(&weight, "weight", attribute(e, value))
+			n.setCount(&weight, "weight", n.attribute(e, value))
 		case "inscription":
-			inscription = attribute(e, value)
+			inscription = n.attribute(e, value)
 		default:
 			return false
 		}
@@ -47,7 +48,7 @@ func (n *netReader) arc(e *element) error {
 		return err
 	}
 	n.inscription(&weight, inscription)
-	err = n.each(e, nil, func(c *element) error {
+	err = n.each(e, elements, func(c *element) error {
 		switch c.name {
 		case "inscription", "weight", "multiplicity", "value", "text":
 			return n.number(c, &weight, "weight", 1)
@@ -56,18 +57,18 @@ func (n *netReader) arc(e *element) error {
 			n.setKind(&kind, l, false)
 			return err
 		case "toolspecific":
-			return n.ownArc(c, &a)
+			return n.ownArc(c, a)
 		}
 		return n.other(c)
 	})
 	if err != nil {
 		return err
 	}
-	n.addArc(a, weight, kind)
+	n.endArc(a, weight, kind)
 	return nil
 }
 
-func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
+func (n *netReader) endArc(a *petri.Arc, weight number, kind arcKind) {
 	a.Kind, a.Weight = kind.kind, 1
 	if weight.given {
 		a.Weight = weight.value
@@ -77,12 +78,8 @@ func (n *netReader) addArc(a petri.Arc, weight number, kind arcKind) {
 		a.Weight = 1
 	}
 	if kind.output {
-		n.outputs = append(n.outputs, len(n.net.Arcs))
+		n.outputs = append(n.outputs, n.arcs.n-1)
 	}
-	if k := len(n.net.Arcs); k == cap(n.net.Arcs) && k > 4096 { // arcs are most of a net's memory; append would leave a fifth unused
-		n.net.Arcs = append(make([]petri.Arc, 0, k+k/16), n.net.Arcs...)
-	}
-	n.net.Arcs = append(n.net.Arcs, a)
 }
 
 // inscription reads the attribute. In TAPAAL's files it is a time interval, or a

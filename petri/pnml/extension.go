@@ -33,7 +33,7 @@ func (n *netReader) own(e *element, child func(c *element) error) error {
 		n.faults.Add(e.pos, "<toolspecific> of %s in version %s; expected version %s", tool, xmlscan.Quote(version), toolVersion)
 		return n.Skip()
 	}
-	return n.each(e, nil, child)
+	return n.each(e, elements, child)
 }
 
 func (n *netReader) ownTransition(e *element, t *petri.Transition) error {
@@ -141,14 +141,14 @@ func (n *netReader) ownNet(e *element) error {
 func (n *netReader) model(e *element) error {
 	m := petri.Model{}
 	packed := ""
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "kind":
-			m.Kind = value
+			m.Kind = string(value)
 		case "missing":
-			m.Missing = value
+			m.Missing = string(value)
 		case "gzip":
-			packed = value
+			packed = string(value)
 		default:
 			return false
 		}
@@ -160,15 +160,15 @@ func (n *netReader) model(e *element) error {
 	if m.Missing == "" {
 		if m.Packed, err = base64.StdEncoding.DecodeString(packed); err != nil || len(m.Packed) > petri.MaxModelPacked {
 			n.Warnings.Add(e.pos, "ignored a <model> whose text is not base64, or too long")
-			return n.each(e, nil, n.other)
+			return n.each(e, elements, n.other)
 		}
 	}
 	if n.net.Model != nil {
 		n.Warnings.Add(e.pos, "ignored a second <model>")
-		return n.each(e, nil, n.other)
+		return n.each(e, elements, n.other)
 	}
 	n.net.Model = &m
-	return n.each(e, nil, n.other)
+	return n.each(e, elements, n.other)
 }
 
 // scope reads a scope with its variables.
@@ -177,12 +177,12 @@ func (n *netReader) scope(e *element) error {
 		return err
 	}
 	s := petri.Scope{Pos: e.pos}
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			s.ID = value
+			s.ID = n.keep(value)
 		case "parent":
-			s.Parent = value
+			s.Parent = n.keep(value)
 		default:
 			return false
 		}
@@ -191,7 +191,7 @@ func (n *netReader) scope(e *element) error {
 	if err != nil {
 		return err
 	}
-	err = n.each(e, nil, func(c *element) error {
+	err = n.each(e, elements, func(c *element) error {
 		switch c.name {
 		case "apart":
 			return n.flag(c, &s.Apart)
@@ -213,27 +213,27 @@ func (n *netReader) scope(e *element) error {
 // flag reads an element that is a flag by its presence.
 func (n *netReader) flag(e *element, to *bool) error {
 	*to = true
-	return n.empty(e, func(string, string) bool { return false })
+	return n.empty(e, func(string, []byte) bool { return false })
 }
 
 // empty reads an element that has attributes only.
-func (n *netReader) empty(e *element, take func(name, value string) bool) error {
+func (n *netReader) empty(e *element, take func(name string, value []byte) bool) error {
 	if err := n.attrs(e, take); err != nil {
 		return err
 	}
-	return n.each(e, nil, n.other)
+	return n.each(e, elements, n.other)
 }
 
 // value reads an element whose text is the attribute value.
 func (n *netReader) value(e *element, to *string) error {
-	return n.empty(e, func(name, value string) bool {
+	return n.empty(e, func(name string, value []byte) bool {
 		if name != "value" {
 			return false
 		}
-		if *to != "" && *to != value {
-			n.faults.Add(e.pos, "a second %s %s after %s; expected one", e.name, xmlscan.Quote(value), xmlscan.Quote(*to))
+		if *to != "" && *to != string(value) {
+			n.faults.Add(e.pos, "a second %s %s after %s; expected one", e.name, xmlscan.Quote(string(value)), xmlscan.Quote(*to))
 		}
-		*to = value
+		*to = n.keep(value)
 		return true
 	})
 }
@@ -256,21 +256,21 @@ func (n *netReader) event(e *element, to *petri.Event) error {
 	if *to != (petri.Event{}) {
 		n.faults.Add(e.pos, "a second <%s>; expected one", e.name)
 	}
-	return n.empty(e, func(name, value string) bool {
+	return n.empty(e, func(name string, value []byte) bool {
 		switch name {
 		case "kind":
-			switch value {
+			switch string(value) {
 			case petri.EventMessage.String():
 				to.Kind = petri.EventMessage
 			case petri.EventSignal.String():
 				to.Kind = petri.EventSignal
 			default:
-				n.faults.Add(e.pos, "the kind %s of an event; expected message or signal", xmlscan.Quote(value))
+				n.faults.Add(e.pos, "the kind %s of an event; expected message or signal", xmlscan.Quote(string(value)))
 			}
 		case "name":
-			to.Name = value
+			to.Name = n.keep(value)
 		case "key":
-			to.Key = value
+			to.Key = n.keep(value)
 		default:
 			return false
 		}
@@ -282,20 +282,20 @@ func (n *netReader) trigger(e *element, to *petri.Trigger) error {
 	if *to != (petri.Trigger{Event: to.Event}) {
 		n.faults.Add(e.pos, "a second trigger; expected one")
 	}
-	return n.empty(e, func(name, value string) bool {
+	return n.empty(e, func(name string, value []byte) bool {
 		var err error
 		switch name {
 		case "kind":
-			kind, known := triggerKind(value)
+			kind, known := triggerKind(string(value))
 			if !known {
-				n.faults.Add(e.pos, "the kind %s of a trigger; expected event, work, delay, time or timer", xmlscan.Quote(value))
+				n.faults.Add(e.pos, "the kind %s of a trigger; expected event, work, delay, time or timer", xmlscan.Quote(string(value)))
 			}
 			to.Kind = kind
 		case "name":
-			to.Name = value
+			to.Name = n.keep(value)
 		case "micros":
-			if to.Micros, err = strconv.ParseInt(value, 10, 64); err != nil {
-				n.faults.Add(e.pos, "the time %s of a trigger; expected a whole number of microseconds", xmlscan.Quote(value))
+			if to.Micros, err = strconv.ParseInt(string(value), 10, 64); err != nil {
+				n.faults.Add(e.pos, "the time %s of a trigger; expected a whole number of microseconds", xmlscan.Quote(string(value)))
 			}
 		default:
 			return false

@@ -21,15 +21,16 @@ func (n *netReader) finalMarking(e *element) error {
 		return n.other(e)
 	}
 	m := finalMarking{pos: e.pos, tokens: petri.Marking{}}
-	err := n.each(e, nil, func(c *element) error {
+	err := n.each(e, elements, func(c *element) error {
 		if c.name != "place" {
 			return n.other(c)
 		}
 		if err := n.countNode(); err != nil {
 			return err
 		}
+		place := c.attr("idref")
 		l, err := n.label(withoutAttrs(c))
-		m.set(c.attr("idref"), l.value)
+		m.set(place, l.value)
 		return err
 	})
 	n.finals = append(n.finals, m)

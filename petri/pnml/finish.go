@@ -76,12 +76,12 @@ type reference struct {
 
 func (n *netReader) reference(e *element) error {
 	r := reference{place: e.name == "referencePlace", pos: e.pos}
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			r.id = value
+			r.id = n.keep(value)
 		case "ref":
-			r.to = value
+			r.to = n.keep(value)
 		default:
 			return false
 		}
@@ -91,7 +91,7 @@ func (n *netReader) reference(e *element) error {
 		return err
 	}
 	n.refs = append(n.refs, r)
-	return n.each(e, nil, func(c *element) error {
+	return n.each(e, elements, func(c *element) error {
 		if c.name == "name" {
 			return n.Skip() // the name of the drawing, not of the node
 		}

@@ -22,8 +22,8 @@ type label struct {
 
 // attribute returns an attribute of e as a label. Its position is that of e, because
 // the decoder does not return the positions of attributes.
-func attribute(e *element, value string) label {
-	return label{value: strings.Trim(value, xmlscan.Space), pos: e.pos}
+func (n *netReader) attribute(e *element, value []byte) label {
+	return label{value: n.keep(xmlscan.Trim(value)), pos: e.pos}
 }
 
 func (l *label) give(value string, pos petri.Pos) {
@@ -41,9 +41,9 @@ func (l *label) give(value string, pos petri.Pos) {
 // label reads the label e.
 func (n *netReader) label(e *element) (label, error) {
 	l := label{pos: e.pos}
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		if name == "value" || name == "text" {
-			l.give(strings.Trim(value, xmlscan.Space), e.pos)
+			l.give(n.keep(xmlscan.Trim(value)), e.pos)
 			return true
 		}
 		return false
@@ -51,16 +51,14 @@ func (n *netReader) label(e *element) (label, error) {
 	if err != nil {
 		return l, err
 	}
-	var bare xmlscan.Text
-	err = n.each(e, &bare, func(c *element) error {
+	err = n.each(e, mixed, func(c *element) error {
 		switch {
 		case c.name == "text" || c.name == "value":
-			var t xmlscan.Text
-			err := n.each(c, &t, n.other)
-			l.give(t.String(), t.Pos)
+			err := n.each(c, mixed, n.other)
+			l.give(n.keep(c.text.Bytes()), c.text.Pos)
 			return err
 		case c.name == "multiset" && e.name == "initialMarking":
-			return n.each(c, nil, func(value *element) error {
+			return n.each(c, elements, func(value *element) error {
 				n.refuse(value.pos, "a marking of token values, a high-level net; expected a number of tokens")
 				return n.Skip()
 			})
@@ -70,7 +68,7 @@ func (n *netReader) label(e *element) (label, error) {
 		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"
 		return n.other(c)
 	})
-	l.give(bare.String(), bare.Pos)
+	l.give(n.keep(e.text.Bytes()), e.text.Pos)
 	return l, err
 }
 

@@ -15,14 +15,17 @@ import (
 // netReader reads one net.
 type netReader struct {
 	*document
-	net     *petri.Net
-	faults  xmlscan.Faults // of this net
-	refused *petri.Fault   // why this is not a place/transition net; nil if it is
-	class   string         // PIPE's name of the class of tokens; "" before the first token
-	refs    []reference
-	outputs []int // arcs to read as outputs if they come from a transition
-	subNets []subNet
-	finals  []finalMarking
+	net         *petri.Net
+	faults      xmlscan.Faults // of this net
+	refused     *petri.Fault   // why this is not a place/transition net; nil if it is
+	class       string         // PIPE's name of the class of tokens; "" before the first token
+	refs        []reference
+	places      list[petri.Place]
+	transitions list[petri.Transition]
+	arcs        list[petri.Arc]
+	outputs     []int // arcs to read as outputs if they come from a transition
+	subNets     []subNet
+	finals      []finalMarking
 }
 
 // net reads a <net> and adds it to the document.
@@ -32,14 +35,14 @@ func (d *document) net(e *element) error {
 		return d.Limit("nets", int64(d.lim.Nets))
 	}
 	var typ string
-	err := d.attrs(e, func(name, value string) bool {
+	err := d.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			n.net.ID = value
+			n.net.ID = string(value)
 		case "type":
-			typ = value
+			typ = string(value)
 		case "name":
-			n.net.Name = strings.Trim(value, xmlscan.Space)
+			n.net.Name = string(xmlscan.Trim(value))
 		default:
 			return false
 		}
@@ -53,12 +56,13 @@ func (d *document) net(e *element) error {
 	if n.refused != nil {
 		err = d.Skip()
 	} else {
-		err = d.each(e, nil, n.content)
+		err = d.each(e, elements, n.content)
 	}
 	if err != nil {
 		n.report()
 		return err
 	}
+	n.net.Places, n.net.Transitions, n.net.Arcs = n.places.all(), n.transitions.all(), n.arcs.all()
 	n.finish()
 	return nil
 }
@@ -131,7 +135,7 @@ func (n *netReader) content(e *element) error {
 	case "referencePlace", "referenceTransition":
 		return n.reference(e)
 	case "finalmarkings":
-		return n.each(e, nil, n.finalMarking)
+		return n.each(e, elements, n.finalMarking)
 	case "toolspecific":
 		return n.ownNet(e)
 	}
@@ -142,14 +146,15 @@ func (n *netReader) content(e *element) error {
 }
 
 func (n *netReader) place(e *element) error {
-	p := petri.Place{Pos: e.pos}
+	p := n.places.add()
+	p.Pos = e.pos
 	var marking number
-	err := n.nodeAttrs(e, &p.ID, &p.Name, &p.At, func(name, value string) bool {
+	err := n.nodeAttrs(e, &p.ID, &p.Name, &p.At, func(name string, value []byte) bool {
 		switch name {
 		case "initialMarking", "marking", "tokens":
-			n.setCount(&marking, "initial marking", attribute(e, value))
+			n.setCount(&marking, "initial marking", n.attribute(e, value))
 		case "capacity":
-			n.capacity(attribute(e, value))
+			n.capacity(n.attribute(e, value))
 		default:
 			return false
 		}
@@ -158,7 +163,7 @@ func (n *netReader) place(e *element) error {
 	if err != nil {
 		return err
 	}
-	err = n.each(e, nil, func(c *element) error {
+	err = n.each(e, elements, func(c *element) error {
 		switch c.name {
 		case "initialMarking":
 			return n.number(c, &marking, "initial marking", 0)
@@ -169,12 +174,11 @@ func (n *netReader) place(e *element) error {
 		case "graphics":
 			return n.graphics(c, &p.At)
 		case "toolspecific":
-			return n.ownPlace(c, &p)
+			return n.ownPlace(c, p)
 		}
 		return n.described(c, &p.Name, &p.Doc)
 	})
 	p.Initial = marking.value
-	n.net.Places = append(n.net.Places, p)
 	return err
 }
 
@@ -190,33 +194,32 @@ func (n *netReader) capacity(l label) {
 }
 
 func (n *netReader) transition(e *element) error {
-	t := petri.Transition{Pos: e.pos}
+	t := n.transitions.add()
+	t.Pos = e.pos
 	var prioritized bool
-	err := n.nodeAttrs(e, &t.ID, &t.Name, &t.At, func(name, value string) bool {
+	err := n.nodeAttrs(e, &t.ID, &t.Name, &t.At, func(name string, value []byte) bool {
 		if name != "priority" {
 			return false
 		}
-		n.setPriority(&t, &prioritized, attribute(e, value))
+		n.setPriority(t, &prioritized, n.attribute(e, value))
 		return true
 	})
 	if err != nil {
 		return err
 	}
-	err = n.each(e, nil, func(c *element) error {
+	return n.each(e, elements, func(c *element) error {
 		switch c.name {
 		case "priority":
 			l, err := n.label(c)
-			n.setPriority(&t, &prioritized, l)
+			n.setPriority(t, &prioritized, l)
 			return err
 		case "graphics":
 			return n.graphics(c, &t.At)
 		case "toolspecific":
-			return n.ownTransition(c, &t)
+			return n.ownTransition(c, t)
 		}
 		return n.described(c, &t.Name, &t.Doc)
 	})
-	n.net.Transitions = append(n.net.Transitions, t)
-	return err
 }
 
 func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
@@ -234,18 +237,18 @@ func (n *netReader) setPriority(t *petri.Transition, given *bool, l label) {
 
 // nodeAttrs reads the attributes that places and transitions share, and calls other
 // for the rest. The position is TAPAAL's.
-func (n *netReader) nodeAttrs(e *element, id, label *string, at **petri.Point, other func(name, value string) bool) error {
+func (n *netReader) nodeAttrs(e *element, id, label *string, at **petri.Point, other func(name string, value []byte) bool) error {
 	var x, y string
-	err := n.attrs(e, func(name, value string) bool {
+	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			*id = value
+			*id = n.keep(value)
 		case "name":
-			*label = strings.Trim(value, xmlscan.Space)
+			*label = n.keep(xmlscan.Trim(value))
 		case "positionX":
-			x = value
+			x = string(value)
 		case "positionY":
-			y = value
+			y = string(value)
 		default:
 			return other(name, value)
 		}
@@ -259,7 +262,7 @@ func (n *netReader) nodeAttrs(e *element, id, label *string, at **petri.Point, o
 
 // graphics reads the position of a node, which is the first <position>.
 func (n *netReader) graphics(e *element, at **petri.Point) error {
-	return n.each(e, new(xmlscan.Text), func(c *element) error {
+	return n.each(e, mixed, func(c *element) error {
 		if c.name == "position" {
 			n.setPoint(at, c.pos, c.attr("x"), c.attr("y"))
 		}

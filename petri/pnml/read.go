@@ -4,7 +4,6 @@ package pnml
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"io"
 
@@ -54,7 +53,7 @@ type document struct {
 
 func (d *document) read() error {
 	for {
-		tok, err := d.Next()
+		kind, err := d.Next()
 		if errors.Is(err, io.EOF) {
 			if d.root.Line == 0 {
 				return d.Fatal(d.At, "the file has no root element; expected an XML document with the root <pnml>")
@@ -64,12 +63,12 @@ func (d *document) read() error {
 		if err != nil {
 			return err
 		}
-		switch t := tok.(type) {
-		case xml.StartElement:
-			err = d.rootElement(t)
-		case xml.CharData:
-			if out := bytes.TrimLeft(t, xmlscan.Space); len(out) > 0 {
-				err = d.Fatal(xmlscan.After(d.At, t[:len(t)-len(out)]),
+		switch kind {
+		case xmlscan.StartTag:
+			err = d.rootElement()
+		case xmlscan.CharData:
+			if out := bytes.TrimLeft(d.Data, xmlscan.Space); len(out) > 0 {
+				err = d.Fatal(xmlscan.After(d.At, d.Data[:len(d.Data)-len(out)]),
 					"the text %s outside any element; expected an XML document with the root <pnml>", xmlscan.Quote(string(out)))
 			}
 		}
@@ -79,16 +78,16 @@ func (d *document) read() error {
 	}
 }
 
-func (d *document) rootElement(t xml.StartElement) error {
+func (d *document) rootElement() error {
 	if d.root.Line > 0 {
-		return d.Fatal(d.At, "a second root element %s; expected the end of the file", xmlscan.Tag(t.Name.Local))
+		return d.Fatal(d.At, "a second root element %s; expected the end of the file", xmlscan.Tag(d.Name.Local))
 	}
-	if t.Name.Local != "pnml" {
-		return d.Fatal(d.At, "the root element is %s; expected <pnml>", xmlscan.Tag(t.Name.Local))
+	if d.Name.Local != "pnml" {
+		return d.Fatal(d.At, "the root element is %s; expected <pnml>", xmlscan.Tag(d.Name.Local))
 	}
 	d.root = d.At
-	e := element{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr, pos: d.At}
-	return d.each(&e, nil, func(c *element) error {
+	e := element{name: d.Name.Local, space: d.Name.Space, attrs: d.Attrs, pos: d.At}
+	return d.each(&e, elements, func(c *element) error {
 		switch c.name {
 		case "net":
 			return d.net(c)

@@ -3,8 +3,6 @@
 package pnml
 
 import (
-	"bytes"
-	"encoding/xml"
 	"io"
 	"strings"
 
@@ -15,31 +13,53 @@ import (
 // scanner reads the elements of one PNML document.
 type scanner struct {
 	*xmlscan.Scanner
-	lim Limits
+	lim   Limits
+	depth []*element      // the last element read at each depth, to be used again
+	kept  strings.Builder // the last of the strings kept
 }
 
 func newScanner(r io.Reader, file string, lim Limits) *scanner {
 	lim = lim.orDefault()
-	return &scanner{xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim}
+	return &scanner{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
 }
 
-// element is a start tag whose content is not read yet.
+// keep returns a value of the file as a string. Many strings share an allocation.
+func (s *scanner) keep(value []byte) string {
+	const together = 4 << 10 // bytes
+	if len(value) < 2 {
+		return string(value) // needs no memory
+	}
+	if s.kept.Len()+len(value) > s.kept.Cap() {
+		if len(value) > together/4 {
+			return string(value)
+		}
+		s.kept = strings.Builder{}
+		s.kept.Grow(together)
+	}
+	start := s.kept.Len()
+	s.kept.Write(value)
+	return s.kept.String()[start:]
+}
+
+// element is a start tag. It is valid until the next one of the same enclosing element.
 type element struct {
 	name  string // local name
 	space string
-	in    string // local name of the enclosing element
-	attrs []xml.Attr
+	in    string         // local name of the enclosing element
+	attrs []xmlscan.Attr // valid until the content is read
 	pos   petri.Pos
+	depth int // the root has 0
+	text  xmlscan.Text
 }
 
 // attr returns the last attribute of e with a local name, or "".
-func (e *element) attr(name string) (value string) {
-	for _, a := range e.attrs {
-		if a.Name.Local == name {
-			value = a.Value
+func (e *element) attr(name string) string {
+	for i := len(e.attrs) - 1; i >= 0; i-- {
+		if e.attrs[i].Name.Local == name {
+			return string(e.attrs[i].Value)
 		}
 	}
-	return value
+	return ""
 }
 
 // ignore skips e with a warning.
@@ -48,35 +68,68 @@ func (s *scanner) ignore(e *element) error {
 	return s.Skip()
 }
 
+// content is what a reader expects in an element.
+type content uint8
+
+const (
+	elements content = iota // text gets a warning
+	mixed                   // text is added to that of the element
+)
+
 // each reads e to its end. It calls child for every child, which child must read to
-// its end. It adds text to into; if that is nil, text gets a warning.
-func (s *scanner) each(e *element, into *xmlscan.Text, child func(c *element) error) error {
+// its end.
+func (s *scanner) each(e *element, is content, child func(c *element) error) error {
 	for {
-		tok, err := s.Next()
-		if err != nil {
+		c, err := s.child(e, is)
+		if c == nil {
 			return err
 		}
-		switch t := tok.(type) {
-		case xml.EndElement:
-			return nil
-		case xml.StartElement:
-			c := element{name: t.Name.Local, space: t.Name.Space, in: e.name, attrs: t.Attr, pos: s.At}
-			if c.foreign(e) {
-				err = s.ignore(&c)
-			} else {
-				err = child(&c)
-			}
-		case xml.CharData:
-			if into != nil {
-				err = into.Add(s.Scanner, t)
-			} else if len(bytes.TrimLeft(t, xmlscan.Space)) > 0 {
-				s.Warnings.Add(s.At, "ignored text in "+xmlscan.Tag(e.name))
-			}
-		}
+		err = child(c)
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// child returns the next child of e, which the caller must read to its end, or nil at the
+// end of e and for an error.
+func (s *scanner) child(e *element, is content) (*element, error) {
+	for {
+		kind, err := s.Next()
+		if err != nil {
+			return nil, err
+		}
+		switch kind {
+		case xmlscan.EndTag:
+			return nil, nil
+		case xmlscan.StartTag:
+			c := s.element(e)
+			if !c.foreign(e) {
+				return c, nil
+			}
+			err = s.ignore(c)
+		case xmlscan.CharData:
+			if is == mixed {
+				err = e.text.Add(s.Scanner)
+			} else if len(xmlscan.Trim(s.Data)) > 0 {
+				s.Warnings.Add(s.At, "ignored text in "+xmlscan.Tag(e.name))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// element returns the element in e whose start tag was read last.
+func (s *scanner) element(e *element) *element {
+	if len(s.depth) == e.depth {
+		s.depth = append(s.depth, new(element))
+	}
+	c := s.depth[e.depth]
+	*c = element{name: s.Name.Local, space: s.Name.Space, in: e.name, attrs: s.Attrs, pos: s.At, depth: e.depth + 1, text: c.text}
+	c.text.Reset()
+	return c
 }
 
 // foreign reports whether e belongs to another language than PNML. Tools use several
@@ -91,21 +144,23 @@ func (e *element) foreign(parent *element) bool {
 const maxAttrs = 64
 
 // attrs calls take for the attributes of e, except for namespaces and attributes of
-// other languages. An attribute for which take returns false gets a warning.
-func (s *scanner) attrs(e *element, take func(name, value string) bool) error {
+// other languages. An attribute for which take returns false gets a warning. The value is
+// that of xmlscan.Attr.
+func (s *scanner) attrs(e *element, take func(name string, value []byte) bool) error {
 	if len(e.attrs) > maxAttrs {
 		return s.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(e.attrs), maxAttrs)
 	}
-	for i, a := range e.attrs {
-		for _, b := range e.attrs[:i] {
-			if a.Name == b.Name {
+	for i := range e.attrs {
+		a := &e.attrs[i]
+		for k := range e.attrs[:i] {
+			if a.Name == e.attrs[k].Name {
 				return s.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
 			}
 		}
 		if a.Name.Space != "" || a.Name.Local == "xmlns" || take(a.Name.Local, a.Value) || isDrawing(a.Name.Local) {
 			continue
 		}
-		switch a.Value {
+		switch string(a.Value) {
 		case "", "false", "< inf": // the feature is not used
 		default:
 			s.Warnings.Add(e.pos, "ignored attribute "+xmlscan.Clip(a.Name.Local, 60)+" of "+xmlscan.Tag(e.name))

@@ -23,21 +23,21 @@ func (n *netReader) page(e *element) error {
 	id := ""
 	for _, a := range e.attrs {
 		if a.Name.Space == "" && a.Name.Local == "id" {
-			id = a.Value
+			id = string(a.Value)
 		}
 	}
-	return n.each(e, nil, func(c *element) error {
+	return n.each(e, elements, func(c *element) error {
 		if c.name != "net" {
 			return n.content(c)
 		}
-		sub := subNet{id: id, pos: c.pos, first: len(n.net.Places)}
-		err := n.each(c, nil, func(c *element) error {
+		sub := subNet{id: id, pos: c.pos, first: n.places.n}
+		err := n.each(c, elements, func(c *element) error {
 			if c.name == "name" {
 				return n.Skip()
 			}
 			return n.content(c)
 		})
-		sub.last = len(n.net.Places)
+		sub.last = n.places.n
 		n.subNets = append(n.subNets, sub)
 		return err
 	})

@@ -4,7 +4,6 @@ package query
 
 import (
 	"cmp"
-	"encoding/xml"
 	"errors"
 	"io"
 
@@ -66,7 +65,7 @@ type element struct {
 func tree(s *xmlscan.Scanner) (*element, error) {
 	var top element
 	for open := []*element{&top}; ; {
-		tok, err := s.Next()
+		kind, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -74,15 +73,15 @@ func tree(s *xmlscan.Scanner) (*element, error) {
 			return nil, err
 		}
 		last := open[len(open)-1]
-		switch t := tok.(type) {
-		case xml.StartElement:
-			e := &element{name: t.Name.Local, pos: s.At}
+		switch kind {
+		case xmlscan.StartTag:
+			e := &element{name: s.Name.Local, pos: s.At}
 			last.children = append(last.children, e)
 			open = append(open, e)
-		case xml.EndElement:
+		case xmlscan.EndTag:
 			open = open[:len(open)-1]
-		case xml.CharData:
-			if err := last.text.Add(s, t); err != nil {
+		case xmlscan.CharData:
+			if err := last.text.Add(s); err != nil {
 				return nil, err
 			}
 		}

@@ -6,6 +6,11 @@
 // messages of a reader; they print as file:line:column. Lines and columns count
 // from 1; columns count bytes of the text in UTF-8, without a byte order mark.
 //
+// The Scanner reads tokens in place, as nearly all are written. A token that is rare,
+// such as an XML declaration, or that is not well-formed goes to encoding/xml, which
+// accepts it or says what is wrong. So the tokens and messages of both are the same,
+// which tests hold.
+//
 // Invariant: a Scanner expands no entity, fetches nothing, and ends with io.EOF, a
 // fault or a limit.
 package xmlscan

@@ -51,7 +51,7 @@ func UTF8(file []byte) ([]byte, error) {
 	if at == nil || strings.EqualFold(string(text[at[2]:at[3]]), "utf-8") {
 		return text, nil
 	}
-	rest, err := charset(sure)(string(text[at[2]:at[3]]), bytes.NewReader(text[end:]))
+	rest, err := (&charset{sure: sure}).reader(string(text[at[2]:at[3]]), bytes.NewReader(text[end:]))
 	if err != nil {
 		return nil, err
 	}
@@ -63,25 +63,27 @@ func UTF8(file []byte) ([]byte, error) {
 // encodingName is in the XML declaration.
 var encodingName = regexp.MustCompile(`\sencoding\s*=\s*["']([A-Za-z][A-Za-z0-9._-]*)["']`)
 
-// charset returns the function that the XML decoder calls for a declaration of
-// another encoding than UTF-8. It can be called once: a second call would put a
-// second decoder on the first.
-func charset(sure bool) func(label string, in io.Reader) (io.Reader, error) {
-	called := false
-	return func(label string, in io.Reader) (io.Reader, error) {
-		if called {
-			return nil, errors.New("a second XML declaration")
-		}
-		called = true
-		name := strings.ToLower(label)
-		// Some writers declare UTF-16, the encoding of their strings, and store UTF-8.
-		if sure || name == "utf8" || strings.HasPrefix(name, "utf-16") {
-			return in, nil
-		}
-		enc, err := ianaindex.IANA.Encoding(label)
-		if err != nil || enc == nil {
-			return nil, errors.New("unknown charset")
-		}
-		return enc.NewDecoder().Reader(in), nil
+// charset decodes a file by its XML declaration.
+type charset struct {
+	sure   bool // the first bytes determined the encoding
+	called bool // a second decoder must not be put on the first
+}
+
+// reader returns the UTF-8 of in, which is in an encoding that is declared as other than
+// UTF-8.
+func (c *charset) reader(label string, in io.Reader) (io.Reader, error) {
+	if c.called {
+		return nil, errors.New("a second XML declaration")
 	}
+	c.called = true
+	name := strings.ToLower(label)
+	// Some writers declare UTF-16, the encoding of their strings, and store UTF-8.
+	if c.sure || name == "utf8" || strings.HasPrefix(name, "utf-16") {
+		return in, nil
+	}
+	enc, err := ianaindex.IANA.Encoding(label)
+	if err != nil || enc == nil {
+		return nil, errors.New("unknown charset")
+	}
+	return enc.NewDecoder().Reader(in), nil
 }

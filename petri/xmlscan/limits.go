@@ -10,7 +10,7 @@ import (
 // Limits bound a file. Every field is positive.
 type Limits struct {
 	Bytes int64 // length of the file
-	Token int   // bytes of one tag, one text or one comment
+	Token int   // bytes of one tag, one text or one comment, in UTF-8
 	Depth int   // elements inside each other, at most MaxDepth
 }
 
@@ -25,19 +25,17 @@ var (
 	errTooLong  = errors.New("token too long")
 )
 
-// source reads a file and returns an error at a limit. The XML decoder collects a
-// whole token before it returns it, so that only its input can bound a token.
+// source reads a file and returns errTooLarge instead of more bytes than its limit.
 type source struct {
-	r     io.Reader
-	left  int64 // remaining bytes
-	token int   // bytes since the start of the current token
-	max   int   // bound on token
-	err   error // the error that ended reading, except io.EOF
+	r    io.Reader
+	left int64 // remaining bytes
+	over bool  // there is a byte beyond the limit
+	err  error // the error that ended reading, except io.EOF
 }
 
 func (s *source) Read(p []byte) (int, error) {
-	if s.token > s.max {
-		s.err = errTooLong
+	if s.over {
+		s.err = errTooLarge
 	}
 	if s.err != nil {
 		return 0, s.err
@@ -47,10 +45,9 @@ func (s *source) Read(p []byte) (int, error) {
 	}
 	n, err := s.r.Read(p)
 	s.left -= int64(n)
-	s.token += n
 	if s.left < 0 {
-		err = errTooLarge
-		n = 0
+		s.over, s.left = true, 0
+		n, err = n-1, nil
 	}
 	if err != io.EOF {
 		s.err = err

@@ -4,14 +4,34 @@ package xmlscan
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 )
+
+// Kind is the kind of a token.
+type Kind uint8
+
+// The kinds. An empty-element tag is a StartTag and an EndTag.
+const (
+	Other    Kind = iota // a comment, a processing instruction or a DOCTYPE
+	StartTag             // Scanner.Name and Scanner.Attrs
+	EndTag               // Scanner.Name
+	CharData             // Scanner.Data: text up to the next markup, or a CDATA section
+)
+
+// Name is the name of an element or an attribute. Space is the URI of its namespace, the
+// prefix if no namespace is declared for that, or "".
+type Name struct{ Space, Local string }
+
+// Attr is an attribute of a start tag, or a declaration of a namespace: the name xmlns, or
+// a name in the Space xmlns.
+type Attr struct {
+	Name  Name
+	Value []byte // with its references replaced; of the scanner until the next token
+}
 
 // Scanner reads the tokens of one XML document within limits. Its errors end the
 // reading: each is a *petri.Fault, has one and ErrLimit in its chain, or wraps the
@@ -21,56 +41,138 @@ type Scanner struct {
 	At       petri.Pos // the start of the last token of Next
 	Warnings Warnings
 
-	lim   Limits
-	src   *source
-	dec   *xml.Decoder
-	depth int
+	// Of the last token, until the next one.
+	Name  Name
+	Attrs []Attr
+	Data  []byte
+
+	lim     Limits
+	src     *source
+	text    io.Reader // the file in UTF-8
+	charset charset
+
+	buf      []byte // read of text
+	pos, end int    // what is left of buf
+	eof      bool   // text has no more
+	failed   error  // what Next returns from now on
+
+	next petri.Pos // of the next token
+
+	names   names
+	open    []openElement
+	tag     *name  // of the last tag
+	empty   bool   // the last start tag was an empty-element tag
+	scratch []byte // texts and values with references
 }
 
 // New returns a scanner of r. The file's name is used in messages only.
 func New(r io.Reader, file string, lim Limits) *Scanner {
 	lim.Depth = min(lim.Depth, MaxDepth)
-	src := &source{r: r, left: lim.Bytes, max: lim.Token}
+	src := &source{r: r, left: lim.Bytes}
 	text, sure := decoded(src)
-	dec := xml.NewDecoder(text)
-	dec.CharsetReader = charset(sure)
-	return &Scanner{File: file, lim: lim, src: src, dec: dec, Warnings: Warnings{File: file}}
+	return &Scanner{File: file, Warnings: Warnings{File: file}, lim: lim, src: src, text: text, charset: charset{sure: sure}, next: petri.Pos{Line: 1, Column: 1}}
 }
 
-// Next returns the next token, or io.EOF at the end of a complete document.
-func (s *Scanner) Next() (xml.Token, error) {
-	line, column := s.dec.InputPos()
-	s.At = petri.Pos{Line: line, Column: column}
-	s.src.token = 0
-	tok, err := s.dec.Token()
-	if err != nil {
-		return nil, s.broken(err)
+// Next reads the next token, or returns io.EOF at the end of a complete document.
+func (s *Scanner) Next() (Kind, error) {
+	if s.failed != nil {
+		return Other, s.failed
 	}
-	switch t := tok.(type) {
-	case xml.StartElement:
-		if s.depth++; s.depth > s.lim.Depth {
-			return nil, s.Limit("elements inside each other", int64(s.lim.Depth))
-		}
-	case xml.EndElement:
-		s.depth--
-	case xml.Directive:
-		return tok, s.directive(t)
-	case xml.ProcInst:
-		if t.Target == "xml" && s.At != (petri.Pos{Line: 1, Column: 1}) {
-			return nil, s.Fatal(s.At, "an XML declaration inside the document; expected it on line 1, column 1")
-		}
-	}
-	return tok, nil
+	kind, err := s.token()
+	s.failed = err
+	return kind, err
 }
 
-func (s *Scanner) directive(d xml.Directive) error {
-	if !bytes.HasPrefix(d, []byte("DOCTYPE")) {
-		return s.Fatal(s.At, "the declaration <!%s>; expected none: entities are not expanded", Clip(string(d), 60))
+func (s *Scanner) token() (Kind, error) {
+	s.At = s.next
+	if s.empty {
+		s.empty = false
+		s.closeElement()
+		return EndTag, nil
 	}
-	if bytes.IndexByte(d, '[') >= 0 {
-		return s.Fatal(s.At, "a DOCTYPE with declarations of its own; expected none: entities are not expanded")
+	for {
+		kind, n := s.ordinary(s.buf[s.pos:s.end])
+		switch {
+		case n == incomplete && !s.eof:
+			if err := s.fill(); err != nil {
+				return Other, s.unreadable(err)
+			}
+			continue
+		case s.pos == s.end && len(s.open) == 0:
+			return Other, io.EOF
+		case s.pos == s.end:
+			return Other, s.incomplete()
+		case n <= 0:
+			return s.unusual()
+		}
+		return kind, s.take(kind, n)
 	}
-	s.Warnings.Add(s.At, "DOCTYPE is ignored: no document is fetched")
+}
+
+// take ends a token of n bytes, and checks what it says.
+func (s *Scanner) take(kind Kind, n int) error {
+	token := s.buf[s.pos : s.pos+n]
+	if n > s.lim.Token {
+		return s.unreadable(errTooLong)
+	}
+	s.pos += n
+	s.advance(token)
+	switch kind {
+	case StartTag:
+		s.openElement()
+		if len(s.open) > s.lim.Depth {
+			return s.Limit("elements inside each other", int64(s.lim.Depth))
+		}
+	case EndTag:
+		return s.endElement()
+	}
+	return nil
+}
+
+// advance moves the position behind a token.
+func (s *Scanner) advance(token []byte) {
+	if bytes.IndexByte(token, '\n') < 0 {
+		s.next.Column += len(token)
+		return
+	}
+	s.next.Line += bytes.Count(token, []byte{'\n'})
+	s.next.Column = len(token) - bytes.LastIndexByte(token, '\n')
+}
+
+// chunk is how much of a file is read at once, in bytes.
+const chunk = 8 << 10
+
+// fill reads more of the current token: as much again as there is, so that a token is
+// looked at again only as often as its length doubles.
+func (s *Scanner) fill() error {
+	held := s.end - s.pos
+	if held > s.lim.Token {
+		return errTooLong
+	}
+	want := held + min(held, s.lim.Token) + 1
+	if len(s.buf)-s.pos < want+chunk {
+		to := s.buf
+		if len(to) < want+chunk {
+			to = make([]byte, max(want, chunk)+chunk)
+		}
+		copy(to, s.buf[s.pos:s.end])
+		s.buf, s.pos, s.end = to, 0, held
+	}
+	for none := 0; s.end-s.pos < want; none++ {
+		n, err := s.text.Read(s.buf[s.end:min(len(s.buf), s.end+chunk)])
+		s.end += n
+		switch {
+		case err == io.EOF:
+			s.eof = true
+			return nil
+		case err != nil:
+			return err
+		case n > 0:
+			none = 0
+		case none == 100:
+			return io.ErrNoProgress
+		}
+	}
 	return nil
 }
 
@@ -89,38 +191,35 @@ func (s *Scanner) Limit(what string, limit int64) error {
 // tokenBytes describes Limits.Token in messages.
 const tokenBytes = "bytes in one tag, text or comment"
 
-// broken returns the error for which the decoder stopped. Its position is that of
-// the current token, or, if that begins on an earlier line, of the next character.
-func (s *Scanner) broken(err error) error {
+// unreadable returns the error for a file whose next bytes cannot be had.
+func (s *Scanner) unreadable(err error) error {
 	switch {
-	case errors.Is(err, io.EOF):
-		return err
 	case errors.Is(err, errTooLarge):
 		return s.Limit("bytes in the file", s.lim.Bytes)
 	case errors.Is(err, errTooLong):
 		return s.Limit(tokenBytes, int64(s.lim.Token))
-	case s.src.err != nil && errors.Is(err, s.src.err):
+	case s.src.err != nil && errors.Is(err, s.src.err), errors.Is(err, io.ErrNoProgress):
 		return fmt.Errorf("reading %s: %w", s.File, err)
 	}
-	line, column := s.dec.InputPos()
-	pos := petri.Pos{Line: line, Column: column}
-	msg := strings.TrimPrefix(err.Error(), "xml: ")
-	var syntax *xml.SyntaxError
-	if errors.As(err, &syntax) {
-		msg = syntax.Msg
-		if msg == "unexpected EOF" {
-			return s.Fatal(s.At, "the file ends inside what begins here; expected a complete XML document")
-		}
-	}
-	if s.At.Line == line {
+	return s.malformed(s.next, err.Error())
+}
+
+// malformed returns the fault of a document that is not well-formed. Its position is that
+// of the current token, or, if that begins on an earlier line, pos.
+func (s *Scanner) malformed(pos petri.Pos, msg string) error {
+	if s.At.Line == pos.Line {
 		pos = s.At
 	}
 	return s.Fatal(pos, "%s; expected well-formed XML", Clip(msg, 200))
 }
 
+func (s *Scanner) incomplete() error {
+	return s.Fatal(s.At, "the file ends inside what begins here; expected a complete XML document")
+}
+
 // Skip reads to the end of the element whose start tag was the last token.
 func (s *Scanner) Skip() error {
-	for end := s.depth - 1; s.depth > end; {
+	for end := len(s.open) - 1; len(s.open) > end; {
 		if _, err := s.Next(); err != nil {
 			return err
 		}
@@ -133,37 +232,3 @@ type limitError struct{ fault *petri.Fault }
 
 func (e *limitError) Error() string   { return e.fault.Error() }
 func (e *limitError) Unwrap() []error { return []error{e.fault, ErrLimit} }
-
-// Space is the white space of XML.
-const Space = " \t\r\n"
-
-// Text collects character data and the position of its first character that is not
-// white space.
-type Text struct {
-	Pos petri.Pos
-	buf []byte
-}
-
-// Add adds a piece of the text, which is the last token of s.
-func (t *Text) Add(s *Scanner, piece []byte) error {
-	if len(t.buf)+len(piece) > s.lim.Token {
-		return s.Limit(tokenBytes, int64(s.lim.Token))
-	}
-	if lead := len(piece) - len(bytes.TrimLeft(piece, Space)); t.Pos.Line == 0 && lead < len(piece) {
-		t.Pos = After(s.At, piece[:lead])
-	}
-	t.buf = append(t.buf, piece...)
-	return nil
-}
-
-// String returns the text without white space around it.
-func (t *Text) String() string { return string(bytes.Trim(t.buf, Space)) }
-
-// After returns the position after white space that begins at pos.
-func After(pos petri.Pos, blank []byte) petri.Pos {
-	if i := bytes.LastIndexByte(blank, '\n'); i >= 0 {
-		return petri.Pos{Line: pos.Line + bytes.Count(blank, []byte("\n")), Column: len(blank) - i}
-	}
-	pos.Column += len(blank)
-	return pos
-}

@@ -5,7 +5,6 @@ package diagram
 import (
 	"bytes"
 	"cmp"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -136,21 +135,21 @@ type diagramReader struct {
 func readDiagram(key string, model []byte) (*diagram, error) {
 	r := diagramReader{s: xmlscan.New(bytes.NewReader(model), key, modelLimits), d: &diagram{byID: map[string]*flowNode{}}, key: key}
 	for {
-		token, err := r.s.Next()
+		kind, err := r.s.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
 			return nil, err
 		}
-		switch t := token.(type) {
-		case xml.StartElement:
+		switch kind {
+		case xmlscan.StartTag:
 			r.level++
-			if err := r.start(t); err != nil {
+			if err := r.start(); err != nil {
 				return nil, err
 			}
-		case xml.EndElement:
-			r.end(t)
+		case xmlscan.EndTag:
+			r.end()
 			r.level--
 		}
 	}
@@ -161,31 +160,32 @@ func readDiagram(key string, model []byte) (*diagram, error) {
 	return r.d, nil
 }
 
-func attr(t xml.StartElement, name string) string {
-	for _, a := range t.Attr {
+// attr returns an attribute of the element that begins here.
+func (r *diagramReader) attr(name string) string {
+	for _, a := range r.s.Attrs {
 		if a.Name.Local == name && a.Name.Space == "" {
-			return strings.Trim(a.Value, xmlscan.Space)
+			return string(xmlscan.Trim(a.Value))
 		}
 	}
 	return ""
 }
 
-func (r *diagramReader) start(t xml.StartElement) error {
-	name := t.Name.Local
-	if t.Name.Space != bpmnSpace {
-		r.draw(t)
+func (r *diagramReader) start() error {
+	name := r.s.Name.Local
+	if r.s.Name.Space != bpmnSpace {
+		r.draw()
 		return nil
 	}
 	switch {
 	case name == "process":
-		if r.in = attr(t, "id") == r.key; r.in {
-			r.found, r.d.name = true, attr(t, "name")
+		if r.in = r.attr("id") == r.key; r.in {
+			r.found, r.d.name = true, r.attr("name")
 		}
 	case !r.in:
 	case name == "sequenceFlow":
-		r.d.flows = append(r.d.flows, sequence{attr(t, "id"), attr(t, "sourceRef"), attr(t, "targetRef")})
-	case isNode(name) && attr(t, "id") != "":
-		n := &flowNode{id: attr(t, "id"), name: attr(t, "name"), kind: name, host: attr(t, "attachedToRef")}
+		r.d.flows = append(r.d.flows, sequence{r.attr("id"), r.attr("sourceRef"), r.attr("targetRef")})
+	case isNode(name) && r.attr("id") != "":
+		n := &flowNode{id: r.attr("id"), name: r.attr("name"), kind: name, host: r.attr("attachedToRef")}
 		if k := len(r.stack); k > 0 {
 			n.scope = r.stack[k-1]
 		}
@@ -208,13 +208,13 @@ func (r *diagramReader) start(t xml.StartElement) error {
 }
 
 // draw reads the position of a shape.
-func (r *diagramReader) draw(t xml.StartElement) {
-	switch t.Name.Local {
+func (r *diagramReader) draw() {
+	switch r.s.Name.Local {
 	case "BPMNShape":
-		r.shape = r.d.byID[attr(t, "bpmnElement")]
+		r.shape = r.d.byID[r.attr("bpmnElement")]
 	case "Bounds":
 		number := func(name string) float64 {
-			x, _ := strconv.ParseFloat(attr(t, name), 64)
+			x, _ := strconv.ParseFloat(r.attr(name), 64)
 			return min(max(x, -1e6), 1e6)
 		}
 		if r.shape != nil && r.shape.at == nil {
@@ -223,17 +223,18 @@ func (r *diagramReader) draw(t xml.StartElement) {
 	}
 }
 
-func (r *diagramReader) end(t xml.EndElement) {
+func (r *diagramReader) end() {
+	name := r.s.Name.Local
 	if k := len(r.stack); k > 0 && r.depth[k-1] == r.level {
 		r.stack, r.depth = r.stack[:k-1], r.depth[:k-1]
 	}
-	if t.Name.Local == "process" && t.Name.Space == bpmnSpace {
+	if name == "process" && r.s.Name.Space == bpmnSpace {
 		r.in = false
 	}
-	if strings.HasSuffix(t.Name.Local, "Event") {
+	if strings.HasSuffix(name, "Event") {
 		r.event = nil
 	}
-	if t.Name.Local == "BPMNShape" {
+	if name == "BPMNShape" {
 		r.shape = nil
 	}
 }

@@ -3,7 +3,6 @@
 package diagram
 
 import (
-	"encoding/xml"
 	"errors"
 	"io"
 	"strings"
@@ -23,16 +22,19 @@ const (
 // elem is an element of the file in one of these namespaces.
 type elem struct {
 	name, space string
-	attrs       []xml.Attr
+	attrs       []attr
 	kids        []*elem
 	text        string // without white space around it
 }
 
+// attr is an attribute.
+type attr struct{ name, value string }
+
 // attr returns an attribute without a namespace, without white space around it.
 func (e *elem) attr(name string) string {
 	for i := range e.attrs {
-		if a := &e.attrs[i]; a.Name.Local == name && a.Name.Space == "" {
-			return strings.Trim(a.Value, xmlscan.Space)
+		if e.attrs[i].name == name {
+			return e.attrs[i].value
 		}
 	}
 	return ""
@@ -65,7 +67,7 @@ type parser struct {
 // parse reads the whole document and returns the root element.
 func (p *parser) parse() (root *elem, err error) {
 	for {
-		tok, err := p.Next()
+		kind, err := p.Next()
 		if errors.Is(err, io.EOF) && root != nil {
 			return root, nil
 		}
@@ -75,13 +77,12 @@ func (p *parser) parse() (root *elem, err error) {
 		if err != nil {
 			return nil, err
 		}
-		t, is := tok.(xml.StartElement)
 		switch {
-		case !is:
-		case root != nil || t.Name.Local != "definitions" || t.Name.Space != modelSpace:
-			return nil, p.Fatal(p.At, "root element %s; expected one <definitions> in %s", xmlscan.Tag(t.Name.Local), modelSpace)
+		case kind != xmlscan.StartTag:
+		case root != nil || p.Name != xmlscan.Name{Space: modelSpace, Local: "definitions"}:
+			return nil, p.Fatal(p.At, "root element %s; expected one <definitions> in %s", xmlscan.Tag(p.Name.Local), modelSpace)
 		default:
-			if root, err = p.element(t); err != nil {
+			if root, err = p.element(); err != nil {
 				return nil, err
 			}
 		}
@@ -90,28 +91,33 @@ func (p *parser) parse() (root *elem, err error) {
 
 // element reads the element whose start tag was read last, to its end. It skips children of
 // other namespaces, and extensions.
-func (p *parser) element(t xml.StartElement) (*elem, error) {
-	e := &elem{name: t.Name.Local, space: t.Name.Space, attrs: t.Attr}
+func (p *parser) element() (*elem, error) {
+	e := &elem{name: p.Name.Local, space: p.Name.Space}
+	for _, a := range p.Attrs {
+		if a.Name.Space == "" {
+			e.attrs = append(e.attrs, attr{a.Name.Local, string(xmlscan.Trim(a.Value))})
+		}
+	}
 	if p.kept++; p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
 	}
 	var text xmlscan.Text
 	for {
-		tok, err := p.Next()
+		kind, err := p.Next()
 		if err != nil {
 			return nil, err
 		}
-		switch t := tok.(type) {
-		case xml.EndElement:
+		switch kind {
+		case xmlscan.EndTag:
 			e.text = text.String()
 			return e, nil
-		case xml.CharData:
-			err = text.Add(p.Scanner, t)
-		case xml.StartElement:
-			switch t.Name.Space {
+		case xmlscan.CharData:
+			err = text.Add(p.Scanner)
+		case xmlscan.StartTag:
+			switch p.Name.Space {
 			case modelSpace, diagramSpace, dcSpace, diSpace:
 				var k *elem
-				k, err = p.element(t)
+				k, err = p.element()
 				e.kids = append(e.kids, k)
 			default:
 				err = p.Skip()

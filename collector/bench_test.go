@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -77,6 +78,11 @@ func (tr *traffic) ages(slots int) {
 
 // next returns the next message: everything moved a little since the last.
 func (tr *traffic) next() []byte {
+	tr.advance()
+	return tr.encode(&tr.msg)
+}
+
+func (tr *traffic) advance() {
 	m := &tr.msg
 	m.Source, m.Seq = fmt.Sprintf("engine-%d", tr.n%tr.sources), uint64(tr.n/tr.sources+1)
 	m.SentAt = t0 + int64(m.Seq)*1e6
@@ -96,6 +102,9 @@ func (tr *traffic) next() []byte {
 		t.Enabled, t.EnabledSince = 1, m.SentAt-1000
 	}
 	tr.n++
+}
+
+func (tr *traffic) encode(m *telemetry.Snapshot) []byte {
 	out, err := tr.enc.Append(nil, m)
 	if err != nil {
 		panic(err)
@@ -117,6 +126,82 @@ func BenchmarkSnapshots(b *testing.B) {
 		b.Run(name+"decode", func(b *testing.B) { benchSnapshots(b, messages, tr.sources, false) })
 		b.Run(name+"decode_and_merge", func(b *testing.B) { benchSnapshots(b, messages, tr.sources, true) })
 	}
+}
+
+// BenchmarkFleet is what one message costs of those that 10,000 sources of 50 + 50 rows send
+// each second, in which 24 rows changed and the others are left out: decoded (the base), and
+// decoded and merged, with a View after each round.
+func BenchmarkFleet(b *testing.B) {
+	const sources, rounds = 10_000, 4
+	tr := newTraffic(sources, 50, 50, 8, 4)
+	var all [][]byte
+	for range rounds * sources {
+		all = append(all, tr.some(12))
+	}
+	first := newTraffic(sources, 50, 50, 8, 4)
+	var whole [][]byte
+	for range sources {
+		whole = append(whole, first.next())
+	}
+	var d telemetry.Decoder
+	var msg telemetry.Snapshot
+	b.Run("decode", func(b *testing.B) {
+		cpu := cpuTime(b)
+		defer func() { b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op") }()
+		for i := 0; b.Loop(); i++ {
+			if err := d.Decode(all[i%len(all)], &msg); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("decode_and_merge", func(b *testing.B) {
+		m := NewMerger(Rules{}, t0)
+		if _, err := m.Define(benchDigest, lineNet("n", 50, 50), t0); err != nil {
+			b.Fatal(err)
+		}
+		take := func(payload []byte) {
+			err := d.Decode(payload, &msg)
+			if err == nil {
+				_, err = m.Take(&msg, len(payload), msg.SentAt)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		for _, payload := range whole {
+			take(payload)
+		}
+		m.Tick(msg.SentAt)
+		b.ReportAllocs()
+		b.ResetTimer()
+		cpu := cpuTime(b)
+		defer func() { b.ReportMetric(float64(cpuTime(b)-cpu)/float64(b.N), "cpu-ns/op") }()
+		for i := range b.N {
+			if i == len(all) {
+				b.Skip("more messages than were made")
+			}
+			if take(all[i]); i%sources == sources-1 {
+				m.Tick(msg.SentAt)
+			}
+		}
+	})
+}
+
+// some returns the next message of traffic, with some places and as many transitions only.
+func (tr *traffic) some(rows int) []byte {
+	if tr.n < tr.sources {
+		tr.n = tr.sources
+	}
+	whole := tr.msg
+	tr.advance()
+	part := tr.msg
+	part.Full = false
+	part.Rows.Places, part.Rows.Transitions = nil, nil
+	for _, i := range slices.Sorted(slices.Values(tr.r.Perm(len(whole.Rows.Places))[:rows])) {
+		part.PlaceIndex, part.Rows.Places = append(part.PlaceIndex, uint32(i)), append(part.Rows.Places, whole.Rows.Places[i])
+		part.TransitionIndex, part.Rows.Transitions = append(part.TransitionIndex, uint32(i)), append(part.Rows.Transitions, whole.Rows.Transitions[i])
+	}
+	return tr.encode(&part)
 }
 
 func benchSnapshots(b *testing.B, messages [][]byte, sources int, merge bool) {
@@ -194,9 +279,9 @@ func BenchmarkView(b *testing.B) {
 		b.Run(fmt.Sprintf("%d_sources/rebuild", sources), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				for _, s := range n.order {
-					n.touch(s)
-				}
+				n.live.Places.AddAll(places)
+				n.live.Transitions.AddAll(places)
+				n.changed = true
 				m.Tick(msg.SentAt)
 			}
 		})

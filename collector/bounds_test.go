@@ -245,11 +245,3 @@ func TestTheNumberOfSourcesWithoutRoomIsBounded(t *testing.T) {
 		t.Errorf("%q are shown, want %q", names, want)
 	}
 }
-
-func TestBucketsThatBecameEmptyAreDropped(t *testing.T) {
-	h := stats.Histogram{Buckets: []stats.Bucket{{Index: 1}, {Index: 2, N: 3}, {Index: 4}, {Index: 5, N: 1}}}
-	dropEmpty(&h)
-	if want := []stats.Bucket{{Index: 2, N: 3}, {Index: 5, N: 1}}; !slices.Equal(h.Buckets, want) {
-		t.Errorf("%v, want %v", h.Buckets, want)
-	}
-}

@@ -64,10 +64,8 @@ func (t *taking) fell() error {
 			}
 		}
 	}
-	old, next := t.rows.Net, t.msg.Rows.Net
-	if given.Has(stats.ColInstances) &&
-		(next.Created < old.Created || next.Finished < old.Finished || next.Failed < old.Failed) {
-		return reject(CounterFell, "instances created, finished or failed")
+	if what := counterFell(stats.NetTable, &t.rows.Net, &t.msg.Rows.Net, given); what != "" {
+		return reject(CounterFell, "instances %s", what)
 	}
 	return t.queueFell()
 }
@@ -75,38 +73,40 @@ func (t *taking) fell() error {
 func (t *taking) queueFell() error {
 	for i := range t.msg.Rows.Queues {
 		next := &t.msg.Rows.Queues[i]
-		if old := queueOf(t.rows.Queues, next.Priority); old != nil && (next.Served < old.Served || next.QuoteSwitches < old.QuoteSwitches) {
-			return reject(CounterFell, "served or quote switches of priority %d", next.Priority)
+		old := queueOf(t.rows.Queues, next.Priority)
+		if old == nil {
+			continue
+		}
+		if what := counterFell(stats.QueueTable, old, next, stats.ColQueues); what != "" {
+			return reject(CounterFell, "%s of priority %d", what, next.Priority)
 		}
 	}
 	return nil
 }
 
+// counterFell returns the name of a counter that is lower in next than in old; "" if none is.
+func counterFell[R any](t *stats.Table[R], old, next *R, given stats.Columns) (counter string) {
+	t.Fell(old, next, given, func(name string, _, _ uint64) bool {
+		counter = name
+		return false
+	})
+	return counter
+}
+
 func placeFell(old, next *stats.Place, given stats.Columns) string {
-	switch {
-	case given.Has(stats.ColArrivals) && next.Arrivals < old.Arrivals:
-		return "arrivals"
-	case given.Has(stats.ColDepartures) && next.Departures < old.Departures:
-		return "departures"
-	case given.Has(stats.ColDwell) && histogramFell(&old.Dwell, &next.Dwell):
+	what := counterFell(stats.PlaceTable, old, next, given)
+	if what == "" && given.Has(stats.ColDwell) && histogramFell(&old.Dwell, &next.Dwell) {
 		return "dwell"
 	}
-	return ""
+	return what
 }
 
 func transitionFell(old, next *stats.Transition, given stats.Columns) string {
-	switch {
-	case given.Has(stats.ColFirings) && next.Firings < old.Firings:
-		return "firings"
-	case given.Has(stats.ColFailures) &&
-		(next.Failures < old.Failures || next.Retries < old.Retries || next.Cancels < old.Cancels):
-		return "failures, retries or cancels"
-	case given.Has(stats.ColTimeouts) && (next.Timeouts < old.Timeouts || next.Late < old.Late):
-		return "timeouts or late answers"
-	case given.Has(stats.ColDuration) && histogramFell(&old.Duration, &next.Duration):
+	what := counterFell(stats.TransitionTable, old, next, given)
+	if what == "" && given.Has(stats.ColDuration) && histogramFell(&old.Duration, &next.Duration) {
 		return "duration"
 	}
-	return ""
+	return what
 }
 
 // histogramFell reports whether a bucket lost something. A histogram may become

@@ -31,9 +31,9 @@ type clock struct {
 	shift   int64 // to add
 }
 
-// observe adds one message and reports whether the shift changed and whether the
-// source's clock jumped.
-func (c *clock) observe(sentAt, received int64) (changed, jumped bool) {
+// observe adds one message, which may change the shift. It reports whether the source's
+// clock jumped.
+func (c *clock) observe(sentAt, received int64) (jumped bool) {
 	offset := received - sentAt
 	if c.n > 0 && abs(offset-c.offsets[(c.n-1)%clockWindow]) > skewBelieved {
 		c.n, jumped = 0, true
@@ -42,13 +42,13 @@ func (c *clock) observe(sentAt, received int64) (changed, jumped bool) {
 	c.n++
 	least := c.least()
 	if abs(least-c.shift) <= clockSlack {
-		return false, jumped
+		return jumped
 	}
 	c.shift = 0
 	if abs(least) > clockSlack {
 		c.shift = least
 	}
-	return true, jumped
+	return jumped
 }
 
 // least returns the least offset of the window; 0 before the first.

@@ -60,7 +60,12 @@ type Merger struct {
 	forgotten  []tombstone
 	tombstones uint64 // made so far
 	traffic    Traffic
-	recent     []sample // messages over the last minWindow
+
+	checkedAt      int64 // see checkSums
+	checkedNets    int
+	sumDifferences uint64
+
+	recent []sample // messages over the last minWindow
 
 	refusedSources map[refusedKey]*source // sources that are refused and not held
 	counted        bool                   // traffic changed since the last tick

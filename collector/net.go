@@ -38,18 +38,18 @@ type net struct {
 
 	// base holds the counters of processes that have ended.
 	base *stats.Rows
-	owes bool // something was subtracted from base: see deduct
 
 	slowPlaces, slowTransitions slowest
 
-	places, transitions marks // rows that changed since the last tick
-	changed             bool  // anything else of the net changed since then
-	sums                *stats.Rows
-	floor               *stats.Rows // what the previous process showed, while a counter of sums is lower; or nil
-	shown               *NetView    // as of the last tick
-	window              int64       // of Rate.Now
-	speed               speed
-	saturated           saturation
+	live      stats.Sums  // of base and of all that contribute
+	sums      *stats.Rows // live, as of the last tick
+	changed   bool        // anything of the net changed since then
+	floor     *stats.Rows // what the previous process showed, while a counter of sums is lower; or nil
+	shown     *NetView    // as of the last tick
+	window    int64       // of Rate.Now
+	speed     speed
+	saturated saturation
+	checked   int // rows of the net that were compared in this round: see Merger.checkSums
 
 	requests *stats.RefusedRequests // refused by all sources: see countRefused
 }
@@ -133,8 +133,7 @@ func (n *net) define(digest string, def *petri.Net, names, settled bool, lim *Li
 	places, transitions := n.union.sizes()
 	n.ages.grow(places, transitions, settled, now)
 	grow(n.base, places, transitions)
-	n.places.addAll(places)
-	n.transitions.addAll(transitions)
+	n.live.Grow(places, transitions)
 	n.changed = true
 	return nil
 }
@@ -166,14 +165,12 @@ func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int6
 	grow(s.rows, places, transitions)
 	n.replaceColumns(s, msg, received)
 	s.answered(received)
-	t := taking{msg: msg, cols: c, rows: s.rows, places: &n.places, trans: &n.transitions}
+	t := taking{msg: msg, cols: c, rows: s.rows, sums: &n.live, shift: s.clock.shift}
 	t.take()
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
 	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
-	moved, jumped := s.clock.observe(msg.SentAt, received)
-	if moved {
-		n.touch(s)
-	}
+	jumped := s.clock.observe(msg.SentAt, received)
+	n.live.Move(s.rows, t.shift, s.clock.shift)
 	s.takeRemnants(msg, c, received)
 	n.takeSlowest(s, msg, &t, received)
 	switch {
@@ -208,19 +205,9 @@ func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
 		if s.digest != msg.Digest {
 			lost = stats.AllColumns
 		}
-		withdraw(s.rows, lost)
-		n.touch(s)
+		n.withdraw(s, lost)
 	}
 	s.columns = given | s.columns&(counterColumns|listColumns)
-}
-
-// touch marks all rows of a source as changed.
-func (n *net) touch(s *source) {
-	if s.rows != nil {
-		n.places.addAll(len(s.rows.Places))
-		n.transitions.addAll(len(s.rows.Transitions))
-	}
-	n.changed = true
 }
 
 // leave removes a source's gauges from the sums until the source, or another one
@@ -237,26 +224,19 @@ func (n *net) leave(s *source, now int64) {
 func (n *net) retire(s *source) {
 	s.complete, s.missing, s.parts = false, nil, nil
 	if s.rows != nil {
-		withdraw(s.rows, stats.AllColumns)
+		n.withdraw(s, stats.AllColumns)
 		s.columns &= counterColumns
 	}
-	n.touch(s)
+	n.changed = true
 }
 
-// fold adds the last totals of a process to the base and drops its rows.
+// fold adds the last totals of a process to the base and drops its rows. No sum changes.
 func (n *net) fold(s *source) {
 	n.retire(s)
 	if s.rows != nil {
 		n.counted(s.series())
 		n.base.Columns |= s.columns
-		for i := range s.rows.Places {
-			addRow(&n.base.Places[i], &s.rows.Places[i], new(stats.Place), s.clock.shift)
-		}
-		for i := range s.rows.Transitions {
-			addRow(&n.base.Transitions[i], &s.rows.Transitions[i], new(stats.Transition), s.clock.shift)
-		}
-		n.base.Net.Merge(&s.rows.Net)
-		n.base.Queues = stats.MergeQueues(n.base.Queues, s.rows.Queues)
+		n.base.MergeShifted(s.rows, s.clock.shift)
 	}
 	s.rows = nil
 	switch p := s.process(s.rowsEpoch); {
@@ -276,29 +256,8 @@ func (n *net) fold(s *source) {
 // source counts from here. A counter of the base that becomes negative wraps
 // around, and adding the source's rows wraps it back.
 func (n *net) deduct(s *source) {
-	n.owes = true
-	for i := range s.rows.Places {
-		p := &s.rows.Places[i]
-		n.base.Places[i].Merge(&stats.Place{Arrivals: -p.Arrivals, Departures: -p.Departures, Dwell: negative(&p.Dwell)})
-	}
-	for i := range s.rows.Transitions {
-		t := &s.rows.Transitions[i]
-		n.base.Transitions[i].Merge(&stats.Transition{Firings: -t.Firings, Failures: -t.Failures, Retries: -t.Retries,
-			Cancels: -t.Cancels, Timeouts: -t.Timeouts, Late: -t.Late, Duration: negative(&t.Duration)})
-	}
-	r := &s.rows.Net
-	n.base.Net.Merge(&stats.NetRow{Created: -r.Created, Finished: -r.Finished, Failed: -r.Failed})
-	for _, q := range s.rows.Queues {
-		debt := []stats.Queue{{Priority: q.Priority, Served: -q.Served, QuoteSwitches: -q.QuoteSwitches}}
-		n.base.Queues = stats.MergeQueues(n.base.Queues, debt)
-	}
-	n.touch(s)
-}
-
-func negative(h *stats.Histogram) stats.Histogram {
-	neg := stats.Histogram{Schema: h.Schema, Zero: -h.Zero, Sum: -h.Sum, Buckets: slices.Clone(h.Buckets)}
-	for i := range neg.Buckets {
-		neg.Buckets[i].N = -neg.Buckets[i].N
-	}
-	return neg
+	debt := s.rows.Debt()
+	n.base.Merge(debt)
+	n.live.Add(debt, 0)
+	n.changed = true
 }

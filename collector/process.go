@@ -293,7 +293,8 @@ func (n *net) takeBack(s *source, epoch int64) (again bool) {
 		e := p.aside
 		s.rows, s.columns, s.digest, s.rowsEpoch = e.rows, e.columns, e.digest, epoch
 		n.dropAside(e)
-		n.touch(s)
+		n.live.Move(s.rows, e.clock.shift, s.clock.shift)
+		n.changed = true
 	}
 	return s.rows == nil && p.folded
 }

@@ -214,7 +214,8 @@ func (n *net) inherit(s *source, next series) {
 		}
 		s.rows, s.columns, s.digest, s.rowsAt, s.rowsOutage = from.rows, from.columns, from.digest, from.rowsAt, from.rowsOutage
 		s.region, s.since = next.region, next.since
-		n.touch(s)
+		n.live.Move(s.rows, from.clock.shift, s.clock.shift)
+		n.changed = true
 		from.rows, from.columns = nil, 0
 		n.removeOrphan(from)
 		return

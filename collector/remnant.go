@@ -61,8 +61,9 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 		if !columns.Has(stats.ColOldest) || own.Oldest == 0 {
 			continue
 		}
-		var p, moved stats.Place
-		addRow(&p, &stats.Place{Tokens: own.Tokens, Oldest: own.Oldest, Ages: own.Ages}, &moved, s.clock.shift)
+		p := stats.Place{Tokens: own.Tokens, Oldest: own.Oldest}
+		p.Ages.Merge(&own.Ages)
+		p.Shift(s.clock.shift)
 		r.Places = append(r.Places, RemnantPlace{Place: i, Tokens: p.Tokens, Oldest: p.Oldest, Ages: p.Ages})
 	}
 	for i := range s.rows.Transitions {

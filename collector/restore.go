@@ -109,7 +109,7 @@ func (n *net) raiseTo(r *restored) error {
 	}
 	places, transitions := n.union.sizes()
 	floor := stats.NewRows(places, transitions)
-	(&taking{msg: r.shown, cols: c, rows: floor, places: &n.places, trans: &n.transitions}).take()
+	(&taking{msg: r.shown, cols: c, rows: floor}).take()
 	floor.Columns = r.shown.Rows.Columns & counterColumns
 	if n.floor != nil {
 		floor.Raise(n.floor)
@@ -183,13 +183,14 @@ func (m *Merger) restoreNet(r restored, share Share) error {
 	}
 	places, transitions := n.union.sizes()
 	n.base = stats.NewRows(places, transitions)
-	(&taking{msg: r.sum, cols: c, rows: n.base, places: &n.places, trans: &n.transitions}).take()
+	(&taking{msg: r.sum, cols: c, rows: n.base}).take()
 	for _, s := range n.contributors() {
 		if s.rows != nil {
-			n.deduct(s)
+			n.base.Merge(s.rows.Debt())
 		}
 	}
-	n.base.Columns, n.changed = columns, true
+	n.base.Columns = columns
+	n.addUp()
 	if r.shown != nil {
 		return n.raiseTo(&r)
 	}

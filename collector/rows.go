@@ -21,11 +21,14 @@ const (
 
 // taking copies the rows of one message into those of a source.
 type taking struct {
-	msg    *telemetry.Snapshot
-	cols   *columns
-	rows   *stats.Rows
-	places *marks // of the net: receive the rows that change
-	trans  *marks
+	msg   *telemetry.Snapshot
+	cols  *columns
+	rows  *stats.Rows
+	sums  *stats.Sums // follow the rows; nil if they are in no sum
+	shift int64       // of the rows in the sums
+
+	nextPlace      stats.Place // the row as it will be
+	nextTransition stats.Transition
 }
 
 // placeAt returns the index in the union of row i of the message.
@@ -43,107 +46,66 @@ func at(union []int32, sparse []uint32, i int) int32 {
 // take copies every row.
 func (t *taking) take() {
 	for i := range t.msg.Rows.Places {
-		u := t.placeAt(i)
-		if t.place(&t.rows.Places[u], &t.msg.Rows.Places[i]) {
-			t.places.add(u)
-		}
+		t.place(int(t.placeAt(i)), &t.msg.Rows.Places[i])
 	}
 	for i := range t.msg.Rows.Transitions {
-		u := t.transitionAt(i)
-		if t.transition(&t.rows.Transitions[u], &t.msg.Rows.Transitions[i]) {
-			t.trans.add(u)
-		}
+		t.transition(int(t.transitionAt(i)), &t.msg.Rows.Transitions[i])
 	}
-	if t.msg.Rows.Columns.Has(stats.ColInstances) {
-		t.rows.Net = t.msg.Rows.Net
-	}
+	old := *t.rows
+	stats.NetTable.Take(&t.rows.Net, &t.msg.Rows.Net, t.msg.Rows.Columns, t.latest())
 	if t.msg.Rows.Columns.Has(stats.ColWaiting) {
 		t.rows.Waiting = t.msg.Rows.Waiting
 	}
-	t.blocks()
-	t.queues()
+	t.rows.Blocks, t.rows.Queues = t.blocks(), t.queues()
+	if t.sums != nil {
+		t.sums.ReplaceRest(&old, t.rows, t.shift)
+	}
 }
 
 // latest returns the latest plausible time in the message. A source cannot report
 // the future, but one that publishes for others also reports by their clocks.
 func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 
-// place copies the given columns of a row, and reports whether that changed it.
-func (t *taking) place(dst, src *stats.Place) bool {
-	given, latest := t.msg.Rows.Columns, t.latest()
-	changed := false
-	if given.Has(stats.ColTokens) {
-		changed = set(&dst.Tokens, src.Tokens)
-	}
-	if given.Has(stats.ColArrivals) {
-		changed = set(&dst.Arrivals, src.Arrivals) || changed
-	}
-	if given.Has(stats.ColDepartures) {
-		changed = set(&dst.Departures, src.Departures) || changed
-	}
-	if given.Has(stats.ColPlaceInstances) {
-		changed = set(&dst.Instances, src.Instances) || changed
-	}
+// place copies the given columns of a row.
+func (t *taking) place(at int, src *stats.Place) {
+	row, given := &t.rows.Places[at], t.msg.Rows.Columns
+	next := &t.nextPlace
+	*next = *row
+	stats.PlaceTable.Take(next, src, given, t.latest())
 	if given.Has(stats.ColOldest) {
-		changed = set(&dst.Oldest, min(src.Oldest, latest)) || changed
-		changed = set(&dst.LastInjection, min(src.LastInjection, latest)) || changed
-		changed = set(&dst.Injected, plausible(src.Injected, src.Tokens, latest)) || changed
+		next.Injected = plausible(src.Injected, src.Tokens, t.latest())
 	}
-	// Comparing is only needed if the numbers above did not change.
-	if given.Has(stats.ColAges) && (changed || !dst.Ages.Equal(&src.Ages)) {
-		dst.Ages.At, dst.Ages.Slots = src.Ages.At, assign(dst.Ages.Slots, src.Ages.Slots)
-		changed = true
+	if given.Has(stats.ColAges) && !row.Ages.Equal(&src.Ages) {
+		next.Ages = src.Ages
 	}
-	if given.Has(stats.ColDwell) && (changed || !dst.Dwell.Equal(&src.Dwell)) {
-		assignHistogram(&dst.Dwell, &src.Dwell)
-		changed = true
+	if given.Has(stats.ColDwell) {
+		next.Dwell = src.Dwell
 	}
-	if len(src.Stuck)+len(dst.Stuck) > 0 {
-		changed = t.stuck(&dst.Stuck, src.Stuck) || changed
+	if len(src.Stuck)+len(row.Stuck) > 0 {
+		next.Stuck = t.stuck(src.Stuck)
 	}
-	return changed
+	if t.sums != nil && !t.sums.ReplacePlace(at, row, next, t.shift) {
+		return
+	}
+	next.Ages.Slots = assign(row.Ages.Slots, next.Ages.Slots)
+	next.Dwell.Buckets = assign(row.Dwell.Buckets, next.Dwell.Buckets)
+	*row = *next
 }
 
-func (t *taking) transition(dst, src *stats.Transition) bool {
-	given, latest := t.msg.Rows.Columns, t.latest()
-	changed := false
-	if given.Has(stats.ColFirings) {
-		changed = set(&dst.Firings, src.Firings)
+// transition copies the given columns of a row.
+func (t *taking) transition(at int, src *stats.Transition) {
+	row, given := &t.rows.Transitions[at], t.msg.Rows.Columns
+	next := &t.nextTransition
+	*next = *row
+	stats.TransitionTable.Take(next, src, given, t.latest())
+	if given.Has(stats.ColDuration) {
+		next.Duration = src.Duration
 	}
-	if given.Has(stats.ColFailures) {
-		changed = set(&dst.Failures, src.Failures) || changed
-		changed = set(&dst.Retries, src.Retries) || changed
-		changed = set(&dst.Cancels, src.Cancels) || changed
+	if t.sums != nil && !t.sums.ReplaceTransition(at, row, next, t.shift) {
+		return
 	}
-	if given.Has(stats.ColTimeouts) {
-		changed = set(&dst.Timeouts, src.Timeouts) || changed
-		changed = set(&dst.Late, src.Late) || changed
-	}
-	if given.Has(stats.ColEnabled) {
-		changed = set(&dst.Enabled, src.Enabled) || changed
-		changed = set(&dst.EnabledSince, min(src.EnabledSince, latest)) || changed
-	}
-	if given.Has(stats.ColRunning) {
-		changed = set(&dst.Running, src.Running) || changed
-		changed = set(&dst.RunningSince, min(src.RunningSince, latest)) || changed
-	}
-	if given.Has(stats.ColLastFiring) {
-		changed = set(&dst.LastFiring, min(src.LastFiring, latest)) || changed
-	}
-	if given.Has(stats.ColDuration) && (changed || !dst.Duration.Equal(&src.Duration)) {
-		assignHistogram(&dst.Duration, &src.Duration)
-		changed = true
-	}
-	return changed
-}
-
-// set sets a value and reports whether that changed it.
-func set[T comparable](to *T, v T) bool {
-	if *to == v {
-		return false
-	}
-	*to = v
-	return true
+	next.Duration.Buckets = assign(row.Duration.Buckets, next.Duration.Buckets)
+	*row = *next
 }
 
 // plausible bounds a sum of injection times by the sum for tokens injected at the
@@ -156,10 +118,9 @@ func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
 	return sum
 }
 
-// stuck copies a place's stuck tokens, with their waits as indices of the union,
-// and reports whether that changed them. The list is a new one, because Views
-// share it.
-func (t *taking) stuck(to *[]stats.Token, src []stats.Token) bool {
+// stuck returns a place's stuck tokens with their waits as indices of the union. The list
+// is a new one, because Views share it.
+func (t *taking) stuck(src []stats.Token) []stats.Token {
 	waits := 0
 	for i := range src {
 		waits += len(src[i].Waits)
@@ -173,13 +134,8 @@ func (t *taking) stuck(to *[]stats.Token, src []stats.Token) bool {
 		}
 		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: all[begin:len(all):len(all)]}
 	}
-	compare := func(a, b stats.Token) int { return a.Compare(&b) }
-	slices.SortFunc(next, compare)
-	if slices.CompareFunc(*to, next, compare) == 0 {
-		return false
-	}
-	*to = next
-	return true
+	slices.SortFunc(next, func(a, b stats.Token) int { return a.Compare(&b) })
+	return next
 }
 
 func (t *taking) wait(w stats.Wait) stats.Wait {
@@ -190,9 +146,9 @@ func (t *taking) wait(w stats.Wait) stats.Wait {
 	return w
 }
 
-// blocks copies the blocks, with their rows as indices of the union.
-func (t *taking) blocks() {
-	next := assign(t.rows.Blocks, t.msg.Rows.Blocks)
+// blocks returns the blocks, with their rows as indices of the union.
+func (t *taking) blocks() []stats.Block {
+	next := slices.Clone(t.msg.Rows.Blocks)
 	if !t.cols.same {
 		for i, b := range next {
 			next[i].Transition = t.cols.transitions[b.Transition]
@@ -202,20 +158,26 @@ func (t *taking) blocks() {
 		}
 		slices.SortFunc(next, stats.Block.Compare)
 	}
-	t.rows.Blocks = next
+	return next
 }
 
-// queues copies the queues. A message has all of them: of a priority that it does
+// queues returns the queues. A message has all of them: of a priority that it does
 // not name only the counters stay.
-func (t *taking) queues() {
-	next := slices.Clone(t.msg.Rows.Queues)
-	for i := range next {
-		next[i].OldestSince = min(next[i].OldestSince, t.latest())
-		next[i].UnservedSince = min(next[i].UnservedSince, t.latest())
+func (t *taking) queues() []stats.Queue {
+	next := make([]stats.Queue, 0, len(t.msg.Rows.Queues))
+	for _, src := range t.msg.Rows.Queues {
+		q := stats.Queue{Priority: src.Priority}
+		stats.QueueTable.Take(&q, &src, stats.ColQueues, t.latest())
+		next = append(next, q)
 	}
-	withdrawQueues(t.rows.Queues)
-	rest := slices.DeleteFunc(t.rows.Queues, func(q stats.Queue) bool { return queueOf(next, q.Priority) != nil })
-	t.rows.Queues = stats.MergeQueues(next, rest)
+	var rest []stats.Queue
+	for _, q := range t.rows.Queues {
+		if queueOf(next, q.Priority) == nil {
+			stats.QueueTable.Withdraw(&q, stats.ColQueues)
+			rest = append(rest, q)
+		}
+	}
+	return stats.MergeQueues(next, rest)
 }
 
 // queueOf returns the row of a priority, or nil.
@@ -228,13 +190,6 @@ func queueOf(queues []stats.Queue, priority uint8) *stats.Queue {
 	return nil
 }
 
-// withdrawQueues empties the gauges of queues.
-func withdrawQueues(queues []stats.Queue) {
-	for i := range queues {
-		queues[i] = stats.Queue{Priority: queues[i].Priority, Served: queues[i].Served, QuoteSwitches: queues[i].QuoteSwitches}
-	}
-}
-
 // assign copies src into dst's memory if it fits, and into memory of the right
 // size otherwise.
 func assign[T any](dst, src []T) []T {
@@ -244,52 +199,25 @@ func assign[T any](dst, src []T) []T {
 	return append(dst[:0], src...)
 }
 
-func assignHistogram(dst, src *stats.Histogram) {
-	dst.Schema, dst.Zero, dst.Sum, dst.Buckets = src.Schema, src.Zero, src.Sum, assign(dst.Buckets, src.Buckets)
-}
-
-// withdraw empties the gauges of every row in the given columns. Counters and the
-// last times stay.
-func withdraw(rows *stats.Rows, cols stats.Columns) {
-	for i := range rows.Places {
-		p := &rows.Places[i]
-		if cols.Has(stats.ColTokens) {
-			p.Tokens = 0
-		}
-		if cols.Has(stats.ColPlaceInstances) {
-			p.Instances = 0
-		}
-		if cols.Has(stats.ColOldest) {
-			p.Oldest, p.Injected = 0, stats.TimeSum{}
-		}
-		if cols.Has(stats.ColAges) {
-			p.Ages = stats.Ladder{}
-		}
-		if cols.Has(stats.ColStuck) {
-			p.Stuck = nil
-		}
+// withdraw empties the gauges of every row of a source in the given columns. Counters and
+// the last times stay.
+func (n *net) withdraw(s *source, given stats.Columns) {
+	for i := range s.rows.Places {
+		next := s.rows.Places[i]
+		next.Withdraw(given)
+		n.live.ReplacePlace(i, &s.rows.Places[i], &next, s.clock.shift)
+		s.rows.Places[i] = next
 	}
-	for i := range rows.Transitions {
-		t := &rows.Transitions[i]
-		if cols.Has(stats.ColEnabled) {
-			t.Enabled, t.EnabledSince = 0, 0
-		}
-		if cols.Has(stats.ColRunning) {
-			t.Running, t.RunningSince = 0, 0
-		}
+	for i := range s.rows.Transitions {
+		next := s.rows.Transitions[i]
+		stats.TransitionTable.Withdraw(&next, given)
+		n.live.ReplaceTransition(i, &s.rows.Transitions[i], &next, s.clock.shift)
+		s.rows.Transitions[i] = next
 	}
-	if cols.Has(stats.ColInstances) {
-		rows.Net.Active, rows.Net.Deadlocked = 0, 0
-	}
-	if cols.Has(stats.ColBlocks) {
-		rows.Blocks = nil
-	}
-	if cols.Has(stats.ColQueues) {
-		withdrawQueues(rows.Queues)
-	}
-	if cols.Has(stats.ColWaiting) {
-		rows.Waiting = 0
-	}
+	old := *s.rows
+	s.rows.WithdrawRest(given)
+	n.live.ReplaceRest(&old, s.rows, s.clock.shift)
+	n.changed = true
 }
 
 // grow adds the rows that the union gained.
@@ -300,33 +228,4 @@ func grow(rows *stats.Rows, places, transitions int) {
 	if n := transitions - len(rows.Transitions); n > 0 {
 		rows.Transitions = append(slices.Grow(rows.Transitions, n), make([]stats.Transition, n)...)
 	}
-}
-
-// marks is a set of rows.
-type marks struct {
-	has  []bool
-	list []int32
-}
-
-func (m *marks) add(i int32) {
-	for int(i) >= len(m.has) {
-		m.has = append(m.has, make([]bool, int(i)+1-len(m.has))...)
-	}
-	if !m.has[i] {
-		m.has[i] = true
-		m.list = append(m.list, i)
-	}
-}
-
-func (m *marks) addAll(n int) {
-	for i := range int32(n) {
-		m.add(i)
-	}
-}
-
-func (m *marks) clear() {
-	for _, i := range m.list {
-		m.has[i] = false
-	}
-	m.list = m.list[:0]
 }

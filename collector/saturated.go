@@ -22,24 +22,24 @@ func (n *net) noteSaturated(rows *stats.Rows) {
 	if n.saturated.of != "" {
 		return
 	}
-	for _, i := range n.places.list {
-		if p := &rows.Places[i]; saturated(placeCounts(p)) || p.Dwell.Sum == stats.MaxSum {
+	for _, i := range n.live.Places.List {
+		if p := &rows.Places[i]; stats.PlaceTable.Saturated(p) || p.Dwell.Saturated() {
 			n.saturated.of = fmt.Sprintf("place %q", n.union.def.Places[i].ID)
 			return
 		}
 	}
-	for _, i := range n.transitions.list {
-		if t := &rows.Transitions[i]; saturated(transitionCounts(t)) || t.Duration.Sum == stats.MaxSum {
+	for _, i := range n.live.Transitions.List {
+		if t := &rows.Transitions[i]; stats.TransitionTable.Saturated(t) || t.Duration.Saturated() {
 			n.saturated.of = fmt.Sprintf("transition %q", n.union.def.Transitions[i].ID)
 			return
 		}
 	}
-	if saturated(netCounts(&rows.Net)) {
+	if stats.NetTable.Saturated(&rows.Net) {
 		n.saturated.of = "instances"
 		return
 	}
 	for i := range rows.Queues {
-		if q := &rows.Queues[i]; saturated([]*uint64{&q.Ready, &q.Served, &q.QuoteSwitches}) {
+		if q := &rows.Queues[i]; stats.QueueTable.Saturated(q) {
 			n.saturated.of = fmt.Sprintf("queue %d", q.Priority)
 			return
 		}
@@ -56,39 +56,36 @@ func (c *Collector) logSaturated() {
 	}
 }
 
-func saturated(counts []*uint64) bool {
-	return slices.ContainsFunc(counts, func(v *uint64) bool { return *v == stats.MaxSum })
-}
-
 // boundRows lowers every count to what a message may hold. It changes the rows
 // themselves, and nothing that they share with other rows.
 func boundRows(rows *stats.Rows) {
 	for i := range rows.Places {
 		p := &rows.Places[i]
-		bound(placeCounts(p))
+		stats.PlaceTable.Each(p, bound)
+		bound(&p.Dwell.Zero)
 		p.Dwell.Buckets = boundEach(p.Dwell.Buckets, bucketCount)
 		p.Ages.Slots = boundEach(p.Ages.Slots, func(s *stats.Slot) *uint64 { return &s.N })
 	}
 	for i := range rows.Transitions {
 		t := &rows.Transitions[i]
-		bound(transitionCounts(t))
+		stats.TransitionTable.Each(t, bound)
+		bound(&t.Duration.Zero)
 		t.Duration.Buckets = boundEach(t.Duration.Buckets, bucketCount)
 	}
-	bound(netCounts(&rows.Net))
-	bound([]*uint64{&rows.Waiting})
+	stats.NetTable.Each(&rows.Net, bound)
+	bound(&rows.Waiting)
 	rows.Blocks = boundEach(rows.Blocks, func(b *stats.Block) *uint64 { return &b.Instances })
-	rows.Queues = boundEach(rows.Queues, func(q *stats.Queue) *uint64 { return &q.Ready })
-	rows.Queues = boundEach(rows.Queues, func(q *stats.Queue) *uint64 { return &q.Served })
-	rows.Queues = boundEach(rows.Queues, func(q *stats.Queue) *uint64 { return &q.QuoteSwitches })
+	rows.Queues = slices.Clone(rows.Queues)
+	for i := range rows.Queues {
+		stats.QueueTable.Each(&rows.Queues[i], bound)
+	}
 }
 
-// bound lowers counts to telemetry.MaxCount. A value beyond stats.MaxSum stands
+// bound lowers a count to telemetry.MaxCount. A value beyond stats.MaxSum stands
 // for a negative number.
-func bound(counts []*uint64) {
-	for _, v := range counts {
-		if tooLarge(*v) {
-			*v = telemetry.MaxCount
-		}
+func bound(v *uint64) {
+	if tooLarge(*v) {
+		*v = telemetry.MaxCount
 	}
 }
 
@@ -111,15 +108,3 @@ func boundEach[T any](list []T, count func(*T) *uint64) []T {
 }
 
 func bucketCount(b *stats.Bucket) *uint64 { return &b.N }
-
-func placeCounts(p *stats.Place) []*uint64 {
-	return []*uint64{&p.Tokens, &p.Arrivals, &p.Departures, &p.Instances, &p.Dwell.Zero}
-}
-
-func transitionCounts(t *stats.Transition) []*uint64 {
-	return []*uint64{&t.Firings, &t.Failures, &t.Retries, &t.Cancels, &t.Timeouts, &t.Late, &t.Enabled, &t.Running, &t.Duration.Zero}
-}
-
-func netCounts(n *stats.NetRow) []*uint64 {
-	return []*uint64{&n.Created, &n.Finished, &n.Failed, &n.Active, &n.Deadlocked}
-}

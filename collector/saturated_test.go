@@ -102,6 +102,8 @@ func TestEverySaturatedSumIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		n.union.def.Places[0].ID, n.union.def.Transitions[0].ID = "p0", "t0"
+		n.live.Places.Add(0)
+		n.live.Transitions.Add(0)
 		rows := stats.NewRows(1, 1)
 		test.set(rows)
 		if n.noteSaturated(rows); n.saturated.of != test.want {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
@@ -228,21 +229,17 @@ func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 
 // countersOf returns the counters of rows.
 func countersOf(rows *stats.Rows) *stats.Rows {
-	out := stats.NewRows(len(rows.Places), len(rows.Transitions))
-	for i := range rows.Places {
-		p := &rows.Places[i]
-		out.Places[i] = stats.Place{Arrivals: p.Arrivals, Departures: p.Departures, LastInjection: p.LastInjection, Dwell: p.Dwell}
-	}
-	for i := range rows.Transitions {
-		t := &rows.Transitions[i]
-		out.Transitions[i] = stats.Transition{Firings: t.Firings, Failures: t.Failures, Retries: t.Retries, Cancels: t.Cancels,
-			Timeouts: t.Timeouts, Late: t.Late, LastFiring: t.LastFiring, Duration: t.Duration}
-	}
-	out.Net = stats.NetRow{Created: rows.Net.Created, Finished: rows.Net.Finished, Failed: rows.Net.Failed}
-	out.Queues = stats.MergeQueues(nil, rows.Queues)
-	withdrawQueues(out.Queues)
+	out := *rows
+	out.Places, out.Transitions = slices.Clone(rows.Places), slices.Clone(rows.Transitions)
+	out.Withdraw(stats.AllColumns)
 	out.Columns = rows.Columns & sumColumns
-	return out
+	for i := range out.Places {
+		out.Places[i].Slowest = stats.Slowest{}
+	}
+	for i := range out.Transitions {
+		out.Transitions[i].Slowest = stats.Slowest{}
+	}
+	return &out
 }
 
 // rows appends a snapshot, in parts if it is too large for a message.

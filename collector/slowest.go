@@ -27,7 +27,7 @@ type slowest struct {
 
 // turn drops the minutes that are over, and marks the rows that lost an instance.
 // If the clock was set back it drops all minutes.
-func (w *slowest) turn(now int64, changed *marks) {
+func (w *slowest) turn(now int64, changed *stats.Marks) {
 	m := now / minute
 	over := min(m-w.now, slowestFor)
 	if m < w.now {
@@ -37,7 +37,7 @@ func (w *slowest) turn(now int64, changed *marks) {
 		slot := &w.minutes[(m+slowestFor-k)%slowestFor]
 		for i := range *slot {
 			if (*slot)[i].At != 0 {
-				changed.add(int32(i))
+				changed.Add(int32(i))
 			}
 		}
 		clear(*slot)
@@ -77,9 +77,9 @@ func (n *net) turnSlowest(now int64) {
 	if now/minute == n.slowPlaces.now {
 		return
 	}
-	n.slowPlaces.turn(now, &n.places)
-	n.slowTransitions.turn(now, &n.transitions)
-	n.changed = n.changed || len(n.places.list)+len(n.transitions.list) > 0
+	n.slowPlaces.turn(now, &n.live.Places)
+	n.slowTransitions.turn(now, &n.live.Transitions)
+	n.changed = n.changed || len(n.live.Places.List)+len(n.live.Transitions.List) > 0
 }
 
 // takeSlowest adds the slowest instances that a message names.
@@ -93,12 +93,12 @@ func (n *net) takeSlowest(s *source, msg *telemetry.Snapshot, t *taking, receive
 	}
 	for i := range msg.Rows.Places {
 		if one := msg.Rows.Places[i].Slowest; one.At != 0 && n.slowPlaces.add(t.placeAt(i), moved(one)) {
-			n.places.add(t.placeAt(i))
+			n.live.Places.Add(t.placeAt(i))
 		}
 	}
 	for i := range msg.Rows.Transitions {
 		if one := msg.Rows.Transitions[i].Slowest; one.At != 0 && n.slowTransitions.add(t.transitionAt(i), moved(one)) {
-			n.transitions.add(t.transitionAt(i))
+			n.live.Transitions.Add(t.transitionAt(i))
 		}
 	}
 }

@@ -21,7 +21,8 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 	m.forgetIdle(now)
 	asks = append(asks, m.tickRefused(now)...)
 	m.forgetExcess()
-	view := &View{At: now, Interrupted: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
+	m.checkSums(now)
+	view := &View{At: now, SumDifferences: m.sumDifferences, Interrupted: m.settling(e), Generation: m.view.Generation + 1, Traffic: m.view.Traffic,
 		Sources: m.view.Sources, States: m.view.States, MessageRate: m.messageRate(now)}
 	if m.counted {
 		view.Traffic = m.traffic

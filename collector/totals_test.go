@@ -22,6 +22,9 @@ func checkTotals(t *testing.T, v *View) {
 	for _, n := range v.Traffic.Rejected {
 		bad += n
 	}
+	if v.SumDifferences > 0 {
+		t.Errorf("%d sums differ from what the sources add up to", v.SumDifferences)
+	}
 	if v.States != states || v.Traffic.Bad != bad {
 		t.Errorf("states %v and %d bad messages, want %v and %d", v.States, v.Traffic.Bad, states, bad)
 	}

@@ -21,6 +21,9 @@ type View struct {
 	Sources    []Source
 	States     States
 	Traffic    Traffic
+	// SumDifferences are the rows whose sum was not what the sources add up to, in a sample that
+	// is taken once a minute. The sum was corrected; a number above 0 is a fault of this program.
+	SumDifferences uint64
 	// MessageRate is how many messages arrive per second, as Rate.Now.
 	MessageRate float64
 	// NATS is the collector's connection. Without a connection nothing is received,

@@ -72,6 +72,7 @@ const (
 	PnagentBytesTotal                              = "pnagent_bytes_total"
 	PnagentMessagesLostTotal                       = "pnagent_messages_lost_total"
 	PnagentMessagesRejectedTotal                   = "pnagent_messages_rejected_total"
+	PnagentSumDifferencesTotal                     = "pnagent_sum_differences_total"
 	PnagentViewAgeSeconds                          = "pnagent_view_age_seconds"
 	PnagentViewGeneration                          = "pnagent_view_generation"
 	PnagentSources                                 = "pnagent_sources"

@@ -32,6 +32,12 @@ func sidecarFamilies() []Family {
 		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost on the way, as in "+SourceGapsTotal+".",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
 		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
+		sidecar(PnagentSumDifferencesTotal, "Sums that were not what their sources add up to, in a sample that is taken once a minute. They were corrected; above 0 is a fault of pnagent.", Counter,
+			func(s *scrape) {
+				if s.view != nil {
+					s.put(float64(s.view.SumDifferences))
+				}
+			}),
 		sidecar(PnagentViewAgeSeconds, "Age of the current View.", Gauge, func(s *scrape) {
 			if s.view != nil {
 				s.put(age(s.view.At, s.now))

@@ -64,18 +64,14 @@ func ValidQueues(queues []Queue) bool {
 // Equal reports whether two rows are equal. Ladders are compared as of the later
 // of their two times: a row does not change because time passes.
 func (p *Place) Equal(o *Place) bool {
-	return p.Tokens == o.Tokens && p.Arrivals == o.Arrivals && p.Departures == o.Departures &&
-		p.Instances == o.Instances && p.Oldest == o.Oldest && p.LastInjection == o.LastInjection &&
+	return PlaceTable.equal(p, o) &&
 		p.Injected == o.Injected && p.Ages.Equal(&o.Ages) && p.Dwell.Equal(&o.Dwell) && p.Slowest == o.Slowest &&
 		slices.EqualFunc(p.Stuck, o.Stuck, func(a, b Token) bool { return a.Compare(&b) == 0 })
 }
 
 // Equal reports whether two rows are equal.
 func (t *Transition) Equal(o *Transition) bool {
-	return t.Firings == o.Firings && t.Failures == o.Failures && t.Retries == o.Retries && t.Cancels == o.Cancels &&
-		t.Timeouts == o.Timeouts && t.Late == o.Late &&
-		t.Enabled == o.Enabled && t.EnabledSince == o.EnabledSince && t.Running == o.Running &&
-		t.RunningSince == o.RunningSince && t.LastFiring == o.LastFiring && t.Duration.Equal(&o.Duration) && t.Slowest == o.Slowest
+	return TransitionTable.equal(t, o) && t.Duration.Equal(&o.Duration) && t.Slowest == o.Slowest
 }
 
 // Equal reports whether two histograms count the same durations in the same

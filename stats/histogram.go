@@ -47,6 +47,9 @@ func (h *Histogram) Count() uint64 {
 	return n
 }
 
+// Saturated reports whether a sum of the histogram reached MaxSum.
+func (h *Histogram) Saturated() bool { return h.Zero == MaxSum || h.Sum == MaxSum }
+
 // Merge adds o to h. It keeps nothing of o's memory.
 func (h *Histogram) Merge(o *Histogram) {
 	h.Zero = Sum(h.Zero, o.Zero)

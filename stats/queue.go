@@ -18,13 +18,7 @@ type Queue struct {
 }
 
 // Merge adds o, which is of the same priority, to q.
-func (q *Queue) Merge(o *Queue) {
-	q.Ready = Sum(q.Ready, o.Ready)
-	q.OldestSince = Earlier(q.OldestSince, o.OldestSince)
-	q.UnservedSince = Earlier(q.UnservedSince, o.UnservedSince)
-	q.Served = Sum(q.Served, o.Served)
-	q.QuoteSwitches = Sum(q.QuoteSwitches, o.QuoteSwitches)
-}
+func (q *Queue) Merge(o *Queue) { QueueTable.merge(q, o) }
 
 // MergeQueues adds two lists that are each sorted by priority. It may reuse
 // a's memory, never b's.

@@ -16,9 +16,7 @@ func (r *Rows) Raise(floor *Rows) (raised bool) {
 	for i := range min(len(r.Transitions), len(floor.Transitions)) {
 		raised = r.Transitions[i].raise(&floor.Transitions[i]) || raised
 	}
-	raised = lift(&r.Net.Created, floor.Net.Created) || raised
-	raised = lift(&r.Net.Finished, floor.Net.Finished) || raised
-	raised = lift(&r.Net.Failed, floor.Net.Failed) || raised
+	raised = NetTable.raise(&r.Net, &floor.Net) || raised
 	if raiseQueues(&r.Queues, floor.Queues) {
 		raised = true
 	}
@@ -39,20 +37,12 @@ func lift[N uint64 | int64](n *N, floor N) bool {
 }
 
 func (p *Place) raise(floor *Place) (raised bool) {
-	raised = lift(&p.Arrivals, floor.Arrivals)
-	raised = lift(&p.Departures, floor.Departures) || raised
-	raised = lift(&p.LastInjection, floor.LastInjection) || raised
+	raised = PlaceTable.raise(p, floor)
 	return p.Dwell.raise(&floor.Dwell) || raised
 }
 
 func (t *Transition) raise(floor *Transition) (raised bool) {
-	raised = lift(&t.Firings, floor.Firings)
-	raised = lift(&t.Failures, floor.Failures) || raised
-	raised = lift(&t.Retries, floor.Retries) || raised
-	raised = lift(&t.Cancels, floor.Cancels) || raised
-	raised = lift(&t.Timeouts, floor.Timeouts) || raised
-	raised = lift(&t.Late, floor.Late) || raised
-	raised = lift(&t.LastFiring, floor.LastFiring) || raised
+	raised = TransitionTable.raise(t, floor)
 	return t.Duration.raise(&floor.Duration) || raised
 }
 
@@ -94,13 +84,16 @@ func raiseQueues(queues *[]Queue, floor []Queue) (raised bool) {
 		i, found := slices.BinarySearchFunc(*queues, f.Priority, func(q Queue, p uint8) int { return int(q.Priority) - int(p) })
 		switch {
 		case !found:
-			*queues = slices.Insert(slices.Clone(*queues), i, Queue{Priority: f.Priority, Served: f.Served, QuoteSwitches: f.QuoteSwitches})
+			q := Queue{Priority: f.Priority}
+			QueueTable.raise(&q, &f)
+			*queues = slices.Insert(slices.Clone(*queues), i, q)
 			raised = true
-		case (*queues)[i].Served < f.Served || (*queues)[i].QuoteSwitches < f.QuoteSwitches:
-			*queues = slices.Clone(*queues)
-			q := &(*queues)[i]
-			q.Served, q.QuoteSwitches = max(q.Served, f.Served), max(q.QuoteSwitches, f.QuoteSwitches)
-			raised = true
+		default:
+			q := (*queues)[i]
+			if QueueTable.raise(&q, &f) {
+				*queues = slices.Clone(*queues)
+				(*queues)[i], raised = q, true
+			}
 		}
 	}
 	return raised

@@ -2,7 +2,10 @@
 
 package stats
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Rows are the numbers of one net: at one source, or summed over many. Places
 // and Transitions are indexed as in the net's definition.
@@ -90,39 +93,107 @@ const AllColumns = ColWaiting<<1 - 1
 // Has reports whether every column of want is filled in.
 func (c Columns) Has(want Columns) bool { return c&want == want }
 
-// Merge adds o to r, which must be rows of the same net definition: the same
-// number of places and transitions. It keeps nothing of o's memory.
-func (r *Rows) Merge(o *Rows) {
+// Merge adds o to r, which must be rows of the same net definition; o may lack its last
+// places and transitions. It keeps nothing of o's memory.
+func (r *Rows) Merge(o *Rows) { r.MergeShifted(o, 0) }
+
+// MergeShifted is Merge of rows whose times are shifted by some microseconds.
+func (r *Rows) MergeShifted(o *Rows, shift int64) {
 	r.Net.Merge(&o.Net)
-	for i := range r.Places {
-		r.Places[i].Merge(&o.Places[i])
+	for i := range o.Places {
+		row := o.Places[i]
+		row.Shift(shift)
+		r.Places[i].Merge(&row)
 	}
-	for i := range r.Transitions {
-		r.Transitions[i].Merge(&o.Transitions[i])
+	for i := range o.Transitions {
+		row := o.Transitions[i]
+		row.Shift(shift)
+		r.Transitions[i].Merge(&row)
 	}
 	r.Blocks = MergeBlocks(r.Blocks, o.Blocks)
-	r.Queues = MergeQueues(r.Queues, o.Queues)
+	r.Queues = MergeQueues(r.Queues, shiftQueues(o.Queues, shift))
 	r.Waiting = Sum(r.Waiting, o.Waiting)
 	r.Columns |= o.Columns
 }
 
-// Merge adds o to n.
-func (n *NetRow) Merge(o *NetRow) {
-	n.Created = Sum(n.Created, o.Created)
-	n.Finished = Sum(n.Finished, o.Finished)
-	n.Failed = Sum(n.Failed, o.Failed)
-	n.Active = Sum(n.Active, o.Active)
-	n.Deadlocked = Sum(n.Deadlocked, o.Deadlocked)
+// Debt returns rows that subtract the counters of r when they are merged: numbers in
+// two's complement.
+func (r *Rows) Debt() *Rows {
+	debt := NewRows(len(r.Places), len(r.Transitions))
+	debt.Net = NetTable.negate(&r.Net)
+	for i := range r.Places {
+		debt.Places[i] = PlaceTable.negate(&r.Places[i])
+		debt.Places[i].Dwell = r.Places[i].Dwell.negate()
+	}
+	for i := range r.Transitions {
+		debt.Transitions[i] = TransitionTable.negate(&r.Transitions[i])
+		debt.Transitions[i].Duration = r.Transitions[i].Duration.negate()
+	}
+	for i := range r.Queues {
+		q := QueueTable.negate(&r.Queues[i])
+		q.Priority = r.Queues[i].Priority
+		debt.Queues = append(debt.Queues, q)
+	}
+	return debt
 }
+
+func (h *Histogram) negate() Histogram {
+	neg := Histogram{Schema: h.Schema, Zero: -h.Zero, Sum: -h.Sum, Buckets: slices.Clone(h.Buckets)}
+	for i := range neg.Buckets {
+		neg.Buckets[i].N = -neg.Buckets[i].N
+	}
+	return neg
+}
+
+// Withdraw sets what is there now to nothing, in the given columns. Counters and the
+// latest times stay. It changes the rows themselves, and no memory that their slices share.
+func (r *Rows) Withdraw(given Columns) {
+	for i := range r.Places {
+		r.Places[i].Withdraw(given)
+	}
+	for i := range r.Transitions {
+		TransitionTable.Withdraw(&r.Transitions[i], given)
+	}
+	r.WithdrawRest(given)
+}
+
+// WithdrawRest is Withdraw without the places and transitions.
+func (r *Rows) WithdrawRest(given Columns) {
+	NetTable.Withdraw(&r.Net, given)
+	if given.Has(ColBlocks) {
+		r.Blocks = nil
+	}
+	if given.Has(ColQueues) {
+		r.Queues = slices.Clone(r.Queues)
+		for i := range r.Queues {
+			QueueTable.Withdraw(&r.Queues[i], given)
+		}
+	}
+	if given.Has(ColWaiting) {
+		r.Waiting = 0
+	}
+}
+
+// Withdraw is Rows.Withdraw for one row.
+func (p *Place) Withdraw(given Columns) {
+	PlaceTable.Withdraw(p, given)
+	if given.Has(ColOldest) {
+		p.Injected = TimeSum{}
+	}
+	if given.Has(ColAges) {
+		p.Ages = Ladder{}
+	}
+	if given.Has(ColStuck) {
+		p.Stuck = nil
+	}
+}
+
+// Merge adds o to n.
+func (n *NetRow) Merge(o *NetRow) { NetTable.merge(n, o) }
 
 // Merge adds o to p.
 func (p *Place) Merge(o *Place) {
-	p.Tokens = Sum(p.Tokens, o.Tokens)
-	p.Arrivals = Sum(p.Arrivals, o.Arrivals)
-	p.Departures = Sum(p.Departures, o.Departures)
-	p.Instances = Sum(p.Instances, o.Instances)
-	p.Oldest = Earlier(p.Oldest, o.Oldest)
-	p.LastInjection = max(p.LastInjection, o.LastInjection)
+	PlaceTable.merge(p, o)
 	p.Injected.Merge(o.Injected)
 	p.Ages.Merge(&o.Ages)
 	p.Dwell.Merge(&o.Dwell)
@@ -132,17 +203,7 @@ func (p *Place) Merge(o *Place) {
 
 // Merge adds o to t.
 func (t *Transition) Merge(o *Transition) {
-	t.Firings = Sum(t.Firings, o.Firings)
-	t.Failures = Sum(t.Failures, o.Failures)
-	t.Retries = Sum(t.Retries, o.Retries)
-	t.Cancels = Sum(t.Cancels, o.Cancels)
-	t.Timeouts = Sum(t.Timeouts, o.Timeouts)
-	t.Late = Sum(t.Late, o.Late)
-	t.Enabled = Sum(t.Enabled, o.Enabled)
-	t.EnabledSince = Earlier(t.EnabledSince, o.EnabledSince)
-	t.Running = Sum(t.Running, o.Running)
-	t.RunningSince = Earlier(t.RunningSince, o.RunningSince)
-	t.LastFiring = max(t.LastFiring, o.LastFiring)
+	TransitionTable.merge(t, o)
 	t.Duration.Merge(&o.Duration)
 	t.Slowest.Merge(o.Slowest)
 }

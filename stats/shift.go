@@ -2,33 +2,50 @@
 
 package stats
 
+import "slices"
+
 // Shift moves every time of the row by d, from a source's clock to the
 // reader's. The ladder moves by whole slots of its finest width.
 func (p *Place) Shift(d int64) {
-	p.Oldest = shifted(p.Oldest, d)
-	p.LastInjection = shifted(p.LastInjection, d)
+	if d == 0 {
+		return
+	}
+	PlaceTable.shift(p, d)
 	p.Injected = p.Injected.shift(d, p.Tokens)
 	p.Ages.Shift(d)
 	p.Slowest.At = shifted(p.Slowest.At, d)
-	stuck := make([]Token, len(p.Stuck))
-	for i, t := range p.Stuck {
-		stuck[i] = Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
+	p.Stuck = shiftTokens(p.Stuck, d)
+}
+
+func shiftTokens(tokens []Token, d int64) []Token {
+	if d == 0 {
+		return tokens
 	}
-	p.Stuck = stuck
+	out := make([]Token, len(tokens))
+	for i, t := range tokens {
+		out[i] = Token{Instance: t.Instance, Injected: shifted(t.Injected, d), Waits: shiftWaits(t.Waits, d)}
+	}
+	return out
 }
 
 // Shift moves every time of the row by d.
 func (t *Transition) Shift(d int64) {
-	t.EnabledSince = shifted(t.EnabledSince, d)
-	t.RunningSince = shifted(t.RunningSince, d)
-	t.LastFiring = shifted(t.LastFiring, d)
+	TransitionTable.shift(t, d)
 	t.Slowest.At = shifted(t.Slowest.At, d)
 }
 
 // Shift moves every time of the row by d.
-func (q *Queue) Shift(d int64) {
-	q.OldestSince = shifted(q.OldestSince, d)
-	q.UnservedSince = shifted(q.UnservedSince, d)
+func (q *Queue) Shift(d int64) { QueueTable.shift(q, d) }
+
+func shiftQueues(queues []Queue, d int64) []Queue {
+	if d == 0 {
+		return queues
+	}
+	queues = slices.Clone(queues)
+	for i := range queues {
+		queues[i].Shift(d)
+	}
+	return queues
 }
 
 func shiftWaits(waits []Wait, d int64) []Wait {

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import "slices"
+
+// times holds the least of many times that come and go, as a multiset: some of the least
+// ones in order, and how many others there are, none of them less than floor. Who
+// removes so many that none is left in order has to add all of them again. The latest of
+// many times is the least of the negative ones.
+type times struct {
+	best  [16]int64
+	n     int // of best
+	rest  int // times that are not in best
+	floor int64
+}
+
+// replace replaces a time by another one; 0 is none. It keeps at most keep times in order.
+func (l *times) replace(from, to int64, keep int) {
+	if to != 0 {
+		l.add(to, keep)
+	}
+	if from != 0 {
+		l.remove(from)
+	}
+}
+
+func (l *times) add(v int64, keep int) {
+	if l.rest > 0 && v > l.floor {
+		l.rest++
+		return
+	}
+	i := 0
+	for i < l.n && l.best[i] < v {
+		i++
+	}
+	if l.n == keep {
+		l.rest++
+		if i == keep {
+			l.floor = v
+			return
+		}
+		l.n--
+		l.floor = l.best[l.n]
+	}
+	copy(l.best[i+1:l.n+1], l.best[i:l.n])
+	l.best[i] = v
+	l.n++
+}
+
+func (l *times) remove(v int64) {
+	i := 0
+	for i < l.n && l.best[i] < v {
+		i++
+	}
+	if i == l.n || l.best[i] != v {
+		l.rest--
+		return
+	}
+	copy(l.best[i:l.n], l.best[i+1:l.n])
+	l.n--
+}
+
+// lacks reports whether the least time is not known.
+func (l *times) lacks() bool { return l.rest > 0 && l.n == 0 }
+
+// least returns the least time; 0 for none.
+func (l *times) least() int64 {
+	if l.n == 0 {
+		return 0
+	}
+	return l.best[0]
+}
+
+// oldest holds the oldest of many tokens that come and go, as times does.
+type oldest struct {
+	best  []Token
+	rest  int
+	floor Token
+}
+
+// spareTokens is how many tokens are kept in order.
+const spareTokens = 64
+
+// replace replaces the tokens of a contributor, oldest first, and reports whether they
+// differ.
+func (l *oldest) replace(old, next []Token) (changed bool) {
+	for len(old)+len(next) > 0 {
+		c := 1
+		if len(old) > 0 && len(next) > 0 {
+			c = old[0].Compare(&next[0])
+		} else if len(old) > 0 {
+			c = -1
+		}
+		if c < 0 {
+			l.remove(&old[0])
+		}
+		if c > 0 {
+			l.add(&next[0])
+		}
+		if c <= 0 {
+			old = old[1:]
+		}
+		if c >= 0 {
+			next = next[1:]
+		}
+		changed = changed || c != 0
+	}
+	return changed
+}
+
+func (l *oldest) add(v *Token) {
+	if l.rest > 0 && v.Compare(&l.floor) > 0 {
+		l.rest++
+		return
+	}
+	i, _ := l.search(v)
+	if len(l.best) == spareTokens {
+		l.rest++
+		if i == spareTokens {
+			l.floor = *v
+			return
+		}
+		l.floor = l.best[spareTokens-1]
+		l.best = l.best[:spareTokens-1]
+	}
+	l.best = slices.Insert(l.best, i, *v)
+}
+
+func (l *oldest) remove(v *Token) {
+	i, found := l.search(v)
+	if !found {
+		l.rest--
+		return
+	}
+	l.best = slices.Delete(l.best, i, i+1)
+}
+
+func (l *oldest) search(v *Token) (int, bool) {
+	return slices.BinarySearchFunc(l.best, v, func(a Token, v *Token) int { return a.Compare(v) })
+}
+
+// lacks reports whether the MaxStuck oldest tokens are not known.
+func (l *oldest) lacks() bool { return l.rest > 0 && len(l.best) < MaxStuck }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stats
+
+import "slices"
+
+// A Table declares the numbers of one kind of row: each of them once, with what all
+// that copy, compare, add or save rows have to know of it. What is no single number
+// (times that are added up, ladders, histograms, lists) has a type of its own.
+type Table[R any] struct {
+	Counts  []Count[R]
+	Moments []Moment[R]
+}
+
+// Count is a number that is added up over sources.
+type Count[R any] struct {
+	Name   string // as errors show it
+	Column Columns
+	// Counter is whether the number is cumulative: it never falls within a process, it
+	// stays of a source that is gone, and is subtracted if the source comes back. The
+	// others are gauges: what is there now.
+	Counter bool
+	Of      func(*R) *uint64
+}
+
+// Moment is a time, in microseconds since the Unix epoch, of which a sum over sources
+// keeps one; 0 for none. The latest one stays of a source that is gone. The earliest
+// one belongs to what is there now.
+type Moment[R any] struct {
+	Name   string
+	Column Columns
+	Latest bool // the sum keeps the latest, not the earliest
+	Of     func(*R) *int64
+}
+
+// PlaceTable declares the numbers of places.
+var PlaceTable = &Table[Place]{
+	Counts: []Count[Place]{
+		{"tokens", ColTokens, false, func(p *Place) *uint64 { return &p.Tokens }},
+		{"arrivals", ColArrivals, true, func(p *Place) *uint64 { return &p.Arrivals }},
+		{"departures", ColDepartures, true, func(p *Place) *uint64 { return &p.Departures }},
+		{"instances", ColPlaceInstances, false, func(p *Place) *uint64 { return &p.Instances }},
+	},
+	Moments: []Moment[Place]{
+		{"oldest", ColOldest, false, func(p *Place) *int64 { return &p.Oldest }},
+		{"last_injection", ColOldest, true, func(p *Place) *int64 { return &p.LastInjection }},
+	},
+}
+
+// TransitionTable declares the numbers of transitions.
+var TransitionTable = &Table[Transition]{
+	Counts: []Count[Transition]{
+		{"firings", ColFirings, true, func(t *Transition) *uint64 { return &t.Firings }},
+		{"failures", ColFailures, true, func(t *Transition) *uint64 { return &t.Failures }},
+		{"retries", ColFailures, true, func(t *Transition) *uint64 { return &t.Retries }},
+		{"cancels", ColFailures, true, func(t *Transition) *uint64 { return &t.Cancels }},
+		{"timeouts", ColTimeouts, true, func(t *Transition) *uint64 { return &t.Timeouts }},
+		{"late", ColTimeouts, true, func(t *Transition) *uint64 { return &t.Late }},
+		{"enabled", ColEnabled, false, func(t *Transition) *uint64 { return &t.Enabled }},
+		{"running", ColRunning, false, func(t *Transition) *uint64 { return &t.Running }},
+	},
+	Moments: []Moment[Transition]{
+		{"enabled_since", ColEnabled, false, func(t *Transition) *int64 { return &t.EnabledSince }},
+		{"running_since", ColRunning, false, func(t *Transition) *int64 { return &t.RunningSince }},
+		{"last_firing", ColLastFiring, true, func(t *Transition) *int64 { return &t.LastFiring }},
+	},
+}
+
+// NetTable declares the numbers of a whole net.
+var NetTable = &Table[NetRow]{Counts: []Count[NetRow]{
+	{"created", ColInstances, true, func(n *NetRow) *uint64 { return &n.Created }},
+	{"finished", ColInstances, true, func(n *NetRow) *uint64 { return &n.Finished }},
+	{"failed", ColInstances, true, func(n *NetRow) *uint64 { return &n.Failed }},
+	{"active", ColInstances, false, func(n *NetRow) *uint64 { return &n.Active }},
+	{"deadlocked", ColInstances, false, func(n *NetRow) *uint64 { return &n.Deadlocked }},
+}}
+
+// QueueTable declares the numbers of one priority.
+var QueueTable = &Table[Queue]{
+	Counts: []Count[Queue]{
+		{"ready", ColQueues, false, func(q *Queue) *uint64 { return &q.Ready }},
+		{"served", ColQueues, true, func(q *Queue) *uint64 { return &q.Served }},
+		{"quote_switches", ColQueues, true, func(q *Queue) *uint64 { return &q.QuoteSwitches }},
+	},
+	Moments: []Moment[Queue]{
+		{"oldest_since", ColQueues, false, func(q *Queue) *int64 { return &q.OldestSince }},
+		{"unserved_since", ColQueues, false, func(q *Queue) *int64 { return &q.UnservedSince }},
+	},
+}
+
+// merge adds the numbers of r to sum.
+func (t *Table[R]) merge(sum, r *R) {
+	for i := range t.Counts {
+		to := t.Counts[i].Of(sum)
+		*to = Sum(*to, *t.Counts[i].Of(r))
+	}
+	for i := range t.Moments {
+		m := &t.Moments[i]
+		to := m.Of(sum)
+		if m.Latest {
+			*to = max(*to, *m.Of(r))
+		} else {
+			*to = Earlier(*to, *m.Of(r))
+		}
+	}
+}
+
+// shift moves every time of r by d microseconds.
+func (t *Table[R]) shift(r *R, d int64) {
+	for i := range t.Moments {
+		at := t.Moments[i].Of(r)
+		*at = shifted(*at, d)
+	}
+}
+
+// equal reports whether two rows have the same numbers.
+func (t *Table[R]) equal(a, b *R) bool {
+	return !slices.ContainsFunc(t.Counts, func(c Count[R]) bool { return *c.Of(a) != *c.Of(b) }) &&
+		!slices.ContainsFunc(t.Moments, func(m Moment[R]) bool { return *m.Of(a) != *m.Of(b) })
+}
+
+// raise raises each counter and each latest time to that of floor if it is lower, and
+// reports whether one was.
+func (t *Table[R]) raise(r, floor *R) (raised bool) {
+	for _, c := range t.Counts {
+		raised = c.Counter && lift(c.Of(r), *c.Of(floor)) || raised
+	}
+	for _, m := range t.Moments {
+		raised = m.Latest && lift(m.Of(r), *m.Of(floor)) || raised
+	}
+	return raised
+}
+
+// Take sets the numbers in the given columns to those of src, which are not later than
+// latest.
+func (t *Table[R]) Take(r, src *R, given Columns, latest int64) {
+	for i := range t.Counts {
+		if c := &t.Counts[i]; given.Has(c.Column) {
+			*c.Of(r) = *c.Of(src)
+		}
+	}
+	for i := range t.Moments {
+		if m := &t.Moments[i]; given.Has(m.Column) {
+			*m.Of(r) = min(*m.Of(src), latest)
+		}
+	}
+}
+
+// Withdraw sets what is there now to nothing, in the given columns. Counters and the
+// latest times stay.
+func (t *Table[R]) Withdraw(r *R, given Columns) {
+	for _, c := range t.Counts {
+		if !c.Counter && given.Has(c.Column) {
+			*c.Of(r) = 0
+		}
+	}
+	for _, m := range t.Moments {
+		if !m.Latest && given.Has(m.Column) {
+			*m.Of(r) = 0
+		}
+	}
+}
+
+// negate returns a row that subtracts the counters of r when it is merged.
+func (t *Table[R]) negate(r *R) (neg R) {
+	for _, c := range t.Counts {
+		if c.Counter {
+			*c.Of(&neg) = -*c.Of(r)
+		}
+	}
+	return neg
+}
+
+// Fell calls report for each counter in the given columns that is lower in next than in
+// old, until it returns false.
+func (t *Table[R]) Fell(old, next *R, given Columns, report func(counter string, from, to uint64) bool) {
+	for _, c := range t.Counts {
+		from, to := *c.Of(old), *c.Of(next)
+		if c.Counter && given.Has(c.Column) && to < from && !report(c.Name, from, to) {
+			return
+		}
+	}
+}
+
+// Saturated reports whether a count of r reached MaxSum.
+func (t *Table[R]) Saturated(r *R) bool {
+	return slices.ContainsFunc(t.Counts, func(c Count[R]) bool { return *c.Of(r) == MaxSum })
+}
+
+// Each calls do for each count of r.
+func (t *Table[R]) Each(r *R, do func(*uint64)) {
+	for i := range t.Counts {
+		do(t.Counts[i].Of(r))
+	}
+}

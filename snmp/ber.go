@@ -5,6 +5,7 @@ package snmp
 import (
 	"encoding/binary"
 	"errors"
+	"math/bits"
 
 	"github.com/pnagent/pnagent/mib/smi"
 )
@@ -188,15 +189,9 @@ func appendSubs(subs []uint32, content []byte) ([]uint32, error) {
 
 // appendInteger encodes a signed number in as few octets as hold it.
 func appendInteger(dst []byte, tag byte, v int64) []byte {
-	n := 1
-	for x := v; x > 0x7f || x < -0x80; x >>= 8 {
-		n++
-	}
+	n := bits.Len64(uint64(v^v>>63))/8 + 1 // with a bit for the sign
 	dst = append(dst, tag, byte(n))
-	for n--; n >= 0; n-- {
-		dst = append(dst, byte(v>>(8*n)))
-	}
-	return dst
+	return binary.BigEndian.AppendUint64(dst, uint64(v)<<(64-8*n))[:len(dst)+n]
 }
 
 // appendUnsigned encodes an unsigned number: nine octets where the first bit
@@ -226,14 +221,19 @@ func appendOID(dst []byte, oid smi.OID) ([]byte, bool) {
 	}
 	at := len(dst) + 1
 	dst = appendSub(append(dst, tagObjectID, 0), 40*uint64(oid[0])+uint64(oid[1]))
-	for _, sub := range oid[2:] {
+	return setLength(appendTail(dst, oid[2:]), at), true
+}
+
+// appendTail encodes sub-identifiers after the first two of a name.
+func appendTail(dst []byte, subs []uint32) []byte {
+	for _, sub := range subs {
 		if sub < 0x80 {
 			dst = append(dst, byte(sub))
 		} else {
 			dst = appendSub(dst, uint64(sub))
 		}
 	}
-	return setLength(dst, at), true
+	return dst
 }
 
 func appendSub(dst []byte, sub uint64) []byte {

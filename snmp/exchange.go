@@ -137,24 +137,26 @@ func (x *exchange) getBulk(view *mibView, w *chain, port uint16, now time.Time) 
 	}
 	limited := x.response.limit < x.largest-x.overhead
 	x.cut.rows = 0
-	for range x.request.maxRepetitions {
+	for done := int32(0); done < x.request.maxRepetitions; done++ {
+		if single == len(x.cursors)-1 && !limited {
+			done += x.fill(view, &x.cursors[single], x.request.maxRepetitions-done-1)
+		}
 		ended, first := true, false
 		for i := single; i < len(x.cursors); i++ {
-			value, got := x.step(view, i)
+			end, got := x.step(view, i)
 			if got == full && x.cut.rows > 0 {
 				return x.shorten(w, port, now)
 			}
 			if got != added {
 				return x.stop(got, i)
 			}
-			end := value.Type == smi.TypeEndOfMibView
 			ended, first = ended && end, first || i == single && !end
 		}
 		if ended { // also if there is nothing to repeat
 			break
 		}
 		if limited && first { // a name after the end is no secret
-			x.cut.offer(&x.response, x.cursors[single].name)
+			x.cut.offer(&x.response, view.position(&x.cursors[single]))
 		}
 	}
 	return x.response.finish()
@@ -168,11 +170,41 @@ func (x *exchange) shorten(w *chain, port uint16, now time.Time) []byte {
 	return x.response.finish()
 }
 
-// step adds the next variable of the i-th cursor.
-func (x *exchange) step(view *mibView, i int) (smi.Value, outcome) {
+// fill adds up to n rows that follow in the stretch of the cursor's last row, all at
+// once, and returns how many: a walk of one column at a time consists of them.
+func (x *exchange) fill(view *mibView, c *cursor, n int32) (rows int32) {
+	b := x.response.buf
+	last := int(n) + c.table
+	if c.system < view.system.Len() {
+		last = min(last, c.meets)
+	}
+	for ; c.in == inTable && c.table < last && c.run.Has(c.table); c.table++ {
+		row, scalar := c.run.Tail(c.table)
+		more, ok := appendRow(b, c.head, row, scalar, c.run.Value(c.table))
+		if !ok || len(more) > x.response.limit {
+			break
+		}
+		b = more
+		rows++
+	}
+	x.response.buf = b
+	x.response.variables += int(rows)
+	return rows
+}
+
+// step adds the next variable of the i-th cursor, and reports whether that is the
+// end of the view.
+func (x *exchange) step(view *mibView, i int) (end bool, got outcome) {
 	c := &x.cursors[i]
 	value := view.next(c)
-	return value, x.response.add(c.name, value)
+	end = value.Type == smi.TypeEndOfMibView
+	if c.in == inTable && !end {
+		row, scalar := c.run.Tail(c.table - 1)
+		if x.response.addRow(c.head, row, scalar, value) {
+			return false, added
+		}
+	}
+	return end, x.response.add(view.position(c), value)
 }
 
 // stop ends a GetBulk at its i-th binding: a full message is an answer if it has

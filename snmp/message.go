@@ -80,6 +80,18 @@ func (p *message) add(name smi.OID, value smi.Value) outcome {
 	return added
 }
 
+// addRow is add for a variable whose name has an encoded beginning. It returns false
+// and adds nothing if there is no room for it, or if it is not simple: see appendRow.
+func (p *message) addRow(head []byte, row []uint32, scalar bool, value smi.Value) bool {
+	b, ok := appendRow(p.buf, head, row, scalar, value)
+	if !ok || len(b) > p.limit {
+		return false
+	}
+	p.buf = b
+	p.variables++
+	return true
+}
+
 // finish fills in the lengths. A message without variables always fits: with
 // the longest community it is shorter than MinMessage.
 func (p *message) finish() []byte {

@@ -36,53 +36,86 @@ func (v *mibView) systemValue(i int) smi.Value {
 	return v.system.Value(i)
 }
 
-// cursor walks a view. name is its position: the requested name, then the last returned one.
+// cursor walks a view. Its position is the requested name, then the last returned one.
 type cursor struct {
-	name    smi.OID
+	start   smi.OID // the requested name
 	started bool
-	system  int      // next row of the system group
-	table   int      // next row of the table
-	last    []uint32 // memory of the name
+	in      place // of the last returned variable
+
+	system int // next row of the system group
+	table  int // next row of the table
+	meets  int // the first row of the table that does not come before that of the system group
+
+	run  smi.Run // of the last row of the table
+	head []byte  // the encoded beginning of its names; empty if there is none
+	name smi.OID // memory
 }
 
-// begin sets the cursor to a name.
-func (c *cursor) begin(name smi.OID) { *c = cursor{name: name, last: c.last} }
+// place is where a variable is from.
+type place uint8
 
-// next moves the cursor to the next variable and returns its value, or endOfMibView.
+const (
+	nowhere place = iota // before the first variable
+	inSystem
+	inTable
+)
+
+// begin sets the cursor to a name.
+func (c *cursor) begin(name smi.OID) { *c = cursor{start: name, head: c.head[:0], name: c.name[:0]} }
+
+// next moves the cursor to the next variable and returns its value. At the end it
+// does not move, and returns endOfMibView.
 func (v *mibView) next(c *cursor) smi.Value {
 	if !c.started {
 		c.started = true
-		c.system = v.system.Search(c.name, false)
+		c.system = v.system.Search(c.start, false)
 		if v.table != nil {
-			c.table = v.table.Search(c.name, false)
+			c.table = v.table.Search(c.start, false)
 		}
+		v.meet(c)
 	}
-	inSystem := c.system < v.system.Len()
-	if v.table == nil || c.table >= v.table.Len() {
-		if !inSystem {
-			return smi.EndOfMibView()
-		}
+	if c.table == c.meets && c.system < v.system.Len() {
 		return v.nextOfSystem(c)
 	}
-	var value smi.Value
-	c.last, value = v.table.AppendAt(c.last[:0], c.table)
-	if inSystem {
-		order := v.system.names[c.system].Compare(c.last)
-		if order == 0 { // in both: the system group has it, as for get
-			c.table++
-		}
-		if order <= 0 {
-			return v.nextOfSystem(c)
-		}
+	if v.table == nil || c.table == v.table.Len() {
+		return smi.EndOfMibView()
 	}
-	c.name = c.last
+	if !c.run.Has(c.table) {
+		c.run = v.table.Run(c.table)
+		c.head = appendHead(c.head[:0], c.run.Prefix())
+	}
+	c.in = inTable
 	c.table++
-	return value
+	return c.run.Value(c.table - 1)
 }
 
+// nextOfSystem moves the cursor to the next row of the system group. A row of the
+// table with the same name is left out, as for get.
 func (v *mibView) nextOfSystem(c *cursor) smi.Value {
-	value := v.systemValue(c.system)
-	c.name = v.system.names[c.system]
+	c.in = inSystem
 	c.system++
-	return value
+	if v.table != nil && v.table.Search(v.system.names[c.system-1], false) > c.table {
+		c.table++
+	}
+	v.meet(c)
+	return v.systemValue(c.system - 1)
+}
+
+// meet finds where the next row of the system group is among those of the table.
+func (v *mibView) meet(c *cursor) {
+	if v.table != nil && c.system < v.system.Len() {
+		c.meets = v.table.Search(v.system.names[c.system], true)
+	}
+}
+
+// position returns the name of the cursor's position, valid until its next move.
+func (v *mibView) position(c *cursor) smi.OID {
+	switch c.in {
+	case inSystem:
+		return v.system.names[c.system-1]
+	case inTable:
+		c.name = c.run.AppendName(c.name[:0], c.table-1)
+		return c.name
+	}
+	return c.start
 }

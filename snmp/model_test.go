@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,6 +74,15 @@ func randomOID(rng *rand.Rand) smi.OID {
 	return oid
 }
 
+// randomValue is a value of any type but Opaque, which gosnmp does not give back, with at most so many octets.
+func randomValue(rng *rand.Rand, octets int) smi.Value {
+	number := rng.Uint64() >> rng.IntN(64)
+	text := strings.Repeat("x", rng.IntN(octets+1))
+	return []smi.Value{smi.Integer(int32(number)), smi.Counter32(uint32(number)), smi.Gauge32(uint32(number)), smi.TimeTicks(uint32(number)),
+		smi.Counter64(number), smi.OctetString(text), smi.IPAddress([4]byte{byte(number), 2, 3, 4}),
+		smi.ObjectID(root[:rng.IntN(len(root)-1)+2])}[rng.IntN(8)]
+}
+
 // randomTable is a table of up to n rows, and the model of it together with the
 // system group.
 func randomTable(tb testing.TB, rng *rand.Rand, n int) (*smi.Table, *model) {
@@ -96,7 +106,7 @@ func randomTable(tb testing.TB, rng *rand.Rand, n int) (*smi.Table, *model) {
 	}
 	values := make([]smi.Value, len(names))
 	for i := range values {
-		values[i] = smi.Gauge32(uint32(i))
+		values[i] = randomValue(rng, 20)
 	}
 	table := smi.NewTable(layout, values)
 	return table, newModel(tb, table, objects)

@@ -380,6 +380,18 @@ func agreeWithList(t *testing.T, rng *rand.Rand, round int, table *smi.Table, wa
 		if diff := cmp.Diff(v, got); diff != "" {
 			t.Fatalf("round %d: %s", round, diff)
 		}
+		run := table.Run(i)
+		row, scalar := run.Tail(i)
+		name := run.Prefix().Append(row...)
+		if scalar {
+			name = name.Append(0)
+		}
+		if !run.Has(i) || run.Value(i) != v.Value || name.Compare(v.Name) != 0 || smi.OID(run.AppendName(nil, i)).Compare(name) != 0 {
+			t.Fatalf("round %d: in its stretch %v is %v with the value %v", round, v, name, run.Value(i))
+		}
+		if run.Has(i+1) && !want.variables[i+1].Name.HasPrefix(run.Prefix()) {
+			t.Fatalf("round %d: %v is in a stretch below %v", round, want.variables[i+1], run.Prefix())
+		}
 		if table.Layout().Name(i).Compare(v.Name) != 0 || table.Value(i) != v.Value {
 			t.Fatalf("round %d: %v, want %v", round, table.At(i), v)
 		}

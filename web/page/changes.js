@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What differs from now, beside the nodes of the drawing.
+import { fontOf } from './arcs.js';
 import { brief, otherRate, placeChange } from './compare.js';
 import { rate, shortAge } from './format.js';
-import { fontOf } from './painter.js';
 
 /** From which scale on a change has its number, its age, and transitions have theirs. */
 const detail = { numbers: 0.24, ages: 0.5 };

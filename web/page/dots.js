@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { el } from './dom.js';
 import { Flow } from './flow.js';
-import { along } from './painter.js';
-import { halves, measured } from './shapes.js';
+import { halves } from './shapes.js';
 import { dotPause, dotRadius } from './stage.js';
+import { along, measured } from './way.js';
 
 /** Dots that travel along the sequence flows of a BPMN diagram, with the meaning of those in a net. */
 export class Dots {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { along } from './painter.js';
+import { along } from './way.js';
 
 /** How long a firing takes to be seen: half on the way in, half on the way out. */
 const travel = 1100;
@@ -7,7 +7,7 @@ const travel = 1100;
 const most = 240;
 const fastest = 10;
 
-/** @typedef {import('./painter.js').Way & {from: number, to: number}} FlowArc from one node to another */
+/** @typedef {import('./way.js').Way & {from: number, to: number}} FlowArc from one node to another */
 
 /**
  * Dots that travel along the arcs as transitions fire, as often as measured:

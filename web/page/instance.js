@@ -3,7 +3,8 @@ import { actions, commands } from './act.js';
 import { el, name, svg } from './dom.js';
 import { age, clock, count, label } from './format.js';
 import { heat } from './heat.js';
-import { badge, data, hour, waits } from './place.js';
+import { hour } from './place.js';
+import { badge, data, waits } from './token.js';
 
 /**
  * Where an instance is, and where it was seen among the oldest.

@@ -3,9 +3,9 @@ import { ask, download } from './api.js';
 import { el, name, say } from './dom.js';
 import { count, label, plural } from './format.js';
 import { moment } from './notes.js';
-import { badge, called, data, waits } from './place.js';
 import { work } from './scene.js';
 import { given } from './share.js';
+import { badge, called, data, waits } from './token.js';
 
 /** Rows of a page. */
 const rows = 50;

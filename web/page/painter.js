@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { ArcPainter, detail, font } from './arcs.js';
 import { count, rate, shortAge, unknown } from './format.js';
 import { heat } from './heat.js';
 import { numbered, smallFont, smallLine } from './labels.js';
 import { away, quiet } from './sight.js';
 
-const font = 'system-ui, -apple-system, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif';
-/**
- * @param {number} weight
- * @param {number} size pixels
- */
-export const fontOf = (weight, size) => `${weight} ${size}px ${font}`;
-/** From which scale on what is written is legible, and nodes are more than dots. */
-const detail = { shapes: 0.12, marks: 0.24, ages: 0.5, labels: 0.7, arrows: 0.22, names: 0.12 };
 /** Labels are written as the layout expects them. */
 const fontSize = 12;
 const lineHeight = 14;
@@ -20,24 +13,8 @@ const labelGap = 8;
 const alwaysNamed = 6;
 const alarmsNamed = 60;
 
-/**
- * Paints a net. All coordinates are those of the screen: world × scale + (x, y).
- */
-export class Painter {
-  /**
-   * @param {CanvasRenderingContext2D} ctx
-   * @param {import('./palette.js').Palette} palette
-   */
-  constructor(ctx, palette) {
-    this.ctx = ctx;
-    this.palette = palette;
-    this.scale = 1;
-    this.x = 0;
-    this.y = 0;
-    this.width = 0;
-    this.height = 0;
-  }
-
+/** Paints a net. */
+export class Painter extends ArcPainter {
   /**
    * @param {import('./scene.js').Scene} scene
    * @param {import('./frame.js').Frame|null} frame
@@ -57,7 +34,7 @@ export class Painter {
     const drawn = scene.arcs.filter((a) => marks[a.from] !== away && marks[a.to] !== away);
     const links = drawn.filter((a) => marks[a.from] === quiet || marks[a.to] === quiet);
     this.arcs(scene, links.length ? drawn.filter((a) => !marks[a.from] && !marks[a.to]) : drawn, this.palette.arc, 1.25);
-    this.#links(scene, marks, links);
+    this.links(scene, marks, links);
     const old = frame?.byAge(scene.nodes).filter((i) => !marks[i]).slice(0, alwaysNamed).filter((i) => (frame.oldestAge(i, view.now) ?? 0) >= 60) ?? [];
     const named = new Set([...[...view.alarmed].filter((i) => i < scene.placeCount && !marks[i]).slice(0, alarmsNamed), ...old]);
     if (this.scale < detail.shapes) this.#dots(scene, frame, view);
@@ -123,132 +100,12 @@ export class Painter {
     }
   }
 
-  /**
-   * What leads through nodes that are collapsed.
-   * @param {import('./scene.js').Scene} scene
-   * @param {Uint8Array} marks
-   * @param {import('./scene.js').SceneArc[]} links
-   */
-  #links({ nodes }, marks, links) {
-    const { ctx, scale, x, y } = this;
-    ctx.strokeStyle = this.palette.arc;
-    ctx.lineWidth = 0.8;
-    ctx.setLineDash([2, 4]);
-    ctx.beginPath();
-    for (const arc of links) {
-      if (!this.#passes(arc.box)) continue;
-      const from = nodes[arc.from];
-      const to = nodes[arc.to];
-      /** @type {import('./scene.js').Point[]} */
-      const way = [...arc.points];
-      if (marks[arc.from] === quiet) way.unshift([from.x, from.y]);
-      if (marks[arc.to] === quiet) way.push([to.x, to.y]);
-      way.forEach(([px, py], i) => (i ? ctx.lineTo(px * scale + x, py * scale + y) : ctx.moveTo(px * scale + x, py * scale + y)));
-    }
-    ctx.stroke();
-    ctx.setLineDash([]);
-  }
-
-  /**
-   * Whether a part of a box may be seen.
-   * @param {import('./scene.js').Box} box
-   */
-  #passes(box) {
-    const { scale, x, y } = this;
-    return box.right * scale + x > -20 && box.left * scale + x < this.width + 20 && box.bottom * scale + y > -20 && box.top * scale + y < this.height + 20;
-  }
-
   /** @param {import('./scene.js').DrawnNode} node */
   #seen(node) {
     const sx = node.x * this.scale + this.x;
     const sy = node.y * this.scale + this.y;
     const room = 60 + (node.w + node.h) * this.scale;
     return sx > -room && sy > -room && sx < this.width + room && sy < this.height + room;
-  }
-
-  /**
-   * @param {import('./scene.js').Scene} scene
-   * @param {import('./scene.js').SceneArc[]} arcs
-   * @param {string} colour
-   * @param {number} thick
-   */
-  arcs(scene, arcs, colour, thick) {
-    const { ctx, scale } = this;
-    arcs = arcs.filter((a) => this.#passes(a.box));
-    ctx.strokeStyle = ctx.fillStyle = colour;
-    ctx.lineWidth = Math.max(0.6, Math.min(thick, thick * scale * 1.4));
-    for (const read of [false, true]) {
-      ctx.setLineDash(read ? [4, 4] : []);
-      ctx.beginPath();
-      for (const arc of arcs) {
-        if ((arc.kind === 'read') === read) this.#path(scene, arc);
-      }
-      ctx.stroke();
-    }
-    ctx.setLineDash([]);
-    if (scale < detail.arrows) return;
-    for (const arc of arcs) this.#head(arc, colour, scene.grown(arc.to, scale) * scale);
-    if (scale >= detail.labels) for (const arc of arcs) if (arc.weight > 1) this.#weight(arc, colour);
-  }
-
-  /**
-   * From border to border, also of places that are drawn larger than laid out.
-   * @param {import('./scene.js').Scene} scene
-   * @param {import('./scene.js').SceneArc} arc
-   */
-  #path(scene, arc) {
-    const { ctx, scale, x, y } = this;
-    const last = arc.points.length - 1;
-    const fine = scale >= detail.shapes;
-    arc.points.forEach((point, i) => {
-      const [px, py] = !fine ? point : i === 0 ? along(arc, scene.grown(arc.from, scale)) : i === last ? along(arc, arc.length - scene.grown(arc.to, scale)) : point;
-      if (i) ctx.lineTo(px * scale + x, py * scale + y);
-      else ctx.moveTo(px * scale + x, py * scale + y);
-    });
-  }
-
-  /**
-   * @param {import('./scene.js').SceneArc} arc
-   * @param {string} colour
-   * @param {number} short by which it ends before the end of the arc
-   */
-  #head(arc, colour, short) {
-    if (arc.kind === 'read') return;
-    const { ctx, scale } = this;
-    const [bx, by] = arc.points[arc.points.length - 2];
-    const [ex, ey] = arc.points[arc.points.length - 1];
-    const angle = Math.atan2(ey - by, ex - bx);
-    const sx = ex * scale + this.x - Math.cos(angle) * short;
-    const sy = ey * scale + this.y - Math.sin(angle) * short;
-    if (sx < -20 || sy < -20 || sx > this.width + 20 || sy > this.height + 20) return;
-    const size = Math.max(4, Math.min(9, 14 * scale));
-    if (arc.kind === 'inhibitor') {
-      ctx.beginPath();
-      ctx.arc(sx - Math.cos(angle) * size * 0.55, sy - Math.sin(angle) * size * 0.55, size * 0.55, 0, 2 * Math.PI);
-      ctx.fillStyle = this.palette.ground;
-      ctx.fill();
-      ctx.stroke();
-      ctx.fillStyle = colour;
-      return;
-    }
-    for (const back of arc.kind === 'reset' ? [0, size] : [0]) {
-      const tx = sx - Math.cos(angle) * back;
-      const ty = sy - Math.sin(angle) * back;
-      ctx.beginPath();
-      ctx.moveTo(tx, ty);
-      ctx.lineTo(tx - size * Math.cos(angle - 0.42), ty - size * Math.sin(angle - 0.42));
-      ctx.lineTo(tx - size * Math.cos(angle + 0.42), ty - size * Math.sin(angle + 0.42));
-      ctx.fill();
-    }
-  }
-
-  /**
-   * @param {import('./scene.js').SceneArc} arc
-   * @param {string} colour
-   */
-  #weight(arc, colour) {
-    const [px, py] = along(arc, arc.length / 2);
-    this.#pill(`×${count(arc.weight)}`, px * this.scale + this.x, py * this.scale + this.y, colour);
   }
 
   /**
@@ -272,23 +129,6 @@ export class Painter {
     else ctx.roundRect(x - w / 2 - room, y - h / 2 - room, w + 2 * room, h + 2 * room, 7);
     ctx.stroke();
     ctx.setLineDash([]);
-  }
-
-  /**
-   * Text on a patch of ground, so that lines do not strike it through.
-   * @param {string} text
-   * @param {number} x
-   * @param {number} y
-   * @param {string} colour
-   */
-  #pill(text, x, y, colour) {
-    const { ctx } = this;
-    ctx.font = `10.5px ${font}`;
-    const w = ctx.measureText(text).width + 4;
-    ctx.fillStyle = this.palette.ground;
-    ctx.fillRect(x - w / 2, y - 6.5, w, 13);
-    ctx.fillStyle = colour;
-    ctx.fillText(text, x, y + 0.5);
   }
 
   /**
@@ -334,7 +174,7 @@ export class Painter {
       const written = this.scale < detail.labels && scene.radius(i, this.scale) < numbered;
       const age = written || scene.nodes[i].calm || sight.marks[i] || !this.#seen(scene.nodes[i]) ? 0 : frame.oldestAge(i, now);
       const at = age && age >= 10 && scene.names.age(i, this.scale, (p) => scene.radius(p, this.scale), this.scale >= detail.labels, sight);
-      if (at) this.#pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
+      if (at) this.pill(shortAge(age), at.x + this.x, at.y + this.y, this.palette.ink);
     }
   }
 
@@ -409,7 +249,7 @@ export class Painter {
     if (blocked && this.scale >= detail.marks) this.#blocked(sx + w / 2, sy - h / 2, running ? palette.quiet : palette.bad);
     if (this.scale < detail.ages || !frame) return;
     const text = perSecond == null ? unknown : perSecond > 0 ? rate(perSecond) : '';
-    if (text) this.#pill(text, sx, sy + h / 2 + 9, perSecond ? palette.accent : palette.quiet);
+    if (text) this.pill(text, sx, sy + h / 2 + 9, perSecond ? palette.accent : palette.quiet);
   }
 
   /**
@@ -496,22 +336,4 @@ export class Painter {
       });
     }
   }
-}
-
-/** @typedef {{points: [number, number][], lengths: number[], length: number}} Way with the length up to each point */
-
-/**
- * The point of an arc at a distance from its start.
- * @param {Way} arc
- * @param {number} distance
- * @returns {[number, number]}
- */
-export function along(arc, distance) {
-  const { points, lengths } = arc;
-  let i = 1;
-  while (i < lengths.length - 1 && lengths[i] < distance) i++;
-  const share = Math.max(0, Math.min(1, (distance - lengths[i - 1]) / Math.max(1e-9, lengths[i] - lengths[i - 1])));
-  const [ax, ay] = points[i - 1];
-  const [bx, by] = points[i];
-  return [ax + (bx - ax) * share, ay + (by - ay) * share];
 }

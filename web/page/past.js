@@ -6,7 +6,7 @@ import { both } from './compare.js';
 import { el, name } from './dom.js';
 import { age, count, rate, when } from './format.js';
 import { stays } from './instance.js';
-import { badge } from './place.js';
+import { badge } from './token.js';
 
 /** @typedef {import('./place.js').Context} Context */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Geometry of what bpmn-js draws, and references within a file.
+import { measured } from './way.js';
 
 /**
  * The middle of the longest part of a flow.
@@ -94,7 +95,7 @@ export function diagramOf(definitions, process, otherwise) {
 /**
  * The two parts of a flow, as arcs: up to its middle, where its tokens are written, and from there on.
  * @param {{waypoints: {x: number, y: number}[]}} flow
- * @returns {[import('./painter.js').Way, import('./painter.js').Way]}
+ * @returns {[import('./way.js').Way, import('./way.js').Way]}
  */
 export function halves(flow) {
   const points = flow.waypoints.map(({ x, y }) => /** @type {[number, number]} */ ([x, y]));
@@ -106,15 +107,4 @@ export function halves(flow) {
   }
   const at = middle(flow);
   return [measured([...points.slice(0, cut), [at.x, at.y]]), measured([[at.x, at.y], ...points.slice(cut)])];
-}
-
-/**
- * A way with the length up to each of its points.
- * @param {[number, number][]} points
- * @returns {import('./painter.js').Way}
- */
-export function measured(points) {
-  const lengths = [0];
-  for (let i = 1; i < points.length; i++) lengths.push(lengths[i - 1] + Math.hypot(points[i][0] - points[i - 1][0], points[i][1] - points[i - 1][1]));
-  return { points, lengths, length: lengths[lengths.length - 1] };
 }

@@ -5,16 +5,16 @@ GO        ?= go
 FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
-# modules of their own, so that these are not among the dependencies of pnagent.
-MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal
+# modules of their own, so that these are not among the dependencies of pnagent. So is what makes web/dist.
+MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal web/bundle
 # With PKG, lint looks only at what is in and below this folder; mutate changes it (./stats).
 PKG       ?=
 BELOW     := $(or $(PKG),.)
 LINTER    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS  := github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 VALE      := github.com/errata-ai/vale/v3/cmd/vale@v3.7.1
-# What make prose reads: documents, scenarios, and comments. Golden .conf files hold names of a net.
-PROSE     := ':!integrations/testdata/*.conf' '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
+# What make prose reads: documents, scenarios, and comments. Golden .conf files hold names of a net, and web/dist has no comments.
+PROSE     := ':!integrations/testdata/*.conf' ':!web/dist' '*.md' '*.go' '*.js' '*.css' '*.txt' '*.story' '*.yaml' '*.conf' '*.py' '*.c' '*.h' '*.rs'
 
 .PHONY: help
 help: ## list the targets
@@ -102,7 +102,7 @@ scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has
 	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' . -scale "--sources 1000,3000,5000,10000 --both 0 --silence 20s --markdown"
 
 .PHONY: generate
-generate: ## write what is generated: the wire's Go code, example MIB modules, dashboards, rules, pictures, references
+generate: ## write what is generated: the wire's Go code, what browsers load of the page, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml examples/*.bpmn
 	$(GO) run ./cmd/pnagent dashboards

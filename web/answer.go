@@ -53,10 +53,13 @@ func answerJSON(w http.ResponseWriter, doc any) {
 	answer(w, "application/json", text.Bytes())
 }
 
-// unchanged answers 304 if the client has the version that etag names.
+// unchanged answers 304 if the client has the version that etag names. The client asks
+// for it each time, unless the header has another Cache-Control already.
 func unchanged(w http.ResponseWriter, r *http.Request, etag string) bool {
 	w.Header().Set("ETag", etag)
-	w.Header().Set("Cache-Control", "no-cache")
+	if w.Header().Get("Cache-Control") == "" {
+		w.Header().Set("Cache-Control", "no-cache")
+	}
 	for part := range strings.SplitSeq(r.Header.Get("If-None-Match"), ",") {
 		if p := strings.TrimPrefix(strings.TrimSpace(part), "W/"); p == etag || p == "*" {
 			w.WriteHeader(http.StatusNotModified)

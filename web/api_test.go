@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -376,12 +377,17 @@ func TestEveryAnswerSaysHowLongItMayBeKept(t *testing.T) {
 
 func TestFilesAreServedOnceAndPacked(t *testing.T) {
 	st := newStage(t, nil)
-	for path, f := range st.files {
+	all := maps.Clone(st.site.files)
+	for path, f := range st.site.files {
+		all[assets+st.site.digest+path] = f
+	}
+	maps.Copy(all, st.site.documents)
+	for path, f := range all {
 		w := st.get(path)
 		if w.Code != 200 || w.Body.String() != string(f.text) || w.Header().Get("Content-Type") != f.contentType {
 			t.Errorf("%s answers %d", path, w.Code)
 		}
-		if again := st.get(path, "If-None-Match", `"x", W/`+f.etag); again.Code != http.StatusNotModified {
+		if again := st.get(path, "If-None-Match", `"x", W/"`+st.site.digest+`"`); again.Code != http.StatusNotModified {
 			t.Errorf("%s again answers %d", path, again.Code)
 		}
 		packed := st.get(path, "Accept-Encoding", "br, gzip")
@@ -397,7 +403,7 @@ func TestFilesAreServedOnceAndPacked(t *testing.T) {
 			t.Errorf("%s is packed wrongly: %v", path, err)
 		}
 	}
-	if st.files["/"] == nil {
+	if all["/"] == nil || all["/main.js"] == nil {
 		t.Error("there is no page")
 	}
 }

@@ -19,6 +19,10 @@
 // Viewers, requests and the rows of a list are bounded; a list reports how many
 // rows it omits.
 //
-// docs/api.md describes the API, and package web/api has its documents. The page
-// itself, in page/, is embedded.
+// The page is in page/. A browser loads a document, and of its modules and style sheets
+// what go generate made of them in dist/, below a path with the digest of all files: it
+// keeps them, and asks again only for the document, which names another digest once
+// anything is different.
+//
+// docs/api.md describes the API, and package web/api has its documents.
 package web

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -59,7 +58,7 @@ type Config struct {
 // once.
 type Server struct {
 	cfg    Config
-	files  map[string]*file // by path
+	site   *site
 	board  atomic.Pointer[board]
 	alarms atomic.Pointer[alarm.ActiveSet] // the newest
 	links  *api.Links
@@ -93,12 +92,9 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{cfg: cfg, links: cfg.Links.document(), slots: make(chan struct{}, cfg.Requests), done: make(chan struct{}),
 		drawings: map[string]*drawing{}, looking: map[string]int{}, peers: map[netip.Prefix]int{}, history: cfg.History,
 		alive: newText([]byte(": alive\n\n"))}
-	page, err := fs.Sub(pageFiles, "page")
-	if err != nil {
+	var err error
+	if s.site, err = readSite(pageFiles, "dist", "page"); err != nil {
 		return nil, fmt.Errorf("web: %w", err)
-	}
-	if s.files, err = readFiles(page); err != nil {
-		return nil, err
 	}
 	s.alarms.Store(&alarm.ActiveSet{})
 	select {

@@ -17,60 +17,102 @@ import (
 // anything that acts.
 const EmbedPath = "/embed"
 
-//go:embed page
+// Scripts and style sheets are served as one file each, see bundle.
+//
+//go:generate go run -C bundle .
+//go:embed dist page/*.html page/icon.svg page/vendor
 var pageFiles embed.FS
+
+// assets is the path below which the page loads its files, after the digest of all of
+// them: what is there never changes.
+const assets = "/assets/"
+
+// forever is the Cache-Control of what is asked for by its digest.
+const forever = "max-age=31536000, immutable"
 
 // file is one file of the page.
 type file struct {
 	contentType string
-	etag        string // quoted
 	text        []byte
+}
+
+// site is the page: its documents and what they load.
+type site struct {
+	digest    string           // of all files, in hexadecimal
+	documents map[string]*file // by path
+	files     map[string]*file // by path; below assets and the digest too
 }
 
 // contentTypes returns the content types of the page's files, by extension.
 func contentTypes() map[string]string {
 	return map[string]string{
 		".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
-		".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".json": "application/json", ".txt": "text/plain; charset=utf-8",
+		".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 	}
 }
 
-// readFiles reads the files of a page, by the path at which they are served. It
-// omits files of other kinds, such as tests.
-func readFiles(page fs.FS) (map[string]*file, error) {
-	out, types := map[string]*file{}, contentTypes()
-	err := fs.WalkDir(page, ".", func(name string, d fs.DirEntry, err error) error {
-		kind := types[path.Ext(name)]
-		if err != nil || d.IsDir() || kind == "" || strings.Contains(path.Base(name), ".test.") {
-			return err
-		}
-		text, err := fs.ReadFile(page, name)
+// readSite reads the files of the page in folders. It omits files of other kinds, such as
+// programs.
+func readSite(from fs.FS, folders ...string) (*site, error) {
+	s, types, sum := &site{documents: map[string]*file{}, files: map[string]*file{}}, contentTypes(), sha256.New()
+	for _, folder := range folders {
+		err := fs.WalkDir(from, folder, func(name string, d fs.DirEntry, err error) error {
+			kind := types[path.Ext(name)]
+			if err != nil || d.IsDir() || kind == "" {
+				return err
+			}
+			text, err := fs.ReadFile(from, name)
+			if err != nil {
+				return err
+			}
+			at := strings.TrimPrefix(name, folder)
+			fmt.Fprintf(sum, "%s %d\n%s", at, len(text), text)
+			s.files[at] = &file{contentType: kind, text: text}
+			return nil
+		})
 		if err != nil {
-			return err
-		}
-		sum := sha256.Sum256(text)
-		out["/"+name] = &file{contentType: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, text: text}
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the page: %w", err)
-	}
-	for path, name := range map[string]string{"/": "/index.html", EmbedPath: "/embed.html"} {
-		if f := out[name]; f != nil {
-			out[path] = f
+			return nil, fmt.Errorf("read the page: %w", err)
 		}
 	}
-	return out, nil
+	s.digest = hex.EncodeToString(sum.Sum(nil)[:12])
+	for document, at := range map[string]string{"/index.html": "/", "/embed.html": EmbedPath} {
+		f := s.files[document]
+		if f == nil {
+			return nil, fmt.Errorf("read the page: it has no %s", document)
+		}
+		f.text = []byte(strings.ReplaceAll(string(f.text), `="`+assets[1:], `="`+assets[1:]+s.digest+"/"))
+		s.documents[document], s.documents[at] = f, f
+		delete(s.files, document)
+	}
+	return s, nil
+}
+
+// find returns what is at a path, and its Cache-Control, or nil. A page of another
+// version, which stays open, asks for a file by another digest: it gets the file of this one.
+func (s *site) find(at string) (f *file, cache string) {
+	if f = s.documents[at]; f != nil {
+		return f, ""
+	}
+	if named, ok := strings.CutPrefix(at, assets); ok {
+		digest, name, _ := strings.Cut(named, "/")
+		if at = "/" + name; digest == s.digest {
+			cache = forever
+		}
+	}
+	return s.files[at], cache
 }
 
 // serveFile answers with a file of the page.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request) {
-	f := s.files[r.URL.Path]
+	f, cache := s.site.find(r.URL.Path)
 	if f == nil {
 		refuse(w, http.StatusNotFound, "nothing at "+r.URL.Path)
 		return
 	}
-	if unchanged(w, r, f.etag) {
+	if cache != "" {
+		w.Header().Set("Cache-Control", cache)
+	}
+	if unchanged(w, r, `"`+s.site.digest+`"`) {
 		return
 	}
 	w.Header().Set("Content-Type", f.contentType)

@@ -5,6 +5,8 @@ import { when } from './format.js';
 import { margin } from './spans.js';
 import { stages, states } from './states.js';
 
+/** The digest of this page's files, which is in the address of each and in the ETag of the page. */
+const version = /\/assets\/(\w+)\//.exec(import.meta.url)?.[1] ?? '';
 /** @typedef {import('./states.js').Situation} Situation */
 /** @typedef {import('./states.js').State} State */
 
@@ -39,9 +41,6 @@ export class Banners {
     });
     this.root.addEventListener('click', (event) => /** @type {Element} */ (event.target).closest('.banner')?.classList.toggle('open'));
     setInterval(() => this.show(), 500);
-    /** The files of this page. */
-    this.files = [location.pathname, ...new Set(performance.getEntriesByType('resource').map((r) => r.name).filter((n) => /\.(js|css)$/.test(n)))];
-    this.versions = this.#versionsNow();
   }
 
   show() {
@@ -58,7 +57,7 @@ export class Banners {
     say(this.link, up ? now : model.live.received ? 'reconnecting' : 'connecting');
     this.link.className = `link ${up ? 'up' : 'down'}${model.outdated ? ' old' : ''}${model.moment ? ' at-past' : ''}`;
     syncRows(this.root, all, (state) => state.id, (state) => row(state, situation), (element, state) => say(element.querySelector('bdi'), state.words(situation)));
-    this.root.tabIndex = this.root.scrollHeight > this.root.clientHeight ? 0 : -1;
+    this.root.tabIndex = all.length && this.root.scrollHeight > this.root.clientHeight ? 0 : -1;
     const stage = this.#stage(situation);
     this.#tell(stage ? [...all, stage] : all, situation);
   }
@@ -141,17 +140,12 @@ export class Banners {
     if (fresh.length) say(byId('said'), fresh.join(' '));
   }
 
-  /** The versions of the files of this page that the server has now. */
-  async #versionsNow() {
-    const answers = await Promise.all(this.files.map((f) => fetch(f, { method: 'HEAD', cache: 'no-store' })));
-    return answers.map((a) => (a.ok ? a.headers.get('ETag') : '')).join(' ');
-  }
-
-  /** Looks for another version, not at the same moment as all other viewers. */
+  /** Looks for another version of the page, not at the same moment as all other viewers. */
   async #version() {
     await new Promise((done) => setTimeout(done, Math.random() * spread));
     try {
-      this.newer = (await this.versions) !== (await this.#versionsNow());
+      const answer = await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' });
+      if (answer.ok) this.newer = !answer.headers.get('ETag')?.includes(version);
       this.show();
     } catch {
       // The server went again; it is asked when it is back.

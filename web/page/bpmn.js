@@ -473,11 +473,11 @@ function crowded(shape) {
 
 /** bpmn-js, loaded when the first BPMN file is shown. */
 async function library() {
+  const file = (/** @type {string} */ name) => new URL(`vendor/bpmn-js/${name}`, import.meta.url).href;
   for (const sheet of ['diagram-js', 'bpmn-js']) {
-    const href = `vendor/bpmn-js/${sheet}.css`;
+    const href = file(`${sheet}.css`);
     if (!document.querySelector(`link[href="${href}"]`)) document.head.prepend(el('link', { rel: 'stylesheet', href }));
   }
-  // @ts-expect-error it has no types
-  await import('./vendor/bpmn-js/bpmn-navigated-viewer.js');
+  await import(file('bpmn-navigated-viewer.js'));
   return /** @type {any} */ (globalThis).BpmnJS;
 }

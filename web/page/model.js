@@ -85,7 +85,7 @@ export class Model extends EventTarget {
     this.upright.addEventListener('change', () => this.whole && this.#draw(this.whole.hash, true));
     addEventListener('pagehide', () => this.live.rest());
     addEventListener('pageshow', (event) => event.persisted && this.live.open(this.live.net));
-    this.live.open('');
+    this.live.open(this.where.net);
     this.#travel();
   }
 

@@ -23,6 +23,7 @@ export class Timeline {
     this.player = player;
     this.alarms = new AlarmMarks();
     this.waiting = 0;
+    /** Of the ticks as last laid out, pixels: to ask for it while the page changes lays out all of it. */ this.width = 0;
     this.span = spanOf(model);
     this.slider = /** @type {HTMLInputElement} */ (el('input', { type: 'range', id: 'time', 'aria-label': 'Time shown', min: 0, max: 1, step: 1, value: 1 }));
     this.marks = el('div', { class: 'alarm-marks' });
@@ -49,7 +50,10 @@ export class Timeline {
     model.on('overview', () => this.#learn());
     for (const type of ['pointerenter', 'focusin']) root.addEventListener(type, () => this.#look());
     model.on('overview address link frame', () => this.show());
-    new ResizeObserver(() => this.show()).observe(root);
+    new ResizeObserver(() => {
+      this.width = this.ticks.clientWidth;
+      this.show();
+    }).observe(this.ticks);
   }
 
   show() {
@@ -107,9 +111,9 @@ export class Timeline {
     this.range.hidden = choices.length < 2;
     syncRows(this.range, choices, String, (name) => el('option', { value: name }, rangeNames[name]), () => {});
     if (this.range.value !== range) this.range.value = range;
-    const all = ticks({ ...this.span }, Math.max(1, Math.floor(this.ticks.clientWidth / wide)));
+    const all = ticks({ ...this.span }, Math.max(1, Math.floor(this.width / wide)));
     const end = { at: 0, share: 1, text: 'now' };
-    const room = wide / Math.max(1, this.ticks.clientWidth);
+    const room = wide / Math.max(1, this.width);
     syncRows(this.ticks, [...all.filter((t) => t.share > room / 3 && t.share < 1 - 0.8 * room), end], (t) => String(t.at), () => el('span', null), (row, t) => {
       say(row, t.text);
       row.style.setProperty('--at', String(t.share));

@@ -7,7 +7,6 @@ package pagetest
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,13 +22,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/porttest"
+	"github.com/pnagent/pnagent/web"
 )
 
 // fake serves the API of the live page for scripted nets, and the page.
 type fake struct {
 	t    *testing.T
+	page http.Handler // the real server, without nets
 	addr string
 	srv  *http.Server
 	stop context.CancelFunc
@@ -37,7 +40,8 @@ type fake struct {
 
 	mu        sync.Mutex    // guards what follows
 	changed   chan struct{} // closed when something is changed
-	version   string        // part of every ETag
+	version   string        // the ETag of another page, that came with a restart; "" for none
+	requested []string      // methods and paths
 	nets      []*scripted
 	alarms    []map[string]any
 	silences  []map[string]any
@@ -58,7 +62,11 @@ type fake struct {
 // newFake serves nets until the test ends.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	f := &fake{t: t, nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour(), changed: make(chan struct{})}
+	page, err := web.New(web.Config{Views: make(chan *collector.View), History: history.New(history.Config{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{t: t, page: page.Handler(), nets: nets, alarms: []map[string]any{}, silences: []map[string]any{}, past: lastHour(), changed: make(chan struct{})}
 	f.addr = porttest.Addr(t)
 	f.start()
 	t.Cleanup(f.close)
@@ -120,6 +128,7 @@ func (f *fake) handler() http.Handler {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		f.wait(r)
 		f.mu.Lock()
+		f.requested = append(f.requested, r.Method+" "+r.URL.Path)
 		refuse := f.refuse
 		f.mu.Unlock()
 		if refuse == nil || !strings.HasPrefix(r.URL.Path, "/api/") || !refuse(w, r) {
@@ -216,25 +225,22 @@ func answer(w http.ResponseWriter, doc any) {
 	_ = json.NewEncoder(w).Encode(doc) // fails only if the client is gone
 }
 
+// file serves the page as the real server does, and each of its modules, which tests import.
 func (f *fake) file(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
-	switch name {
-	case "":
-		name = "index.html"
-	case "embed":
-		name = "embed.html"
-	}
-	text, err := os.ReadFile("../page/" + name)
-	if err != nil {
-		http.NotFound(w, r)
-		return
-	}
-	kinds := map[string]string{".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
-	w.Header().Set("Content-Type", kinds[path.Ext(name)])
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	w.Header().Set("ETag", fmt.Sprintf(`"%x%s"`, sha256.Sum256(text), f.version))
-	_, _ = w.Write(text) // fails only if the client is gone
+	version := f.version
+	f.mu.Unlock()
+	module := path.Clean(r.URL.Path)
+	text, err := os.ReadFile("../page" + module)
+	switch {
+	case path.Ext(module) == ".js" && err == nil:
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = w.Write(text) // fails only if the client is gone
+	case version != "" && r.Method == http.MethodHead:
+		w.Header().Set("ETag", version)
+	default:
+		f.page.ServeHTTP(w, r)
+	}
 }
 
 // overview returns the overview of now.

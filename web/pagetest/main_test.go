@@ -62,6 +62,8 @@ func beside() []rule {
 	return []rule{
 		{"the net that needs looking at opens first", theNetThatNeedsLookingAtOpensFirst},
 		{"regions are listed with their standbys", regionsAreListedWithTheirStandbys},
+		{"the page is few requests and is kept", thePageIsFewRequestsAndIsKept},
+		{"what BPMN needs is kept too", whatBPMNNeedsIsKeptToo},
 		{"tokens move", tokensMove},
 		{"nothing moves for who prefers that", nothingMovesForWhoPrefersThat},
 		{"the stuck place is the hottest", theStuckPlaceIsTheHottest},

@@ -433,7 +433,7 @@ func itGoesOnAfterARestart(t *testing.T, chromium *browsertest.Browser) {
 	b.Screenshot("lost")
 	later := shop(t, nowMS())
 	later.since = nowMS() - 50*minute
-	f.change(func() { f.version, f.nets = "-next", []*scripted{later} })
+	f.change(func() { f.version, f.nets = `"next"`, []*scripted{later} })
 	f.start()
 	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('outdated')`)
 	b.Until(`document.querySelector('#vitals').innerText.includes('50 m')`)

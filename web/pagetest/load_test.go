@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build peers
+
+package pagetest
+
+import (
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/internal/browsertest"
+)
+
+// Bounds of a first load, and of what is not live data when a browser repeats it.
+const (
+	mostRequests = 8
+	mostBytes    = 150_000
+	mostAgain    = 1_000
+)
+
+// sent is how many bytes of answers that ended a page received, and files those that are not live data.
+const (
+	sent  = `performance.getEntries().reduce((sum, e) => sum + (e.transferSize ?? 0), 0)`
+	files = `performance.getEntries().filter((e) => !e.name.includes('/api/')).reduce((sum, e) => sum + (e.transferSize ?? 0), 0)`
+)
+
+// digest is the part of an address that is another for each version of the page.
+var digest = regexp.MustCompile(`/assets/[0-9a-f]{24}/`)
+
+// requests returns what was asked for since the last time, sorted, and forgets it. Only browsers
+// with a window ask for the icon.
+func (f *fake) requests() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := f.requested
+	f.requested = nil
+	for i := range all {
+		all[i] = digest.ReplaceAllString(all[i], "/assets/…/")
+	}
+	all = slices.DeleteFunc(all, func(r string) bool { return r == "GET /assets/…/icon.svg" })
+	slices.Sort(all)
+	return all
+}
+
+// reload loads the page again and waits until it draws.
+func reload(b *browsertest.Tab) {
+	b.Do(chromedp.Reload())
+	b.Until(`document.querySelector('#net').dataset.camera && document.querySelector('#link').classList.contains('up')`)
+}
+
+func thePageIsFewRequestsAndIsKept(t *testing.T, chromium *browsertest.Browser) {
+	b, f, _ := opened(t, chromium)
+	first, size := f.requests(), browsertest.Eval[float64](b, sent)
+	want := []string{"GET /", "GET /api/v1/drawing", "GET /api/v1/live", "GET /api/v1/live", "GET /assets/…/main.css", "GET /assets/…/main.js"}
+	if d := cmp.Diff(want, first); d != "" || len(first)+1 > mostRequests {
+		t.Errorf("the first load asks for (-want +got), at most %d with the icon:\n%s", mostRequests, d)
+	}
+	if size < 10_000 || size > mostBytes {
+		t.Errorf("the first load is %v bytes; want at most %d", size, mostBytes)
+	}
+	reload(b)
+	if d := cmp.Diff([]string{"GET /", "GET /api/v1/drawing", "GET /api/v1/live"}, f.requests()); d != "" {
+		t.Errorf("a reload asks for (-want +got):\n%s", d)
+	}
+	if again := browsertest.Eval[float64](b, files); again > mostAgain {
+		t.Errorf("a reload is %v bytes of files; want at most %d", again, mostAgain)
+	}
+	b.Clean(f.addr, false)
+}
+
+func whatBPMNNeedsIsKeptToo(t *testing.T, chromium *browsertest.Browser) {
+	b, f := openedClaims(t, chromium, "#net=claims")
+	b.Until(drawnBPMN)
+	live := []string{"GET /", "GET /api/v1/drawing", "GET /api/v1/live", "GET /api/v1/model"}
+	loaded := []string{"GET /assets/…/main.css", "GET /assets/…/main.js", "GET /assets/…/vendor/bpmn-js/bpmn-js.css", "GET /assets/…/vendor/bpmn-js/bpmn-navigated-viewer.js",
+		"GET /assets/…/vendor/bpmn-js/diagram-js.css"}
+	if d := cmp.Diff(slices.Concat(live, loaded), f.requests()); d != "" {
+		t.Errorf("the first load asks for (-want +got):\n%s", d)
+	}
+	reload(b)
+	b.Until(drawnBPMN)
+	if d := cmp.Diff(live, f.requests()); d != "" {
+		t.Errorf("a reload asks for (-want +got):\n%s", d)
+	}
+	b.Clean(f.addr, false)
+}

@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -87,6 +89,10 @@ type Collector struct {
 	dropped  map[*nats.Subscription]int
 	proofs   proofs
 	ticks    uint64
+	pace     pace
+
+	name string // of this process, for telemetry.Pace
+	work meter
 
 	inbox inbox // has a lock of its own, which may be taken while mu is held
 }
@@ -100,7 +106,7 @@ func New(cfg Config) (*Collector, error) {
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	now := time.Now().UnixMicro()
 	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
-		fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int)}
+		name: "sidecar-" + strconv.FormatUint(rand.Uint64(), 36), fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int)}
 	for _, n := range cfg.Nets {
 		// An engine that runs the same net has the same digest, so its definition
 		// need not be requested.
@@ -227,8 +233,12 @@ func (c *Collector) process(ctx context.Context) {
 	var msg telemetry.Snapshot
 	batch, first := c.inbox.next(nil)
 	for len(batch) > 0 {
+		begin := time.Now()
 		for _, m := range batch {
 			c.receive(ctx, m, first, &decoder, &msg)
+		}
+		if first { // a flood of strangers slows nobody down
+			c.work.since(begin)
 		}
 		batch, first = c.inbox.next(batch)
 	}
@@ -295,6 +305,7 @@ func (c *Collector) allowed(subject string) error {
 
 // tick makes a View, passes its state to Keep, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
+	defer c.work.since(time.Now())
 	c.logSilence(now)
 	view, kept, whole := c.look(ctx, now)
 	if kept != nil {
@@ -325,14 +336,16 @@ func (c *Collector) last(now int64) {
 func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *saving, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	overran := false
 	for sub, before := range c.dropped {
 		if dropped, err := sub.Dropped(); err == nil && dropped > before {
+			overran = true
 			c.merger.Overran(uint64(dropped-before), Overrun)
 			c.dropped[sub] = dropped
 			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
-	c.countDropped(now)
+	dropped := c.countDropped(now) || overran
 	c.confirmReceived()
 	view, asks := c.merger.Tick(now)
 	if c.ticks++; c.ticks%keepEvery == 0 {
@@ -340,6 +353,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	}
 	c.logSaturated()
 	c.links(view)
+	view.Pace, view.Load = c.paced(now, dropped), c.pace.load
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
 	c.merger.setPresent(view)
 	c.ask(ctx, asks)
@@ -355,8 +369,9 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	return view, c.saver.beginShown(c.merger), false
 }
 
-// countDropped counts the messages that the inbox dropped.
-func (c *Collector) countDropped(now int64) {
+// countDropped counts the messages that the inbox dropped, and reports whether some were of
+// sources that are shown.
+func (c *Collector) countDropped(now int64) bool {
 	known, unknown := c.inbox.takeDropped()
 	if known > 0 {
 		c.merger.Overran(known, Overrun)
@@ -366,6 +381,7 @@ func (c *Collector) countDropped(now int64) {
 		c.merger.Overran(unknown, OverrunUnknown)
 		c.notice(reject(OverrunUnknown, "%d messages of sources that are not shown", unknown), "inbox", now)
 	}
+	return known > 0
 }
 
 // save returns the state to keep. It holds the lock for one piece at a time.

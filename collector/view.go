@@ -21,6 +21,11 @@ type View struct {
 	Sources    []Source
 	States     States
 	Traffic    Traffic
+	// Pace is the interval that the collector asks sources for, so that their messages do not make
+	// too much work; 0 while it asks for none. Load is the share of the last seconds in which it was
+	// at work; negative before it is known.
+	Pace time.Duration
+	Load float64
 	// SumDifferences are the rows whose sum was not what the sources add up to, in a sample that
 	// is taken once a minute. The sum was corrected; a number above 0 is a fault of this program.
 	SumDifferences uint64

@@ -83,6 +83,8 @@ pnagent_messages_total counter
 pnagent_bytes_total counter 
 pnagent_messages_lost_total counter 
 pnagent_messages_rejected_total counter reason
+pnagent_collector_load_ratio gauge 
+pnagent_source_interval_asked_seconds gauge 
 pnagent_sum_differences_total counter 
 pnagent_view_age_seconds gauge 
 pnagent_view_generation gauge 

@@ -72,6 +72,8 @@ const (
 	PnagentBytesTotal                              = "pnagent_bytes_total"
 	PnagentMessagesLostTotal                       = "pnagent_messages_lost_total"
 	PnagentMessagesRejectedTotal                   = "pnagent_messages_rejected_total"
+	PnagentCollectorLoadRatio                      = "pnagent_collector_load_ratio"
+	PnagentSourceIntervalAskedSeconds              = "pnagent_source_interval_asked_seconds"
 	PnagentSumDifferencesTotal                     = "pnagent_sum_differences_total"
 	PnagentViewAgeSeconds                          = "pnagent_view_age_seconds"
 	PnagentViewGeneration                          = "pnagent_view_generation"

@@ -32,6 +32,18 @@ func sidecarFamilies() []Family {
 		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost on the way, as in "+SourceGapsTotal+".",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
 		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
+		sidecar(PnagentCollectorLoadRatio, "Share of the last seconds in which the collector was at work with messages and Views. Above 0.5 it asks sources for rarer messages.", Gauge,
+			func(s *scrape) {
+				if s.view != nil && s.view.Load >= 0 {
+					s.put(s.view.Load)
+				}
+			}),
+		sidecar(PnagentSourceIntervalAskedSeconds, "Interval at which the collector asks sources to publish, because their messages make too much work; 0 while it asks for none.", Gauge,
+			func(s *scrape) {
+				if s.view != nil {
+					s.put(s.view.Pace.Seconds())
+				}
+			}),
 		sidecar(PnagentSumDifferencesTotal, "Sums that were not what their sources add up to, in a sample that is taken once a minute. They were corrected; above 0 is a fault of pnagent.", Counter,
 			func(s *scrape) {
 				if s.view != nil {

@@ -124,6 +124,8 @@ type Publisher struct {
 	messages, bytes, failures, missed atomic.Uint64
 
 	notices notices
+	paces   paces
+	rhythm  rhythm // of the goroutine
 
 	unanswered atomic.Int64 // when it was last logged that an answer could not be sent
 }
@@ -172,6 +174,7 @@ func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
 	p := &Publisher{
 		cfg: cfg, epoch: max(now, cfg.LastEpoch+1), wire: wire, log: cfg.Log, wants: make([]atomic.Bool, len(cfg.Nets)), failing: make([]bool, len(cfg.Nets)),
 		asked: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+		paces: paces{changed: make(chan struct{}, 1)}, rhythm: rhythm{own: cfg.Interval, interval: cfg.Interval},
 	}
 	for i := range cfg.Nets {
 		n := &cfg.Nets[i]
@@ -272,7 +275,8 @@ func (p *Publisher) ask(net int) {
 // run publishes until Close or Leave.
 func (p *Publisher) run() {
 	defer close(p.done)
-	due, answer := time.Now(), time.Time{} // next regular snapshots; answers to requests, if any
+	answer := time.Time{} // answers to requests, if any
+	p.rhythm.due = time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -289,13 +293,14 @@ func (p *Publisher) run() {
 			if answer.IsZero() {
 				answer = time.Now().Add(rand.N(min(p.cfg.Interval/2, maxJitter)))
 			}
+		case <-p.paces.changed:
+			p.follow(time.Now())
 		case <-timer.C:
 			now := time.Now()
-			if !now.Before(due) {
+			p.follow(now) // a wish may be over
+			if !now.Before(p.rhythm.due) {
 				p.publishAll(false)
-				for !now.Before(due) {
-					due = due.Add(p.cfg.Interval)
-				}
+				p.rhythm.passed(now)
 			} else if !answer.IsZero() && !now.Before(answer) {
 				p.publishAsked()
 			}
@@ -303,11 +308,22 @@ func (p *Publisher) run() {
 				answer = time.Time{}
 			}
 		}
-		next := due
-		if !answer.IsZero() && answer.Before(due) {
+		next := p.rhythm.due
+		if !answer.IsZero() && answer.Before(next) {
 			next = answer
 		}
 		timer.Reset(time.Until(next))
+	}
+}
+
+// follow publishes as often as collectors wish, and tells them the interval.
+func (p *Publisher) follow(now time.Time) {
+	if !p.rhythm.follow(p.paces.longest(now), now) {
+		return
+	}
+	p.log.Info("interval of snapshots", "source", p.cfg.Source, "interval", p.rhythm.interval, "configured", p.cfg.Interval, "because", "a collector has too much work, or has no longer")
+	for _, f := range p.feeds {
+		f.head.Interval = p.rhythm.interval
 	}
 }
 

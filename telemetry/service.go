@@ -101,7 +101,10 @@ func (p *Publisher) listen(s *service) error {
 			s.subs = append(s.subs, sub)
 		}
 	}
-	subscribe(p.cfg.Subjects.Hello(), func(*nats.Msg) {
+	subscribe(p.cfg.Subjects.Hello(), func(m *nats.Msg) {
+		if p.paces.heard(m.Data, time.Now()) {
+			return
+		}
 		for i := range p.feeds {
 			p.ask(i)
 		}

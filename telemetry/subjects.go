@@ -52,7 +52,7 @@ func (s Subjects) Bye(net, source string) string { return s.join("bye", Escape(n
 func (s Subjects) Byes() string { return s.join("bye", "*", "*") }
 
 // Hello is where a collector asks every source for full snapshots of all its
-// nets. The message is empty.
+// nets. The message is empty, or a Pace that asks for something else.
 func (s Subjects) Hello() string { return s.Prefix() + ".hello" }
 
 // Full is where a collector asks one source for a full snapshot of one net.

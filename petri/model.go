@@ -40,7 +40,12 @@ type Model struct {
 // one is not UTF-8 or has a NUL.
 func NewModel(kind string, texts ...[]byte) *Model {
 	m := &Model{Kind: kind}
-	text := bytes.Join(texts, []byte(between))
+	var text []byte
+	if len(texts) == 1 {
+		text = texts[0] // needs no copy
+	} else {
+		text = bytes.Join(texts, []byte(between))
+	}
 	switch {
 	case len(text) > MaxModelText:
 		m.Missing = fmt.Sprintf("the file is larger than %d MiB", MaxModelText>>20)

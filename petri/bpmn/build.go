@@ -15,7 +15,7 @@ func (d *document) build() (*File, error) {
 		if len(s.nodes) == 0 {
 			continue
 		}
-		b := &builder{document: d, places: map[string]int{}, rounds: map[string]uint32{}, made: map[string]bool{}, left: left}
+		b := &builder{document: d, rounds: map[string]uint32{}, made: map[string]bool{}, left: left}
 		b.process(s)
 		if b.left < 0 {
 			return nil, d.limitNodes(s)
@@ -75,9 +75,19 @@ func (s *scope) leftOut() []Element {
 	return out
 }
 
+// sortElements returns the elements in the order of the file.
 func sortElements(list []Element) []Element {
-	slices.SortStableFunc(list, func(a, b Element) int {
-		return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Column, b.Pos.Column))
+	order := make([]int, len(list)) // elements are large
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, k int) int {
+		a, b := &list[i].Pos, &list[k].Pos
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(i, k))
 	})
-	return list
+	out := make([]Element, len(list))
+	for i, from := range order {
+		out[i] = list[from]
+	}
+	return out
 }

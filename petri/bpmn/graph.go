@@ -22,7 +22,7 @@ type GraphEdge struct {
 }
 
 func (s *scope) graph() Graph {
-	var g Graph
+	g := Graph{Nodes: make([]GraphNode, 0, len(s.nodes)), Edges: make([]GraphEdge, 0, len(s.flows))}
 	index := make(map[*node]int, len(s.nodes))
 	for i, n := range s.nodes {
 		index[n] = i

@@ -68,12 +68,14 @@ type builder struct {
 	ranks    int       // see order
 	away     petri.Pos // see level
 	elements []Element
-	left     int // remaining nodes of the limit
+	text     []byte // of an element, to be used again
+	left     int    // remaining nodes of the limit
 }
 
 func (b *builder) process(s *scope) {
 	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos, Shared: true, Model: b.file}
 	b.root = b.level(s, nil, nil)
+	b.reserve()
 	if s.repeats() { // each time is apart from the others
 		b.root.run = s.id
 		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: s.id, Pos: s.el.pos, Apart: true})
@@ -104,6 +106,25 @@ func (b *builder) process(s *scope) {
 			b.net.Arcs[k].Aside = petri.AsideNone
 		}
 	}
+}
+
+// reserve makes room for about as many places, transitions and arcs as there will be: one for
+// each flow, one for each node, and one at each end of a flow.
+func (b *builder) reserve() {
+	nodes, flows := count(b.root.within())
+	b.net.Places = make([]petri.Place, 0, flows+flows/8)
+	b.net.Transitions = make([]petri.Transition, 0, nodes+nodes/8)
+	b.net.Arcs = make([]petri.Arc, 0, 2*flows+flows/4)
+	b.elements = make([]Element, 0, nodes+flows)
+	b.places = make(map[string]int, flows)
+}
+
+// count returns the numbers of nodes and of flows of levels together.
+func count(levels []*level) (nodes, flows int) {
+	for _, l := range levels {
+		nodes, flows = nodes+len(l.scope.nodes), flows+len(l.scope.flows)
+	}
+	return nodes, flows
 }
 
 func documentation(e *elem) string {
@@ -228,36 +249,56 @@ func (b *builder) element(l *level, e Element, also string, make func() string) 
 	if l.prefix != "" {
 		return
 	}
-	var parts []string
-	for _, s := range []string{b.describe(places, transitions), note, also} {
+	text := b.describe(b.text[:0], places, transitions)
+	for _, s := range [...]string{note, also} {
 		if s != "" {
-			parts = append(parts, s)
+			text = append(between(text, "; "), s...)
 		}
 	}
-	e.Text = cmp.Or(strings.Join(parts, "; "), "nothing of its own")
+	e.Text = cmp.Or(string(text), "nothing of its own")
+	b.text = text
 	b.elements = append(b.elements, e)
 }
 
-// describe returns a list of the places and transitions from two indices on.
-func (b *builder) describe(places, transitions int) string {
-	var p, t []string
-	for i := range b.net.Places[places:] {
-		p = append(p, b.net.Places[places+i].ID)
+// between appends a separator to a text, unless that is empty.
+func between(text []byte, separator string) []byte {
+	if len(text) == 0 {
+		return text
 	}
-	for i := range b.net.Transitions[transitions:] {
-		t = append(t, describeTransition(&b.net.Transitions[transitions+i]))
-	}
-	return strings.Join(slices.DeleteFunc([]string{list("place", p), list("transition", t)}, func(s string) bool { return s == "" }), ", ")
+	return append(text, separator...)
 }
 
-func list(what string, ids []string) string {
-	switch len(ids) {
-	case 0:
-		return ""
-	case 1:
-		return what + " " + ids[0]
+// describe appends a list of the places and transitions from two indices on.
+func (b *builder) describe(text []byte, places, transitions int) []byte {
+	p, t := b.net.Places[places:], b.net.Transitions[transitions:]
+	text = heading(text, "place", len(p))
+	for i := range p {
+		text = append(listed(text, i), p[i].ID...)
 	}
-	return what + "s " + strings.Join(ids, ", ")
+	text = heading(text, "transition", len(t))
+	for i := range t {
+		text = append(listed(text, i), describeTransition(&t[i])...)
+	}
+	return text
+}
+
+// heading appends the word for so many of something.
+func heading(text []byte, what string, times int) []byte {
+	switch times {
+	case 0:
+		return text
+	case 1:
+		return append(append(between(text, ", "), what...), ' ')
+	}
+	return append(append(between(text, ", "), what...), "s "...)
+}
+
+// listed appends what separates the part i of a list from the one before.
+func listed(text []byte, i int) []byte {
+	if i == 0 {
+		return text
+	}
+	return append(text, ", "...)
 }
 
 func describeTransition(t *petri.Transition) string {

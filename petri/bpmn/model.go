@@ -17,6 +17,8 @@ type document struct {
 	found      xmlscan.Faults
 	refused    map[refusal]bool // faults in found: a called process is checked several times
 	ids        map[string]petri.Pos
+	nodes      []node           // not yet given out
+	flows      []flow           // not yet given out
 	defs       map[string]*elem // root elements by id: messages, signals, errors, global tasks
 	pools      map[string]string
 	processes  []*scope
@@ -51,6 +53,8 @@ type node struct {
 	id   string
 	name string // on one line
 	pos  petri.Pos
+
+	words string // see kindWords
 
 	in, out  []*flow     // in the order of <incoming> and <outgoing>, then of the file
 	fallback *flow       // the default flow, or nil
@@ -87,7 +91,8 @@ type flow struct {
 	name     string
 	pos      petri.Pos
 	src, dst *node
-	cond     string // an expression; "" if there is none
+	cond     string  // an expression; "" if there is none
+	sorted   [2]bool // by side: see inOrder
 }
 
 // label returns the name of a node, or its id.
@@ -100,7 +105,7 @@ func newDocument(p *parser, root *elem) *document {
 		parser: p, root: root,
 		found:      xmlscan.Faults{File: p.File},
 		refused:    map[refusal]bool{},
-		ids:        map[string]petri.Pos{},
+		ids:        make(map[string]petri.Pos, p.kept/2),
 		defs:       map[string]*elem{},
 		pools:      map[string]string{},
 		byID:       map[string]*scope{},
@@ -180,11 +185,13 @@ func (d *document) readAssociations(e *elem) {
 // readScope reads the flow nodes and the sequence flows of a scope.
 func (d *document) readScope(s *scope) {
 	d.readAssociations(s.el)
+	s.nodes, s.flows = make([]*node, 0, len(s.el.kids)/2), make([]*flow, 0, len(s.el.kids)/2)
 	for _, e := range s.el.kids {
 		switch {
 		case e.space != model || isDetail(e.name):
 		case e.name == "sequenceFlow":
-			f := &flow{el: e, id: e.attr("id"), name: display(e), pos: e.pos}
+			f := &give(&d.flows, 1)[0]
+			f.el, f.id, f.name, f.pos = e, e.attr("id"), display(e), e.pos
 			d.known(f.id, e)
 			s.flows = append(s.flows, f)
 		case isNode(e.name):
@@ -198,7 +205,8 @@ func (d *document) readScope(s *scope) {
 }
 
 func (d *document) readNode(s *scope, e *elem) {
-	n := &node{el: e, kind: e.name, id: e.attr("id"), name: display(e), pos: e.pos, takes: 1, puts: 1}
+	n := &give(&d.nodes, 1)[0]
+	n.el, n.kind, n.id, n.name, n.pos, n.takes, n.puts = e, e.name, e.attr("id"), display(e), e.pos, 1, 1
 	if n.id == "" {
 		d.refuse(e.pos, xmlscan.Tag(e.name)+" without an id; expected an id attribute")
 	}
@@ -208,6 +216,7 @@ func (d *document) readNode(s *scope, e *elem) {
 	n.interrupts = e.attr("cancelActivity") != "false" && e.attr("isInterrupting") != "false"
 	if strings.HasSuffix(e.name, "Event") {
 		n.event = d.readEvent(n)
+		n.words = ""
 	}
 	if n.kind == "sendTask" || n.kind == "receiveTask" {
 		d.readMessage(n, petri.EventMessage, e.attr("messageRef"))
@@ -229,12 +238,14 @@ func (d *document) connect(s *scope, docs []*document) {
 			d.connect(n.inner, docs)
 		}
 	}
+	flows := make(map[string]*flow, len(s.flows))
 	for _, f := range s.flows {
 		d.connectFlow(f, byID)
+		flows[f.id] = f
 	}
 	for _, n := range s.nodes {
-		n.in = d.inOrder(n, "incoming", n.in)
-		n.out = d.inOrder(n, "outgoing", n.out)
+		n.in = d.inOrder(n, incoming, n.in, flows)
+		n.out = d.inOrder(n, outgoing, n.out, flows)
 		d.connectDefault(n)
 		d.connectHost(n, byID)
 		if n.kind == "callActivity" {
@@ -283,28 +294,36 @@ func (d *document) checkEnd(f *flow, which, ref string, byID map[string]*node) {
 	}
 }
 
+// side is the end of a flow at which a node is: at its source or at its target.
+type side int
+
+const (
+	outgoing side = iota
+	incoming
+)
+
+func (s side) String() string { return [...]string{"outgoing", "incoming"}[s] }
+
 // inOrder sorts the flows at a node by its references, which is the order in which
-// BPMN evaluates conditions. Flows without a reference are last.
-func (d *document) inOrder(n *node, side string, flows []*flow) []*flow {
-	byID := make(map[string]*flow, len(flows))
-	for _, f := range flows {
-		byID[f.id] = f
-	}
+// BPMN evaluates conditions. Flows without a reference are last. byID has all flows of the
+// scope.
+func (d *document) inOrder(n *node, at side, flows []*flow, byID map[string]*flow) []*flow {
 	sorted := make([]*flow, 0, len(flows))
 	for _, k := range n.el.kids {
-		if !k.is(side) {
+		if !k.is(at.String()) {
 			continue
 		}
 		ref := local(k.text)
-		if f := byID[ref]; f != nil {
+		f := byID[ref]
+		if f != nil && f.dst != nil && [...]*node{f.src, f.dst}[at] == n && !f.sorted[at] {
+			f.sorted[at] = true
 			sorted = append(sorted, f)
-			delete(byID, ref)
 		} else {
-			d.Warnings.Add(k.pos, "ignored "+xmlscan.Tag(side)+" "+xmlscan.Quote(ref)+" of "+n.title()+": it has no further sequence flow with that id")
+			d.Warnings.Add(k.pos, "ignored "+xmlscan.Tag(at.String())+" "+xmlscan.Quote(ref)+" of "+n.title()+": it has no further sequence flow with that id")
 		}
 	}
 	for _, f := range flows {
-		if byID[f.id] == f {
+		if !f.sorted[at] {
 			sorted = append(sorted, f)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -15,14 +16,25 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // oneLine returns a text with line breaks and runs of spaces replaced by one
 // space.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+func oneLine(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= utf8.RuneSelf || c == ' ' && (i == 0 || i+1 == len(s) || s[i+1] == ' ') {
+			return strings.Join(strings.Fields(s), " ")
+		}
+	}
+	return s // as nearly all are
+}
 
 // display returns the name of an element for people.
 func display(e *elem) string { return xmlscan.Clip(oneLine(e.attr("name")), 200) }
 
 // words returns an XML name in words: "exclusive gateway" for "exclusiveGateway".
 func words(name string) string {
+	if !strings.ContainsFunc(name, unicode.IsUpper) && name != "transaction" {
+		return name
+	}
 	var b strings.Builder
+	b.Grow(len(name) + 4)
 	for _, r := range name {
 		if unicode.IsUpper(r) {
 			b.WriteByte(' ')
@@ -41,12 +53,15 @@ func words(name string) string {
 // kindWords returns the kind of a node in words, with the kind of its event.
 func (n *node) kindWords() string {
 	switch {
+	case n.words != "":
 	case n.event != nil:
-		return n.event.kind + " " + words(n.kind)
+		n.words = n.event.kind + " " + words(n.kind)
 	case n.byEvent:
-		return "event sub-process"
+		n.words = "event sub-process"
+	default:
+		n.words = words(n.kind)
 	}
-	return words(n.kind)
+	return n.words
 }
 
 // title returns the kind and the id of a node, for messages.

@@ -35,19 +35,21 @@ type Part struct {
 // parts returns the parts of a net that is complete, in the order of its levels. It sets the
 // roles of the places and transitions, and the elements at which tokens are shown.
 func (b *builder) parts() []Part {
-	x := &parts{owners: map[string]owner{}, flows: map[string]*flow{}}
-	x.process = x.add(b.root, b.root.scope.id, nil, nil)
-	for _, l := range b.root.within() {
+	levels := b.root.within()
+	nodes, flows := count(levels)
+	elements := 1 + nodes + flows
+	x := &parts{list: make([]Part, 0, elements), owners: make([]owner, 0, elements), index: make(map[string]int, elements)}
+	x.add(owner{level: b.root}, b.root.scope.id, nil)
+	for _, l := range levels {
 		calls := l.calls()
 		for _, n := range l.scope.nodes {
 			if _, read := l.scope.doc.ids[n.id]; read { // not one that choice adds
-				x.add(l, n.id, n, calls)
+				x.add(owner{level: l, node: n}, n.id, calls)
 			}
 		}
 		for _, f := range l.scope.flows {
 			if _, read := l.scope.doc.ids[f.id]; read {
-				x.flows[l.id(f.id)] = f
-				x.add(l, f.id, nil, calls)
+				x.add(owner{level: l, flow: f}, f.id, calls)
 			}
 		}
 	}
@@ -73,56 +75,71 @@ func (l *level) calls() (out []string) {
 
 // parts are the parts of a net by the ids of the elements.
 type parts struct {
-	list    []Part
-	owners  map[string]owner
-	flows   map[string]*flow
-	process owner
+	list   []Part         // the first is the process'
+	owners []owner        // of list
+	index  map[string]int // in list
+	ids    []string       // not yet given out
 }
 
-// owner is an element at a level. The node is nil for a sequence flow and the process.
+// owner is an element at a level: a node, a sequence flow or, without both, the process.
 type owner struct {
-	part  int
 	level *level
 	node  *node
+	flow  *flow
 }
 
-func (x *parts) add(l *level, id string, n *node, calls []string) owner {
-	o := owner{len(x.list), l, n}
-	x.owners[l.id(id)] = o
+func (x *parts) add(o owner, id string, calls []string) {
+	x.index[o.level.id(id)] = len(x.list)
+	x.owners = append(x.owners, o)
 	x.list = append(x.list, Part{Element: id, Calls: calls})
-	return o
 }
 
-// owner returns the element of which a place or a transition has the id, or one that
+// append appends an id to a list, which nearly always stays the only one.
+func (x *parts) append(to *[]string, id string) {
+	if *to == nil {
+		*to = give(&x.ids, 1)[:0]
+	}
+	*to = append(*to, id)
+}
+
+// owner returns the index of the element of which a place or a transition has the id, or one that
 // begins with it and "/", and the rest of that id. What no element has is the process'.
-func (x *parts) owner(id string) (owner, string) {
+func (x *parts) owner(id string) (part int, word string) {
 	for end := len(id); end > 0; end = strings.LastIndexByte(id[:end], '/') {
-		if o, ok := x.owners[id[:end]]; ok {
-			return o, strings.TrimPrefix(id[end:], "/")
+		if part, known := x.index[id[:end]]; known {
+			return part, strings.TrimPrefix(id[end:], "/")
 		}
 	}
-	return x.process, id
+	return 0, id
+}
+
+// flow returns the sequence flow of a place or a transition; nil if it is not of one.
+func (x *parts) flow(id string) *flow {
+	if part, known := x.index[id]; known {
+		return x.owners[part].flow
+	}
+	return nil
 }
 
 func (x *parts) place(pl *petri.Place) {
 	id := pl.ID
-	o, word := x.owner(id)
-	p := &x.list[o.part]
-	p.Places = append(p.Places, id)
-	if f := x.flows[id]; f != nil && word == "" {
+	part, word := x.owner(id)
+	p, o := &x.list[part], &x.owners[part]
+	x.append(&p.Places, id)
+	if f := o.flow; f != nil && word == "" {
 		if f.dst.kind == "eventBasedGateway" || !strings.HasSuffix(f.dst.kind, "Gateway") {
 			pl.Element = o.level.id(f.dst.id)
-			p = &x.list[x.owners[pl.Element].part]
+			p = &x.list[x.index[pl.Element]]
 		}
-		p.Tokens = append(p.Tokens, id)
+		x.append(&p.Tokens, id)
 		return
 	}
 	role, shown := o.role(word)
 	pl.Role = role
 	if shown {
-		p.Tokens = append(p.Tokens, id)
+		x.append(&p.Tokens, id)
 		if role != petri.RoleWork {
-			pl.Element = o.level.id(x.list[o.part].Element)
+			pl.Element = o.level.id(p.Element)
 		}
 	}
 }
@@ -181,11 +198,11 @@ func aside(word string) petri.Role {
 }
 
 func (x *parts) transition(t *petri.Transition) {
-	o, word := x.owner(t.ID)
-	p := &x.list[o.part]
-	p.Transitions = append(p.Transitions, t.ID)
-	if o.node != nil && o.node.fires(word, x.flows[o.level.id(strings.TrimPrefix(word, "flow "))]) {
-		p.Fires = append(p.Fires, t.ID)
+	part, word := x.owner(t.ID)
+	p, o := &x.list[part], &x.owners[part]
+	x.append(&p.Transitions, t.ID)
+	if o.node != nil && o.node.fires(word, x.flow(o.level.id(strings.TrimPrefix(word, "flow ")))) {
+		x.append(&p.Fires, t.ID)
 		return
 	}
 	t.Role = petri.RoleState

@@ -134,7 +134,11 @@ func (d *document) inUTF8() []byte {
 type text []byte
 
 func (t *text) Write(p []byte) (int, error) {
-	*t = append(*t, p[:min(len(p), 2*petri.MaxModelText+4-len(*t))]...)
+	kept := p[:min(len(p), 2*petri.MaxModelText+4-len(*t))]
+	if len(*t)+len(kept) > cap(*t) {
+		*t = slices.Grow(*t, len(*t)+len(kept)) // append would grow by a quarter
+	}
+	*t = append(*t, kept...)
 	return len(p), nil
 }
 

@@ -90,6 +90,14 @@ type parser struct {
 	*xmlscan.Scanner
 	lim  Limits
 	kept int // elements, counted against Limits.Elements
+
+	strings xmlscan.Strings // nets have many of them
+	drawn   xmlscan.Strings // nets have none of them
+	elems   []elem          // not yet given out
+	attrs   []attr          // not yet given out
+	texts   []xmlscan.Text  // by depth, to be used again
+	depth   int
+	model   string // the namespace as the scanner has it
 }
 
 // parse reads the whole document and returns the root element.
@@ -115,6 +123,7 @@ func (p *parser) parse() (*elem, error) {
 				return nil, p.Fatal(p.At, "the root element is %s in the namespace %s; expected <definitions> in %s",
 					xmlscan.Tag(p.Name.Local), xmlscan.Quote(p.Name.Space), model)
 			}
+			p.model = p.Name.Space
 			if root, err = p.element(); err != nil {
 				return nil, err
 			}
@@ -132,14 +141,22 @@ const maxAttrs = 64
 
 // element reads the element whose start tag was read last, to its end.
 func (p *parser) element() (*elem, error) {
-	e := &elem{name: p.Name.Local, space: p.Name.Space, pos: p.At}
+	e := &give(&p.elems, 1)[0]
+	e.name, e.space, e.pos = p.Name.Local, p.Name.Space, p.At
+	if e.space == p.model {
+		e.space = model // the same string in memory, so that it is compared at once
+	}
 	if p.kept++; p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
 	}
 	if len(p.Attrs) > maxAttrs {
 		return nil, p.Fatal(e.pos, "%s with %d attributes; expected at most %d", xmlscan.Tag(e.name), len(p.Attrs), maxAttrs)
 	}
-	e.attrs = make([]attr, len(p.Attrs))
+	e.attrs = give(&p.attrs, len(p.Attrs))
+	kept := &p.strings
+	if e.space == dc || e.space == di || e.space == diagram {
+		kept = &p.drawn
+	}
 	for i := range p.Attrs {
 		a := &p.Attrs[i]
 		for k := range p.Attrs[:i] {
@@ -147,13 +164,29 @@ func (p *parser) element() (*elem, error) {
 				return nil, p.Fatal(e.pos, "%s has the attribute %s twice; expected it once", xmlscan.Tag(e.name), xmlscan.Clip(a.Name.Local, 60))
 			}
 		}
-		e.attrs[i] = attr{a.Name.Space, a.Name.Local, string(xmlscan.Trim(a.Value))}
+		e.attrs[i] = attr{a.Name.Space, a.Name.Local, kept.Of(xmlscan.Trim(a.Value))}
 	}
 	return e, p.content(e)
 }
 
+// give returns n zero values, which are together with others in memory.
+func give[T any](left *[]T, n int) []T {
+	const together = 64
+	if n > len(*left) {
+		*left = make([]T, max(n, together))
+	}
+	out := (*left)[:n:n]
+	*left = (*left)[n:]
+	return out
+}
+
 func (p *parser) content(e *elem) error {
-	var text xmlscan.Text
+	if len(p.texts) == p.depth {
+		p.texts = append(p.texts, xmlscan.Text{})
+	}
+	p.texts[p.depth].Reset()
+	p.depth++
+	defer func() { p.depth-- }()
 	for {
 		kind, err := p.Next()
 		if err != nil {
@@ -161,12 +194,12 @@ func (p *parser) content(e *elem) error {
 		}
 		switch kind {
 		case xmlscan.EndTag:
-			e.text = text.String()
+			e.text = p.strings.Of(p.texts[p.depth-1].Bytes())
 			return nil
 		case xmlscan.StartTag:
 			err = p.child(e)
 		case xmlscan.CharData:
-			err = text.Add(p.Scanner)
+			err = p.texts[p.depth-1].Add(p.Scanner)
 		}
 		if err != nil {
 			return err
@@ -177,7 +210,7 @@ func (p *parser) content(e *elem) error {
 // child reads a child of e, and keeps it if it can have a meaning.
 func (p *parser) child(e *elem) error {
 	switch space := p.Name.Space; {
-	case space == model, space == diagram, space == dc, space == di, isEngine(space):
+	case space == p.model, space == diagram, space == dc, space == di, isEngine(space):
 		k, err := p.element()
 		e.kids = append(e.kids, k)
 		return err

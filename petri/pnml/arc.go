@@ -28,11 +28,11 @@ func (n *netReader) arc(e *element) error {
 	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			a.ID = n.keep(value)
+			a.ID = n.strings.Of(value)
 		case "source":
-			a.Source = n.keep(value)
+			a.Source = n.strings.Of(value)
 		case "target":
-			a.Target = n.keep(value)
+			a.Target = n.strings.Of(value)
 		case "type":
 			n.setKind(&kind, n.attribute(e, value), true)
 		case "weight", "multiplicity":

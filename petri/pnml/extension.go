@@ -180,9 +180,9 @@ func (n *netReader) scope(e *element) error {
 	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			s.ID = n.keep(value)
+			s.ID = n.strings.Of(value)
 		case "parent":
-			s.Parent = n.keep(value)
+			s.Parent = n.strings.Of(value)
 		default:
 			return false
 		}
@@ -233,7 +233,7 @@ func (n *netReader) value(e *element, to *string) error {
 		if *to != "" && *to != string(value) {
 			n.faults.Add(e.pos, "a second %s %s after %s; expected one", e.name, xmlscan.Quote(string(value)), xmlscan.Quote(*to))
 		}
-		*to = n.keep(value)
+		*to = n.strings.Of(value)
 		return true
 	})
 }
@@ -268,9 +268,9 @@ func (n *netReader) event(e *element, to *petri.Event) error {
 				n.faults.Add(e.pos, "the kind %s of an event; expected message or signal", xmlscan.Quote(string(value)))
 			}
 		case "name":
-			to.Name = n.keep(value)
+			to.Name = n.strings.Of(value)
 		case "key":
-			to.Key = n.keep(value)
+			to.Key = n.strings.Of(value)
 		default:
 			return false
 		}
@@ -292,7 +292,7 @@ func (n *netReader) trigger(e *element, to *petri.Trigger) error {
 			}
 			to.Kind = kind
 		case "name":
-			to.Name = n.keep(value)
+			to.Name = n.strings.Of(value)
 		case "micros":
 			if to.Micros, err = strconv.ParseInt(string(value), 10, 64); err != nil {
 				n.faults.Add(e.pos, "the time %s of a trigger; expected a whole number of microseconds", xmlscan.Quote(string(value)))

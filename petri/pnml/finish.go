@@ -79,9 +79,9 @@ func (n *netReader) reference(e *element) error {
 	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			r.id = n.keep(value)
+			r.id = n.strings.Of(value)
 		case "ref":
-			r.to = n.keep(value)
+			r.to = n.strings.Of(value)
 		default:
 			return false
 		}

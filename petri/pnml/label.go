@@ -23,7 +23,7 @@ type label struct {
 // attribute returns an attribute of e as a label. Its position is that of e, because
 // the decoder does not return the positions of attributes.
 func (n *netReader) attribute(e *element, value []byte) label {
-	return label{value: n.keep(xmlscan.Trim(value)), pos: e.pos}
+	return label{value: n.strings.Of(xmlscan.Trim(value)), pos: e.pos}
 }
 
 func (l *label) give(value string, pos petri.Pos) {
@@ -43,7 +43,7 @@ func (n *netReader) label(e *element) (label, error) {
 	l := label{pos: e.pos}
 	err := n.attrs(e, func(name string, value []byte) bool {
 		if name == "value" || name == "text" {
-			l.give(n.keep(xmlscan.Trim(value)), e.pos)
+			l.give(n.strings.Of(xmlscan.Trim(value)), e.pos)
 			return true
 		}
 		return false
@@ -55,7 +55,7 @@ func (n *netReader) label(e *element) (label, error) {
 		switch {
 		case c.name == "text" || c.name == "value":
 			err := n.each(c, mixed, n.other)
-			l.give(n.keep(c.text.Bytes()), c.text.Pos)
+			l.give(n.strings.Of(c.text.Bytes()), c.text.Pos)
 			return err
 		case c.name == "multiset" && e.name == "initialMarking":
 			return n.each(c, elements, func(value *element) error {
@@ -68,7 +68,7 @@ func (n *netReader) label(e *element) (label, error) {
 		l.other = l.other || c.name != "graphics" && c.name != "toolspecific"
 		return n.other(c)
 	})
-	l.give(n.keep(e.text.Bytes()), e.text.Pos)
+	l.give(n.strings.Of(e.text.Bytes()), e.text.Pos)
 	return l, err
 }
 

@@ -242,9 +242,9 @@ func (n *netReader) nodeAttrs(e *element, id, label *string, at **petri.Point, o
 	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
 		case "id":
-			*id = n.keep(value)
+			*id = n.strings.Of(value)
 		case "name":
-			*label = n.keep(xmlscan.Trim(value))
+			*label = n.strings.Of(xmlscan.Trim(value))
 		case "positionX":
 			x = string(value)
 		case "positionY":

@@ -13,32 +13,14 @@ import (
 // scanner reads the elements of one PNML document.
 type scanner struct {
 	*xmlscan.Scanner
-	lim   Limits
-	depth []*element      // the last element read at each depth, to be used again
-	kept  strings.Builder // the last of the strings kept
+	lim     Limits
+	depth   []*element // the last element read at each depth, to be used again
+	strings xmlscan.Strings
 }
 
 func newScanner(r io.Reader, file string, lim Limits) *scanner {
 	lim = lim.orDefault()
 	return &scanner{Scanner: xmlscan.New(r, file, xmlscan.Limits{Bytes: lim.Bytes, Token: lim.Token, Depth: lim.Depth}), lim: lim}
-}
-
-// keep returns a value of the file as a string. Many strings share an allocation.
-func (s *scanner) keep(value []byte) string {
-	const together = 4 << 10 // bytes
-	if len(value) < 2 {
-		return string(value) // needs no memory
-	}
-	if s.kept.Len()+len(value) > s.kept.Cap() {
-		if len(value) > together/4 {
-			return string(value)
-		}
-		s.kept = strings.Builder{}
-		s.kept.Grow(together)
-	}
-	start := s.kept.Len()
-	s.kept.Write(value)
-	return s.kept.String()[start:]
 }
 
 // element is a start tag. It is valid until the next one of the same enclosing element.

@@ -38,10 +38,14 @@ func decoded(r io.Reader) (text *bufio.Reader, sure bool) {
 // UTF8 returns the text of a file in UTF-8. A declaration of another encoding then
 // declares UTF-8. A file in UTF-8 stays as it is, without a byte order mark.
 func UTF8(file []byte) ([]byte, error) {
+	text := file
 	r, sure := decoded(bytes.NewReader(file))
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
+	if sure {
+		var err error
+		text, err = io.ReadAll(r)
+		if err != nil {
+			return nil, err
+		}
 	}
 	end := bytes.Index(text, []byte("?>"))
 	if !bytes.HasPrefix(text, []byte("<?xml")) || end < 0 {

@@ -4,6 +4,7 @@ package xmlscan
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -64,4 +65,25 @@ func After(pos petri.Pos, blank []byte) petri.Pos {
 	}
 	pos.Column += len(blank)
 	return pos
+}
+
+// Strings makes strings of values of the file. Many strings share an allocation.
+type Strings struct{ last strings.Builder }
+
+// Of returns a value as a string.
+func (s *Strings) Of(value []byte) string {
+	const together = 4 << 10 // bytes
+	if len(value) < 2 {
+		return string(value) // needs no memory
+	}
+	if s.last.Len()+len(value) > s.last.Cap() {
+		if len(value) > together/4 {
+			return string(value)
+		}
+		s.last = strings.Builder{}
+		s.last.Grow(together)
+	}
+	start := s.last.Len()
+	s.last.Write(value)
+	return s.last.String()[start:]
 }

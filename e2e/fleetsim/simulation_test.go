@@ -4,9 +4,11 @@ package fleetsim
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +44,8 @@ type fleet struct {
 	stopped atomic.Bool
 	silent  atomic.Bool   // as if the network to all sources was cut, once they are stopped
 	hellos  chan struct{} // one value for each collector that subscribed
+	paces   sync.Map      // by the name of the collector, the microseconds that it asks for
+	every   atomic.Int64  // a source publishes in each of so many turns, because of paces; 0 is 1
 
 	counts counts
 }
@@ -104,7 +108,12 @@ func newFleet(cfg fleetConfig, url string, now int64) (*fleet, error) {
 // a source's next turn, or the definition.
 func (f *fleet) answer() error {
 	var all telemetry.Subjects
-	hello := func(*nats.Msg) {
+	hello := func(m *nats.Msg) {
+		var pace telemetry.Pace
+		if json.Unmarshal(m.Data, &pace) == nil {
+			f.follow(pace)
+			return
+		}
 		for i := range f.asked {
 			f.asked[i].Store(true)
 		}
@@ -156,6 +165,19 @@ func serveDefinition(conn *nats.Conn, net definition) error {
 		return fmt.Errorf("serve the definition of net %q: %w", net.id, err)
 	}
 	return nil
+}
+
+// follow has each source publish in every few turns only, so that the interval is what the
+// collector with the longest one asks for.
+func (f *fleet) follow(pace telemetry.Pace) {
+	f.paces.Store(pace.Collector, pace.Interval)
+	longest := int64(0)
+	f.paces.Range(func(_, interval any) bool {
+		longest = max(longest, interval.(int64))
+		return true
+	})
+	own := f.cfg.interval.Microseconds()
+	f.every.Store(max(1, (longest+own-1)/own))
 }
 
 func (f *fleet) close() {
@@ -216,7 +238,7 @@ func (g *group) run(ctx context.Context, begin time.Time) error {
 			} else if late := int64(-wait); late > g.fleet.counts.late.Load() {
 				g.fleet.counts.late.Store(late)
 			}
-			if err := g.turn(s, i, stopped); err != nil {
+			if err := g.turn(s, i, turn, stopped); err != nil {
 				return err
 			}
 		}
@@ -233,19 +255,30 @@ func (f *fleet) due(turn, source int) time.Duration {
 }
 
 // turn runs one turn of a source.
-func (g *group) turn(s *source, i int, stopped bool) error {
+func (g *group) turn(s *source, i, turn int, stopped bool) error {
 	f, now := g.fleet, time.Now().UnixMicro()
 	full := f.asked[g.index[i]].Swap(false)
 	if f.silent.Load() {
 		return nil
 	}
+	every := max(f.every.Load(), 1)
+	due := s.every != every || !s.inStep || full || (int64(turn)+int64(i))%every == 0 // otherwise it said when the next message comes
 	if stopped {
+		if g.final > 0 && !due {
+			return nil
+		}
+		s.every = every
 		return g.publish(s, now, full || g.final == 0)
 	}
 	switch {
 	case s.silent > 0:
 		s.silent--
 	case s.seq > 0 && s.rng.Float64() < f.cfg.churn:
+		if s.places|s.transitions != 0 { // the last message of a process has all that it did
+			if err := g.publish(s, now, false); err != nil {
+				return err
+			}
+		}
 		s.restart(now, &g.totals)
 		f.counts.restarts.Add(1)
 	case s.seq > 0 && s.rng.Float64() < f.cfg.churn:
@@ -254,9 +287,10 @@ func (g *group) turn(s *source, i int, stopped bool) error {
 		f.counts.silences.Add(1)
 	}
 	s.step(now, &g.totals)
-	if s.silent > 0 {
+	if s.silent > 0 || s.inStep && !due {
 		return nil
 	}
+	s.every = every
 	return g.publish(s, now, full)
 }
 

@@ -49,9 +49,10 @@ type source struct {
 
 	epoch  int64
 	seq    uint64
-	since  int  // messages since the last full one
-	inStep bool // the reader has all rows
-	silent int  // turns
+	since  int   // messages since the last full one
+	inStep bool  // the reader has all rows
+	silent int   // turns
+	every  int64 // as the last message told: see fleet.every
 }
 
 // begin resets the source to a new process.
@@ -255,7 +256,7 @@ func (w *writer) message(s *source, now int64, full bool) ([]byte, error) {
 	s.countPresent(now)
 	full = full || !s.inStep || s.since >= fullEvery-1
 	s.seq++
-	msg := telemetry.Snapshot{Source: s.name, Epoch: s.epoch, Seq: s.seq, SentAt: now, Interval: w.interval,
+	msg := telemetry.Snapshot{Source: s.name, Epoch: s.epoch, Seq: s.seq, SentAt: now, Interval: w.interval * time.Duration(max(s.every, 1)),
 		Net: w.net.id, Digest: w.net.digest, Full: full, Rows: s.rows}
 	if !full {
 		w.pick(s)

@@ -106,7 +106,7 @@ generate: ## write what is generated: the wire's Go code, what browsers load of 
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml examples/*.bpmn
 	$(GO) run ./cmd/pnagent dashboards
-	$(GO) test ./cmd/pnagent ./mib -run TestTheReferenceIsCurrent -update
+	$(GO) test ./cmd/pnagent ./mib -run '^Test(TheReferenceIs|TheLettersAre)Current$$' -update
 	$(GO) test ./integrations -run TestCommittedFilesAreCurrent -update
 
 .PHONY: build

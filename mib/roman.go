@@ -3,6 +3,7 @@
 package mib
 
 import (
+	_ "embed" // letters.tsv
 	"fmt"
 	"strings"
 	"sync"
@@ -10,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
-	"golang.org/x/text/unicode/runenames"
 )
 
 // enough is the length of a text from which words are taken at both ends, in bytes.
@@ -58,69 +58,34 @@ func roman(r rune) (string, int) {
 		return hangul(r), inWord
 	case r == 'ー':
 		return "", inWord
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-		if name := letterName(r); name != "" && only(name, isUpper) {
-			return strings.ToLower(name), ownWord
-		}
 	}
-	if s, known := letter(r); known {
-		if unicode.IsUpper(r) && s != "" {
-			s = upperFirst(s)
-		}
-		return s, inWord
-	}
-	return fmt.Sprintf("u%04x", r), ownWord
-}
-
-// letterName returns the last part of a letter's name: SHORT I for й, KI for き; "" for what is
-// not a letter.
-func letterName(r rune) string {
-	_, name, _ := strings.Cut(runenames.Name(r), " LETTER ")
-	if _, of, is := strings.Cut(runenames.Name(r), " LIGATURE "); is {
-		name = of
-	}
-	name, _, _ = strings.Cut(name, " WITH ")
-	if unicode.In(r, unicode.Hiragana, unicode.Katakana) {
-		name = strings.TrimPrefix(name, "SMALL ")
-	}
-	return name
-}
-
-// letter returns a Latin, Greek or Cyrillic letter in small ASCII letters.
-func letter(r rune) (s string, known bool) {
-	name := letterName(r)
+	s, known := letters()[r]
 	switch {
-	case unicode.Is(unicode.Latin, r):
-		if s, known = latinLetters()[name]; !known && len(name) <= 2 {
-			return strings.ToLower(name), name != ""
-		}
-	case unicode.Is(unicode.Greek, r):
-		s, known = greekLetters()[name]
-	case unicode.Is(unicode.Cyrillic, r):
-		s, known = cyrillicLetters()[name]
+	case !known:
+		return fmt.Sprintf("u%04x", r), ownWord
+	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
+		return s, ownWord
+	case unicode.IsUpper(r) && s != "":
+		return upperFirst(s), inWord
 	}
-	return s, known
+	return s, inWord
 }
 
-// Letters by their names, where these are not the letters themselves.
-var latinLetters = sync.OnceValue(func() map[string]string {
-	return map[string]string{"SHARP S": "ss", "LONG S": "s", "ETH": "d", "THORN": "th", "DOTLESS I": "i", "DOTLESS J": "j", "ENG": "ng",
-		"SCHWA": "e", "OPEN E": "e", "OPEN O": "o", "EZH": "zh", "TURNED E": "e", "KRA": "k"}
+// letters are Latin, Greek and Cyrillic letters and kana, each with its small ASCII letters.
+// letters.tsv has them: in each line some ASCII letters, and what is written by these.
+var letters = sync.OnceValue(func() map[rune]string {
+	out := make(map[rune]string, utf8.RuneCountInString(lettersText))
+	for line := range strings.Lines(lettersText) {
+		ascii, written, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		for _, r := range written {
+			out[r] = ascii
+		}
+	}
+	return out
 })
 
-var greekLetters = sync.OnceValue(func() map[string]string {
-	return map[string]string{"ALPHA": "a", "BETA": "b", "GAMMA": "g", "DELTA": "d", "EPSILON": "e", "ZETA": "z", "ETA": "i", "THETA": "th",
-		"IOTA": "i", "KAPPA": "k", "LAMDA": "l", "MU": "m", "NU": "n", "XI": "x", "OMICRON": "o", "PI": "p", "RHO": "r", "SIGMA": "s",
-		"FINAL SIGMA": "s", "TAU": "t", "UPSILON": "y", "PHI": "f", "CHI": "ch", "PSI": "ps", "OMEGA": "o"}
-})
-
-var cyrillicLetters = sync.OnceValue(func() map[string]string {
-	return map[string]string{"A": "a", "BE": "b", "VE": "v", "GHE": "g", "DE": "d", "IE": "e", "IO": "yo", "ZHE": "zh", "ZE": "z", "I": "i",
-		"SHORT I": "y", "KA": "k", "EL": "l", "EM": "m", "EN": "n", "O": "o", "PE": "p", "ER": "r", "ES": "s", "TE": "t", "U": "u", "EF": "f",
-		"HA": "kh", "TSE": "ts", "CHE": "ch", "SHA": "sh", "SHCHA": "shch", "HARD SIGN": "", "YERU": "y", "SOFT SIGN": "", "E": "e", "YU": "yu",
-		"YA": "ya", "SHORT U": "u", "UKRAINIAN IE": "ye", "BYELORUSSIAN-UKRAINIAN I": "i", "YI": "yi", "DJE": "dj", "GJE": "gj", "DZE": "dz",
-		"JE": "j", "LJE": "lj", "NJE": "nj", "TSHE": "c", "KJE": "kj", "DZHE": "dzh", "SCHWA": "e", "BARRED O": "o", "STRAIGHT U": "u", "SHHA": "h"}
-})
+//go:embed letters.tsv
+var lettersText string
 
 // Hangul syllables are numbered by their parts (The Unicode Standard, section 3.12).
 const (

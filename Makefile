@@ -81,6 +81,10 @@ soak: ## the long proofs, some hours: snmpd restarted 20 times, processes killed
 	PNAGENT_TEST_PAGE_MINUTES=10 $(GO) test -count=1 -timeout 30m -tags peers -run 'TestThePage/memory' ./web/pagetest
 	@GO="$(GO)" scripts/fuzz 10m ./agentx/... ./snmp ./mib/...
 
+.PHONY: size
+size: ## measure what each module takes of the two programs of make build, and write it into docs/dependencies.md
+	@GO="$(GO)" scripts/size
+
 .PHONY: bench
 bench: ## run the benchmarks and print them beside their bases
 	@$(GO) run ./internal/benchtable
@@ -110,5 +114,6 @@ generate: ## write what is generated: the wire's Go code, what browsers load of 
 	$(GO) test ./integrations -run TestCommittedFilesAreCurrent -update
 
 .PHONY: build
-build: ## build ./pnagent
-	CGO_ENABLED=0 $(GO) build -trimpath -o pnagent ./cmd/pnagent
+build: ## build the two programs of a release: ./pnagent, and ./pnagent-full, which it runs for commands that most processes do not need
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -tags slim -o pnagent ./cmd/pnagent
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o pnagent-full ./cmd/pnagent

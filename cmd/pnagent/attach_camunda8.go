@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -8,25 +10,12 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/attach/camunda8"
 	"github.com/pnagent/pnagent/telemetry"
 )
-
-type attachCamunda8Cmd struct {
-	pollFlags `embed:""`
-	Overlap   time.Duration `default:"2m" help:"Maximum delay of the data of one partition behind another; each poll reads the element instances of this time again."`
-
-	URL        string   `name:"url" placeholder:"URL" help:"Address of the Orchestration Cluster REST API, such as http://127.0.0.1:8080. Version 8.8 or later."`
-	HTTPConfig string   `name:"http.config.file" type:"path" placeholder:"FILE" help:"YAML file with HTTP client settings, in promtool's format: basic_auth, oauth2, authorization, tls_config, proxy_url."`
-	Nets       []string `name:"net" placeholder:"ID" help:"Ids of the processes to publish, comma-separated. Default: all."`
-	Show       []string `placeholder:"WHAT" enum:"detail" help:"Data that may be about persons, to publish: detail (assignees, correlation keys, messages of errors, names of workers). Default: none."`
-	Tokens     int      `name:"max-tokens" default:"1000000" help:"Maximum number of tokens to keep; others are counted as left out."`
-	Check      bool     `help:"Check that the API answers each search, and exit."`
-}
 
 // Run polls until ctx ends, or checks what the API answers.
 func (c *attachCamunda8Cmd) Run(ctx context.Context, s streams, log *slog.Logger) error {

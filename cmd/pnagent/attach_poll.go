@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
 	"context"
 	"log/slog"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,16 +14,6 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
-
-// pollFlags are what all adapters have that poll an engine.
-type pollFlags struct {
-	NATS     natsFlags     `embed:"" group:"NATS"`
-	Source   string        `help:"Name of this source, unique among all publishers; keep it over restarts. Default: the host's name and the adapter's."`
-	Interval time.Duration `default:"5s" help:"Time between two polls of the engine, and two snapshots."`
-	Timeout  time.Duration `default:"30s" help:"How long a poll may take."`
-	State    string        `type:"path" placeholder:"FILE" help:"File that keeps what was counted, so that after a restart no firing is lost or counted twice."`
-	Web      ownWebFlags   `embed:""`
-}
 
 // poller is an adapter that can run.
 type poller struct {

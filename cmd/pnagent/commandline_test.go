@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/pnagent/pnagent/dashboards"
+	"github.com/pnagent/pnagent/integrations"
 )
 
 // A command is the same to a parser of it alone as to one of all commands.
@@ -49,5 +52,15 @@ func newLine(t *testing.T, out *bytes.Buffer, args []string) (*kong.Kong, func(a
 		out.Reset()
 		_, err := parser.Parse(args)
 		return fmt.Sprintf("%s%v", out, err)
+	}
+}
+
+// Help texts have constants of packages that a program with the tag slim does not have.
+func TestHelpTextsAreOfTheirPackages(t *testing.T) {
+	t.Parallel()
+	for is, want := range map[string]string{defaultRunbooks: dashboards.DefaultRunbooks, defaultJob: dashboards.DefaultJob, allTools: strings.Join(integrations.Tools(), ", ")} {
+		if is != want {
+			t.Errorf("got %q; want %q", is, want)
+		}
 	}
 }

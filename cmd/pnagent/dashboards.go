@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
 	"github.com/pnagent/pnagent/dashboards"
 )
-
-type dashboardsCmd struct {
-	Dir      string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
-	Runbooks string `default:"${runbooks}" placeholder:"URL" help:"Address of the runbooks in alerts."`
-	Job      string `default:"${job}" help:"Name of the job by which Prometheus scrapes pnagent."`
-}
 
 // Run writes the dashboards and rules and says which changed.
 func (c *dashboardsCmd) Run(s streams) error {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -35,16 +37,6 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
-
-type demoCmd struct {
-	For       time.Duration `placeholder:"60s" help:"Stop after this time. Without it the demo runs until it is interrupted."`
-	Instances int           `default:"50" help:"Instances of each net at each of the two sources."`
-	HTTP      string        `name:"http" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
-	SNMP      string        `name:"snmp" default:"127.0.0.1:1161" help:"UDP address of the built-in SNMP responder."`
-	NATS      string        `name:"nats" default:"127.0.0.1:0" help:"TCP address of the embedded NATS server; port 0 selects a free one."`
-	AgentX    string        `name:"agentx" placeholder:"ADDR" help:"Also serve through this AgentX master: unix:/path or tcp:host:port."`
-	sidecarFlags
-}
 
 // demoSources are the names of the two engines.
 var demoSources = []string{"berlin", "osaka"}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -15,17 +17,6 @@ import (
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
 )
-
-type integrationsCmd struct {
-	Tool    string     `arg:"" help:"Tool to configure: ${tools}, or all."`
-	Dir     string     `default:"integrations" help:"Directory to write a directory for each tool into."`
-	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served."`
-	MibDir  string     `name:"mib-dir" default:"mibs" help:"Directory of the lock."`
-	Lock    string     `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
-	Alarms  string     `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
-	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
-	Limit   limitFlags `embed:""`
-}
 
 // Run writes the configurations and says which changed.
 func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {

@@ -26,8 +26,6 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/dashboards"
-	"github.com/pnagent/pnagent/integrations"
 	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/internal/plaintext"
@@ -146,6 +144,10 @@ func (c *cli) parser(args []string, options ...kong.Option) (*kong.Kong, error) 
 
 func main() {
 	memlimit.Set()
+	if err := checkCaller(); err != nil {
+		fmt.Fprintln(os.Stderr, "pnagent:", err)
+		os.Exit(exitFailed)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
 	stop()
@@ -246,7 +248,7 @@ func vars() kong.Vars {
 	most := collector.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
 		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
-		"runbooks": dashboards.DefaultRunbooks, "job": dashboards.DefaultJob, "tools": strings.Join(integrations.Tools(), ", "),
+		"runbooks": defaultRunbooks, "job": defaultJob, "tools": allTools,
 		"allowed_hosts": "Host names by which browsers reach this process, beside IP addresses, localhost, the name of this machine and that of the listen address: those of a proxy, for example. Requests for another name are refused if this flag is given or the listen address is a loopback address; see SECURITY.md."}
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -11,14 +13,6 @@ import (
 
 	paper "github.com/pnagent/pnagent/dashboards/report"
 )
-
-type reportCmd struct {
-	apiFlags
-	Prometheus string        `placeholder:"URL" help:"URL of the Prometheus that scrapes the sidecars. Without it, the report covers the last hour, as kept by the sidecar."`
-	Since      time.Duration `default:"1h" placeholder:"DURATION" help:"Length of the report, up to now, such as 1h or 7d."`
-	Net        string        `placeholder:"ID" help:"The only net to report."`
-	Output     string        `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
-}
 
 // Bounds of --since.
 const (

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -11,12 +13,6 @@ import (
 	"github.com/pnagent/pnagent/top/terminal"
 	"github.com/pnagent/pnagent/web/api"
 )
-
-type topCmd struct {
-	apiFlags
-	Show string `enum:"nets,places,transitions,sources,alarms" default:"places" help:"The first table: nets, places, transitions, sources or alarms."`
-	Once bool   `help:"Print the whole table once as plain text, and exit; for scripts and screen readers."`
-}
 
 // Run shows a live table until the user quits.
 func (c *topCmd) Run(ctx context.Context, s streams) error {

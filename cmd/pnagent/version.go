@@ -30,9 +30,13 @@ func versionOf() version {
 	return v
 }
 
+// String returns the version and the revision, and of what the Go linker built it.
+func (v version) String() string {
+	return fmt.Sprintf("%s (revision %s, %s, %s/%s)", v.Version, v.Revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 // Run prints the version.
 func (*versionCmd) Run(s streams) error {
-	v := versionOf()
-	_, err := fmt.Fprintf(s.out, "pnagent %s (revision %s, %s, %s/%s)\n", v.Version, v.Revision, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(s.out, "pnagent %s\n", versionOf())
 	return err
 }

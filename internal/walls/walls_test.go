@@ -104,6 +104,7 @@ var rooms = map[string]room{
 	"internal/accept":                      {},
 	"internal/selfmetrics":                 {},
 	"internal/memlimit":                    {},
+	"internal/fullprogram":                 {},
 	"internal/httpserver":                  {imports: []string{"internal/selfmetrics"}},
 	"internal/atomicfile":                  {},
 	"internal/duration":                    {pure: true},

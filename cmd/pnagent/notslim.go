@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !slim
+
+package main
+
+import "github.com/pnagent/pnagent/internal/fullprogram"
+
+// FullOnly is embedded in the commands that a program with the tag slim does not have. Here
+// each has a Run of its own.
+type FullOnly struct{}
+
+// checkCaller returns an error if a pnagent of another version ran this process.
+func checkCaller() error { return fullprogram.Check(versionOf().String()) }

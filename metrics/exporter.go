@@ -37,6 +37,9 @@ type Config struct {
 	// Ready returns why the sidecar cannot work, or nil. Without a View it is not
 	// ready in any case. A nil function is always ready.
 	Ready func() error
+	// Notes returns what a user may miss although the sidecar is ready, one sentence each.
+	// A nil function has none.
+	Notes func() []string
 	// Reload reads the configuration again, or returns an error and changes
 	// nothing. It is nil without a configuration.
 	Reload func() error
@@ -133,6 +136,9 @@ func New(cfg Config) (*Exporter, error) {
 func (cfg *Config) setDefaults() {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Notes == nil {
+		cfg.Notes = func() []string { return nil }
 	}
 	if cfg.Ready == nil {
 		cfg.Ready = func() error { return nil }

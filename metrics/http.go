@@ -105,6 +105,9 @@ func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	fmt.Fprintln(w, "pnagent is ready.")
+	for _, note := range e.cfg.Notes() {
+		fmt.Fprintln(w, note+".")
+	}
 }
 
 // link is a link of the landing page.

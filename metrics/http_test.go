@@ -179,9 +179,11 @@ func TestAnyNetHasItsPathAndItsLink(t *testing.T) {
 func TestHealthAndReadiness(t *testing.T) {
 	var view *collector.View
 	var connection error
+	var notes []string
 	h := newExporter(t, nil, func(c *Config) {
 		c.View = func() *collector.View { return view }
 		c.Ready = func() error { return connection }
+		c.Notes = func() []string { return notes }
 	}).Handler()
 	expect := func(path string, code int, text string) {
 		t.Helper()
@@ -194,7 +196,9 @@ func TestHealthAndReadiness(t *testing.T) {
 	view, connection = rich(), errors.New("NATS is not connected")
 	expect("/-/ready", 503, "NATS is not connected")
 	connection = nil
-	expect("/-/ready", 200, "ready")
+	expect("/-/ready", 200, "pnagent is ready.\n")
+	notes = []string{"SNMP has no rows yet"}
+	expect("/-/ready", 200, "pnagent is ready.\nSNMP has no rows yet.\n")
 	expect("/nowhere", 404, "")
 	if w := httptest.NewRecorder(); true {
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/metrics", nil))

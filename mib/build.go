@@ -54,6 +54,7 @@ type Builder struct {
 	sources sourceNumbers
 	now     atomic.Int64 // of the last Build
 	served  atomic.Pointer[served]
+	waiting atomic.Pointer[[]Waiting] // of the last Build
 
 	plan   *plan
 	layout *smi.Layout
@@ -97,6 +98,8 @@ func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64)
 	stale := b.stale(view)
 	changed, numberErr := b.numbers.cover(view, now, stale)
 	if stale || changed {
+		waiting := b.numbers.waiting(view)
+		b.waiting.Store(&waiting)
 		b.layout = nil
 		var err error
 		if b.plan, err = newPlan(b.root, b.desc, b.numbers.lock, view); err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
@@ -123,9 +125,15 @@ func TestOnlySettledRowsAreNumbered(t *testing.T) {
 	if len(numbers("many")) != maxAhead-99 || numbers("more") != nil {
 		t.Errorf("got %d and %d numbers of new nets; want %d and none", len(numbers("many")), len(numbers("more")), maxAhead-99)
 	}
+	if diff := cmp.Diff([]Waiting{{Net: "more", Names: 202}}, b.Waiting()); diff != "" {
+		t.Errorf("nets without rows: -want +got\n%s", diff)
+	}
 	later := *more
 	later.Unsettled = false
 	build(t, b, viewOf(&settledNet, many, &later), now0+62e6)
+	if got := b.Waiting(); len(got) != 0 {
+		t.Errorf("nets without rows: %v, want none", got)
+	}
 	if n := len(numbers("more")); n != 201 {
 		t.Errorf("got %d numbers of a settled net; want 201", n)
 	}

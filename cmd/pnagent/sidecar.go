@@ -105,6 +105,7 @@ type sidecar struct {
 	sender    *snmp.Sender     // nil without trap sinks
 	member    *standby.Member  // nil without notifications
 	others    mib.Others       // of layOut
+	waiting   []mib.Waiting    // of layOut: the nets that SNMP did not show last
 	watcher   *alarm.Watcher
 	live      *web.Server
 	archive   *archive.Archive // nil without Prometheus
@@ -183,7 +184,7 @@ func (s *sidecar) openWeb(ctx context.Context) (err error) {
 	if s.cfg.reread != nil {
 		reload = s.reload
 	}
-	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Reload: reload,
+	s.exporter, err = metrics.New(metrics.Config{View: s.collector.View, Ready: s.ready, Notes: s.notes, Reload: reload,
 		Alarms: s.watcher.State, AlarmCounters: s.watcher.Counters, SeriesBudget: s.cfg.flags.SeriesBudget, CreatedSamples: s.cfg.flags.CreatedSamples,
 		Version: v.Version, Revision: v.Revision, Log: s.cfg.log,
 		Collectors: s.parts(),
@@ -249,7 +250,7 @@ func (s *sidecar) actOn(ctx context.Context, by string, r act.Request) (*act.Out
 // series.
 func (s *sidecar) parts() []prometheus.Collector {
 	return []prometheus.Collector{natsmetrics.Of(s.cfg.link), agentx.Metrics(s.subagent), snmp.ResponderMetrics(s.responder), snmp.SenderMetrics(s.sender),
-		standby.Metrics(s.member), web.Metrics(s.live), httpserver.Metrics(s.http), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.upLink), counts.Metrics(s.counts)}
+		standby.Metrics(s.member), web.Metrics(s.live), httpserver.Metrics(s.http), collector.ShareMetrics(s.collector), uplink.Metrics(s.uplink), natsmetrics.Upward(s.cfg.upLink), counts.Metrics(s.counts), mib.Metrics(s.builder)}
 }
 
 // listen gives the socket for HTTP.
@@ -270,6 +271,14 @@ func (s *sidecar) ready() error {
 		return fmt.Errorf("not connected to NATS: %s", state.Reason)
 	}
 	return nil
+}
+
+// notes says what SNMP does not show yet.
+func (s *sidecar) notes() (notes []string) {
+	for _, net := range s.builder.Waiting() {
+		notes = append(notes, net.String())
+	}
+	return notes
 }
 
 // webAddress and snmpAddress are where it listens.
@@ -372,6 +381,7 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said stri
 	if table != nil {
 		s.table.Store(table)
 	}
+	s.logWaiting(view, s.builder.Waiting())
 	if s.contexts != nil && view != nil {
 		s.buildContexts(view, alarms)
 	}
@@ -382,6 +392,22 @@ func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said stri
 		s.cfg.log.Error("laying out the SNMP table", "err", err)
 	}
 	return err.Error()
+}
+
+// logWaiting logs which nets of a View SNMP does not show yet, once, and when it shows them.
+func (s *sidecar) logWaiting(view *collector.View, nets []mib.Waiting) {
+	for _, was := range s.waiting {
+		waits := slices.ContainsFunc(nets, func(n mib.Waiting) bool { return n.Net == was.Net })
+		if !waits && view != nil && view.Net(was.Net) != nil {
+			s.cfg.log.Info("SNMP shows the net now", "net", was.Net)
+		}
+	}
+	for _, n := range nets {
+		if !slices.ContainsFunc(s.waiting, func(was mib.Waiting) bool { return n.Net == was.Net }) {
+			s.cfg.log.Warn("SNMP does not show the net until a source has reported it for a minute: it has too many names to number them before", "net", n.Net, "names", n.Names)
+		}
+	}
+	s.waiting = nets
 }
 
 // buildContexts makes the tables of the contexts, and serves those of new nets.

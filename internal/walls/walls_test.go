@@ -65,7 +65,7 @@ var rooms = map[string]room{
 	"collector/alarm":                      {imports: []string{"collector", "internal/atomicfile", "internal/duration", "internal/latest", "internal/outbox", "petri", "petri/yamlfile", "stats", "telemetry/natslink"}},
 	"collector":                            {imports: []string{"internal/latest", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry", "telemetry/natslink"}},
 	"mib/smi":                              {pure: true},
-	"mib":                                  {imports: []string{"collector", "collector/alarm", "internal/atomicfile", "internal/dirlock", "internal/plaintext", "mib/smi", "petri", "stats"}},
+	"mib":                                  {imports: []string{"collector", "collector/alarm", "internal/atomicfile", "internal/dirlock", "internal/plaintext", "internal/selfmetrics", "mib/smi", "petri", "stats"}},
 	"agentx/pdu":                           {imports: []string{"mib/smi"}, pure: true},
 	"agentx":                               {imports: []string{"agentx/pdu", "internal/selfmetrics", "mib/smi"}},
 	"snmp":                                 {imports: []string{"internal/atomicfile", "internal/outbox", "internal/selfmetrics", "mib/smi"}},

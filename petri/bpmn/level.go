@@ -282,7 +282,7 @@ func (b *builder) describe(text []byte, places, transitions int) []byte {
 	return text
 }
 
-// heading appends the word for so many of something.
+// heading appends the word for a number of elements of a kind.
 func heading(text []byte, what string, times int) []byte {
 	switch times {
 	case 0:

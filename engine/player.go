@@ -24,7 +24,7 @@ type player interface {
 	Step(budget int, now int64) int
 	Urge(now int64) int
 	HasUrgent() bool
-	NextDue() (int64, bool)
+	DueWithin() (first, latest int64, ok bool)
 	Look(now int64, name func(number int) string, rows *stats.Rows)
 	TakeSlowest(name func(number int) string, rows *stats.Rows)
 	Inside(i int, show func(data []byte) string, into *stats.HeldList)

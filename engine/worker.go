@@ -4,6 +4,7 @@ package engine
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -33,9 +34,10 @@ type worker struct {
 	last   int64 // the latest time so far: time does not go back
 	ahead  int64 // of the clock, which was set back
 	ended  chan struct{}
-	urgent bool       // some of its nets have urgent transitions
-	rounds int        // see maxRounds
-	rest   sync.Mutex // guards the shards once the worker has ended
+	timer  *time.Timer // of wait; stopped while the worker plays
+	urgent bool        // some of its nets have urgent transitions
+	rounds int         // see maxRounds
+	rest   sync.Mutex  // guards the shards once the worker has ended
 
 	recorder *recorder // nil without a journal
 	commit   []byte    // see flush
@@ -88,6 +90,8 @@ func (w *worker) run(ctx context.Context) error {
 }
 
 func (w *worker) play(ctx context.Context) error {
+	w.timer = time.NewTimer(0)
+	w.timer.Stop()
 	for ctx.Err() == nil && !w.quota.ended() {
 		now := w.now()
 		w.rounds = 0
@@ -224,13 +228,13 @@ func (w *worker) answer(now int64) {
 // wait sleeps until there may be something to do.
 func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	var after <-chan time.Time
-	due, timed := w.nextDue()
+	due, timed := w.wakeAt()
 	switch {
 	case short != nil:
 	case timed:
-		timer := time.NewTimer(time.Duration(max(due-w.now(), 0)) * time.Microsecond)
-		defer timer.Stop()
-		after = timer.C
+		w.timer.Reset(time.Duration(max(due-w.now(), 0)) * time.Microsecond)
+		defer w.timer.Stop()
+		after = w.timer.C
 	case w.stage.busy():
 	default:
 		if w.quota.limited {
@@ -256,14 +260,29 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	}
 }
 
-// nextDue returns when the next thing of any shard is due.
-func (w *worker) nextDue() (due int64, ok bool) {
+// steps are the distances of the times at which workers wake up, in microseconds: the first
+// one that what is due allows. So one wake-up, of all workers together, plays all that is due
+// at about the same time.
+var steps = [...]int64{5000, 1000}
+
+// wakeAt returns until when the worker may sleep, if something of a shard is due at a time.
+// Nothing is played before it is due.
+func (w *worker) wakeAt() (at int64, ok bool) {
+	first, latest := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, s := range w.shards {
-		if d, has := s.NextDue(); has && (!ok || d < due) {
-			due, ok = d, true
+		if due, upTo, has := s.DueWithin(); has {
+			first, latest, ok = min(first, due), min(latest, upTo), true
 		}
 	}
-	return due, ok
+	if !ok {
+		return 0, false
+	}
+	for _, step := range steps {
+		if at := (first + step - 1) / step * step; at <= latest {
+			return at, true
+		}
+	}
+	return latest, true
 }
 
 // breakOff ends the actions that still run when the worker ends: those that

@@ -42,7 +42,7 @@ type note struct {
 	// overflowed. stats.NoPlace if there is none. For a run: its load.
 	ref        int32
 	failures   int32
-	since, due int64  // of a run: started, deadline; of a clock by Until: due is 0 until it is determined
+	since, due int64  // of a run: started, deadline; of a wait: when it began; of a clock by Until: due is 0 until it is determined
 	token      uint64 // of a failure: the first token that was taken, 0 for none; of a run: its RunID; of a clock with a due time by Until: see identities
 }
 

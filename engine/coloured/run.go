@@ -239,7 +239,7 @@ func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, final bool,
 		s.setBack(i, in, f, t, token, o.After, why, now)
 	case Delayed:
 		k := s.troubled(i, in, f, t, token)
-		s.notes.all[k].kind = noteWait
+		s.notes.all[k].kind, s.notes.all[k].since = noteWait, now
 		s.notes.plan(k, now+min(max(o.After, 0), maxWait))
 	default:
 		s.notes.all[s.troubled(i, in, f, t, token)].kind = noteAwaits
@@ -276,7 +276,7 @@ func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, afte
 	if after <= 0 {
 		after = retry.after(n.failures)
 	}
-	n.kind = noteWait
+	n.kind, n.since = noteWait, now
 	s.notes.plan(id, now+min(after, maxWait))
 }
 

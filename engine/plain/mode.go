@@ -5,6 +5,8 @@ package plain
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/pnagent/pnagent/engine/internal/shard"
 )
 
 // Kind selects how a transition fires.
@@ -40,6 +42,19 @@ type Delay struct {
 	Shape Shape
 	A, B  float64
 }
+
+// mean returns the mean delay in microseconds.
+func (d Delay) mean() int64 {
+	v := d.A
+	if d.Shape == Uniform {
+		v = (d.A + d.B) / 2
+	}
+	return int64(min(max(v, 0), maxDelay))
+}
+
+// Late returns how much later than due a transition with this delay may fire, in
+// microseconds: 1 % of the mean, at most 5 ms.
+func (d Delay) Late() int64 { return shard.Late(d.mean()) }
 
 // maxDelay, about 3,000 years, keeps due times from overflow.
 const maxDelay = 1e17

@@ -329,6 +329,12 @@ func (s *Shard) NextDue() (int64, bool) {
 	return s.clocks.planned.Next()
 }
 
+// DueWithin returns when the next delay is over, if one is running, and the latest time of a
+// Step at which no transition fires later than its delay allows: see Delay.Late.
+func (s *Shard) DueWithin() (first, latest int64, ok bool) {
+	return s.clocks.planned.Within(func(id int32) int64 { return s.modes[s.clocks.all[id].transition].Delay.Late() })
+}
+
 // ring is a first-in-first-out queue in which each instance is at most once.
 type ring struct {
 	buf        []int32

@@ -2,6 +2,8 @@
 
 package shard
 
+import "math"
+
 // Due is what is due at a time, each with a small number of its own: a heap,
 // ordered by time, then by instance.
 type Due struct {
@@ -57,6 +59,36 @@ func (d *Due) Next() (at int64, ok bool) {
 		return 0, false
 	}
 	return d.heap[0].at, true
+}
+
+// Late returns how much later than due something may come that was planned for a delay:
+// 1 % of the delay, at most 5 ms. All are microseconds.
+func Late(delay int64) int64 { return min(max(delay, 0)/100, 5000) }
+
+// Complete levels of the heap that Within reads, and one level more, which bounds the rest.
+const (
+	levels = 1<<7 - 1
+	bounds = 1<<8 - 1
+)
+
+// Within returns when the first is due, and the latest time at which nothing that is planned
+// is later than due by more than late says of it, if something is planned. If much is due
+// within that time, latest is earlier, instead of that all of it is read.
+func (d *Due) Within(late func(id int32) int64) (first, latest int64, ok bool) {
+	if len(d.heap) == 0 {
+		return 0, 0, false
+	}
+	latest = math.MaxInt64
+	for k, p := range d.heap[:min(len(d.heap), bounds)] {
+		switch {
+		case p.at >= latest:
+		case k < levels:
+			latest = min(latest, p.at+late(p.id))
+		default:
+			latest = p.at
+		}
+	}
+	return d.heap[0].at, latest, true
 }
 
 // Due reports whether something is due at now.

@@ -5,6 +5,7 @@ package shard
 import (
 	"cmp"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -44,6 +45,44 @@ func TestDueIsInTheOrderOfTime(t *testing.T) {
 		}
 		if _, ok := d.Next(); ok || d.Due(100) {
 			t.Fatal("an entry is due that was not planned")
+		}
+	}
+}
+
+// Within returns the first due time, and a time up to which nothing is later than it may be;
+// of few entries the latest such time.
+func TestNothingIsLaterThanItMayBe(t *testing.T) {
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		d := &Due{Before: func(a, b int32) bool { return a < b }}
+		if _, _, ok := d.Within(nil); ok {
+			t.Fatal("something is due that was not planned")
+		}
+		n := 1 + r.IntN(1000)
+		ats, lates := make([]int64, n), make([]int64, n)
+		first, want := int64(math.MaxInt64), int64(math.MaxInt64)
+		for id := range ats {
+			ats[id], lates[id] = r.Int64N(1+r.Int64N(1e6)), r.Int64N(1+r.Int64N(5000))
+			d.Plan(int32(id), 0, ats[id])
+			first, want = min(first, ats[id]), min(want, ats[id]+lates[id])
+		}
+		got, latest, ok := d.Within(func(id int32) int64 { return lates[id] })
+		if !ok || got != first || latest < first || latest > want || n <= levels && latest != want {
+			t.Fatalf("seed %d, %d entries: due from %d on, at most until %d; want %d and %d", seed, n, got, latest, first, want)
+		}
+		if latest < want { // not all were read; an entry of the last level has all above it before it
+			if due := len(slices.DeleteFunc(ats, func(at int64) bool { return at > latest })); due < 8 {
+				t.Fatalf("seed %d: %d of %d entries are due within the time", seed, due, n)
+			}
+		}
+	}
+}
+
+// Late is 1 % of a delay, at most 5 ms.
+func TestLateIsAPartOfTheDelay(t *testing.T) {
+	for delay, want := range map[int64]int64{-5: 0, 0: 0, 99: 0, 10_000: 100, 100_000: 1000, 500_000: 5000, 3_600_000_000: 5000} {
+		if got := Late(delay); got != want {
+			t.Errorf("after a delay of %d µs: %d µs; want %d", delay, got, want)
 		}
 	}
 }

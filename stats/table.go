@@ -161,6 +161,16 @@ func (t *Table[R]) Withdraw(r *R, given Columns) {
 	}
 }
 
+// Counters returns a row that has the counters of r and nothing else.
+func (t *Table[R]) Counters(r *R) (counters R) {
+	for _, c := range t.Counts {
+		if c.Counter {
+			*c.Of(&counters) = *c.Of(r)
+		}
+	}
+	return counters
+}
+
 // negate returns a row that subtracts the counters of r when it is merged.
 func (t *Table[R]) negate(r *R) (neg R) {
 	for _, c := range t.Counts {

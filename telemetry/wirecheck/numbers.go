@@ -19,20 +19,17 @@ func (h *sourceState) numbers(s *telemetry.Snapshot, d *definition) {
 		at := indexOf(s.PlaceIndex, i)
 		name := placeName(d, at)
 		h.agrees(name, row, s)
-		h.placeFell(name, h.places[at], row, s.Rows.Columns)
-		h.places[at] = stats.Place{Arrivals: row.Arrivals, Departures: row.Departures}
+		fell(h, stats.PlaceTable, " of "+name, h.places[at], row, s.Rows.Columns)
+		h.places[at] = stats.PlaceTable.Counters(row)
 	}
 	for i := range s.Rows.Transitions {
 		row := &s.Rows.Transitions[i]
 		at := indexOf(s.TransitionIndex, i)
-		h.transitionFell(transitionName(d, at), h.transitions[at], row, s.Rows.Columns)
-		h.transitions[at] = stats.Transition{Firings: row.Firings, Failures: row.Failures, Retries: row.Retries, Cancels: row.Cancels,
-			Timeouts: row.Timeouts, Late: row.Late}
+		fell(h, stats.TransitionTable, " of "+transitionName(d, at), h.transitions[at], row, s.Rows.Columns)
+		h.transitions[at] = stats.TransitionTable.Counters(row)
 	}
 	if n := s.Rows.Net; s.Rows.Columns.Has(stats.ColInstances) {
-		h.fell("instances created", h.net.Created, n.Created)
-		h.fell("instances finished", h.net.Finished, n.Finished)
-		h.fell("instances failed", h.net.Failed, n.Failed)
+		fell(h, stats.NetTable, " instances", h.net, &n, stats.ColInstances)
 		h.net = n
 	}
 	h.requests(s)
@@ -130,34 +127,12 @@ func (h *sourceState) agrees(name string, row *stats.Place, s *telemetry.Snapsho
 	}
 }
 
-func (h *sourceState) placeFell(name string, old stats.Place, row *stats.Place, given stats.Columns) {
-	if given.Has(stats.ColArrivals) {
-		h.fell("arrivals of "+name, old.Arrivals, row.Arrivals)
-	}
-	if given.Has(stats.ColDepartures) {
-		h.fell("departures of "+name, old.Departures, row.Departures)
-	}
-}
-
-func (h *sourceState) transitionFell(name string, old stats.Transition, row *stats.Transition, given stats.Columns) {
-	if given.Has(stats.ColFirings) {
-		h.fell("firings of "+name, old.Firings, row.Firings)
-	}
-	if given.Has(stats.ColFailures) {
-		h.fell("failures of "+name, old.Failures, row.Failures)
-		h.fell("retries of "+name, old.Retries, row.Retries)
-		h.fell("cancels of "+name, old.Cancels, row.Cancels)
-	}
-	if given.Has(stats.ColTimeouts) {
-		h.fell("timeouts of "+name, old.Timeouts, row.Timeouts)
-		h.fell("late answers of "+name, old.Late, row.Late)
-	}
-}
-
-func (h *sourceState) fell(what string, from, to uint64) {
-	if to < from {
-		h.wrong("fell", "%s fell from %d to %d: counters are cumulative since epoch, or since since, never differences", what, from, to)
-	}
+// fell records each counter of a row that is lower than before.
+func fell[R any](h *sourceState, t *stats.Table[R], of string, old R, row *R, given stats.Columns) {
+	t.Fell(&old, row, given, func(counter string, from, to uint64) bool {
+		h.wrong("fell", "%s%s fell from %d to %d: counters are cumulative since epoch, or since since, never differences", counter, of, from, to)
+		return true
+	})
 }
 
 func placeName(d *definition, i uint32) string {

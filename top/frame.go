@@ -73,6 +73,9 @@ func (m *Model) header() line {
 	if age >= unchanged {
 		fresh = red | bold // it answers, but its View does not change
 	}
+	if pace := m.shown.view.Pace; pace > 0 {
+		l = append(l, span{fmt.Sprintf("  too much work: engines publish each %s", formatAge(pace)), red})
+	}
 	return append(l, span{"  " + show(kindRate, figure(m.shown.view.Traffic.MessageRate)) + " msg/s", faint},
 		span{fmt.Sprintf("  generation %d, %s old", m.shown.view.Generation, formatAge(age)), fresh},
 		span{"  " + clean(m.opts.URL), faint})

@@ -107,3 +107,14 @@ func TestASilencedAlarmIsActive(t *testing.T) {
 		t.Errorf("the selected row is %q; want that of the silenced alarm with its new severity", lines[4])
 	}
 }
+
+func TestASidecarWithTooMuchWorkSaysSo(t *testing.T) {
+	m := New(Options{Tab: Places, Now: begun()})
+	m.Resize(200, 10)
+	v := scripted(0)
+	v.Pace = 5
+	m.Update(v, nil, begun())
+	if head := strings.Split(ansi.Strip(m.Frame()), "\n")[0]; !strings.Contains(head, "too much work: engines publish each 5.0s") {
+		t.Errorf("the head is %q", head)
+	}
+}

@@ -22,7 +22,7 @@ func ViewDocument(v *collector.View, alarms *alarm.ActiveSet, now int64) *api.Vi
 			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
 		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,
 			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
-		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted}
+		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Pace: v.Pace.Seconds()}
 	for i, n := range v.Nets {
 		d.Nets[i] = netDocument(n, alarms, now)
 	}

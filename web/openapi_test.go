@@ -178,6 +178,7 @@ func everything(t *testing.T) *stage {
 	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]string{"order": {"p0"}}
 	view.NATS = &natslink.ConnState{Since: t0, Server: "nats://x", Reason: "EOF"}
 	view.Up = &natslink.ConnState{}
+	view.Pace = 5 * time.Second
 	st.now = time.UnixMicro(view.At)
 	st.show(view.Sum())
 	return st

@@ -24,7 +24,7 @@ func (b *board) overviewDocument() *api.Overview {
 	v := b.view
 	d := api.Overview{At: api.Time(v.At), Generation: v.Generation, Nets: make([]api.NetOverview, len(v.Nets)), Sources: b.sources(), Alarms: []api.Alarm{},
 		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Actions: b.actions, Acts: b.acts, Links: b.links,
-		Sidecar: b.sidecar, Refused: refusedSources(v.Sources), Skewed: skewedSources(v.Sources)}
+		Sidecar: b.sidecar, Refused: refusedSources(v.Sources), Skewed: skewedSources(v.Sources), Pace: v.Pace.Seconds()}
 	d.Silences = silenceDocuments(b.alarms.Silences[:min(len(b.alarms.Silences), maxSilences)])
 	d.SilencesLeftOut = len(b.alarms.Silences) - len(d.Silences)
 	d.SourcesLeftOut = len(v.Sources) - len(d.Sources)

@@ -30,6 +30,7 @@ type Overview struct {
 	Sidecar *Sidecar         `json:"sidecar,omitempty"` // absent if nothing is known of it
 	Refused []RefusedSources `json:"refused,omitempty"` // at most 50 reasons, those of most sources first
 	Skewed  *SkewedSources   `json:"skewed,omitempty"`
+	Pace    float64          `json:"interval_asked_seconds,omitempty"` // as in a View
 }
 
 // Links are addresses outside of the sidecar.

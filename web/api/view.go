@@ -6,16 +6,17 @@ import "time"
 
 // View is everything that a sidecar shows: GET /api/v1/view.
 type View struct {
-	At          Time        `json:"at"`                // when the View was made
-	Age         float64     `json:"age_seconds"`       // since then; a sidecar makes a View every second
-	Generation  uint64      `json:"generation"`        // rises with each View
-	Nets        []Net       `json:"nets"`              // by id
-	Sources     []Source    `json:"sources"`           // by net and name
-	States      States      `json:"source_states"`     // sources by state
-	Traffic     Traffic     `json:"traffic"`           // messages since the start of the sidecar
-	NATS        *Connection `json:"nats,omitempty"`    // connection to the engines' NATS server
-	Up          *Connection `json:"up_nats,omitempty"` // connection to the NATS server of a sidecar above, if that is another server
-	Interrupted bool        `json:"deaf"`              // the sources are shown as of before an interruption of the connection
+	At          Time        `json:"at"`                               // when the View was made
+	Age         float64     `json:"age_seconds"`                      // since then; a sidecar makes a View every second
+	Generation  uint64      `json:"generation"`                       // rises with each View
+	Nets        []Net       `json:"nets"`                             // by id
+	Sources     []Source    `json:"sources"`                          // by net and name
+	States      States      `json:"source_states"`                    // sources by state
+	Traffic     Traffic     `json:"traffic"`                          // messages since the start of the sidecar
+	NATS        *Connection `json:"nats,omitempty"`                   // connection to the engines' NATS server
+	Up          *Connection `json:"up_nats,omitempty"`                // connection to the NATS server of a sidecar above, if that is another server
+	Interrupted bool        `json:"deaf"`                             // the sources are shown as of before an interruption of the connection
+	Pace        float64     `json:"interval_asked_seconds,omitempty"` // how often the sidecar asks engines to publish, because their messages make too much work; absent while it asks for nothing
 }
 
 // Connection is a connection of the sidecar to a NATS server. While the connection

@@ -95,41 +95,43 @@ mbers that were accepted. By reason: ${each.join(" ")}${more2}`},act:({model:mod
 onflict":"sourceRefused")},{id:"skew",grade:"warn",when:({model:model2})=>model2.overview?.skewed,words:({model:model2})=>{let{sources,worst}=model2.overview?.skewed,
 each=worst.slice(0,named).map(w=>`${w.name} of ${netName(model2,w.net)} is ${off(w.ahead_seconds)}`);return`The clock of ${plural(sources,"source")} differs fro\
 m that of the sidecar: ${each.join(", ")}${sources>each.length?` and ${sources-each.length} more`:""}. Ages and times here are right: the sidecar corrects them \
-by the difference. Times in the source’s own log differ by it. Synchronise its clock.`}},{id:"browser-clock",grade:"warn",when:({model:model2})=>Math.abs(model2.
-clock.ahead??0)>apart,words:({model:model2})=>{let ahead3=-(model2.clock.ahead??0)/1e3;return`The clock of this computer is ${age(Math.abs(ahead3))} ${ahead3>0?
-"ahead of":"behind"} that of the sidecar. Ages here are right. Times of day are by the sidecar’s clock, and differ from this computer’s by that. Synchronise the\
- clock that is wrong.`}},{id:"above",grade:"warn",when:({model:model2})=>model2.overview?.up_nats&&!model2.overview.up_nats.connected,words:({model:model2})=>{let{
-since:since2,reason,disconnects}=model2.overview?.up_nats;return`The sidecar has had no connection to the NATS of the sidecar above (--up.nats) ${disconnects?`s\
-ince ${then(model2,Date.parse(since2))}`:"since its start"}: ${reason||"no reason known"}. That sidecar shows these nets with their last known state. The number\
-s on this page are current. This sidecar tries again by itself.`}},{id:"below",grade:"info",when:({model:model2})=>model2.overview?.sources.some(x=>x.below&&x.net===
-model2.where.net&&x.state!=="gone"),words:({model:model2})=>{let all=(model2.overview?.sources??[]).filter(x=>x.below&&x.net===model2.where.net&&x.state!=="gone");
-return`The numbers of ${netName(model2)} come from ${plural(all.length,"sidecar")} below this one, each of which adds up its own engines: ${listed(all.map(x=>`${x.
-name} (${age(heard(model2,x))} ago)`))}.`}},{id:"branch",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.share||model2.overview?.sidecar?.above,words:({
-model:model2})=>{let{share:share2,above}=model2.overview?.sidecar,part2=share2?`This sidecar has share ${share2} of the sources, so its numbers are a part of th\
-e whole.`:"This sidecar has the sources of its own NATS.";return above?`${part2} The sidecar above, in ${above.prefix}, has the sums; this one is ${above.source}\
- there.`:part2}},{id:"standby",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.duty&&!model2.overview.sidecar.duty.on&&model2.overview.sidecar.duty.
-others>0,words:()=>"This sidecar stands by: another one of its pair is on duty and sends the notifications. The numbers and alarms here are its own, and current\
-."},{id:"duty",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.duty?.on&&model2.overview.sidecar.duty.others>0,words:({model:model2})=>`This sidec\
-ar is on duty: it sends the notifications, and ${plural(model2.overview?.sidecar?.duty?.others,"other sidecar")} ${model2.overview?.sidecar?.duty?.others===1?"s\
-tands":"stand"} by.`},{id:"newer",grade:"info",of:"any",when:s=>s.newer,words:()=>"A newer version of this page is available.",act:()=>button("reload",()=>location.
-reload())}]),stages=Object.freeze([{id:"absent",when:({model:model2})=>model2.moment&&!model2.moment.asking&&!model2.shown,title:()=>"No data to show",words:({model:model2})=>model2.
-lacks},{id:"asking",when:({model:model2})=>model2.moment&&!model2.shown,title:()=>"",words:()=>"asking …"},{id:"starting",when:({model:model2})=>model2.latest?.
-generation===0,title:()=>"The sidecar starts",words:()=>"It has not added up anything yet. Nets appear here within seconds."},{id:"no-nats",when:({model:model2})=>none(
-model2)&&model2.latest?.nats?.connected===!1,title:()=>"Waiting for NATS",words:({model:model2})=>`The sidecar has received no net, because it has no connection\
- to NATS${at(model2)}. Once that server runs, an engine connects like this:`},{id:"none",when:({model:model2})=>none(model2),title:()=>"Waiting for the first en\
-gine",words:({model:model2})=>{let{connect,share:share2}=model2.overview?.sidecar??{},part2=share2?` It takes share ${share2} of the sources: an engine of anoth\
-er share appears at the sidecar of that share.`:"",wanted=model2.where.net?` The net “${model2.where.net}” of the link is shown once an engine reports it.`:
-"";return`The sidecar is connected to NATS${at(model2)} and has received no net${connect?` in the subject space ${connect.prefix}`:""}.${part2}${wanted}`}},{id:"\
-no-such-net",when:({model:model2})=>model2.latest&&model2.where.net&&!model2.latest.nets.some(n=>n.id===model2.where.net),title:({model:model2})=>`No net “${model2.
-where.net}”`,words:()=>"There is nothing to draw."},{id:"waiting",when:s=>!s.lost&&!s.model.live.refusal&&!s.model.trouble,title:()=>"",words:()=>"fetching th\
-e net …"}]);function none(model2){return model2.latest!==null&&model2.latest.generation>0&&model2.latest.nets.length===0}function at(model2){let where=model2.
-overview?.nats?.connected?model2.overview.nats.server:model2.overview?.sidecar?.connect?.servers;return where?` at ${where}`:""}function health(model2){let{net:net2}=model2;
-return!net2||net2.sources_up?"":net2.sources_stale||mine(model2,"stale").length?"silent":mine(model2,"refused").length?"refused":mine(model2,"undefined").length?
-"arriving":net2.firings==null&&!mine(model2,"gone").length?"never":"gone"}function mine(model2,state){return(model2.overview?.sources??[]).filter(x=>x.net===model2.
-where.net&&x.state===state)}function silent(model2){let all=mine(model2,"stale").sort((a,b)=>(b.last_heard_age_seconds??0)-(a.last_heard_age_seconds??0));if(!all.
-length)return"";let each=all.map(x=>`${x.below?"the sidecar below ":""}${x.name} since ${then(model2,model2.clock.now()-1e3*heard(model2,x))}`);return`Silent: ${listed(
-each)}.`}function who(model2,state){return mine(model2,state).some(x=>x.below)?"the sidecars below, their hosts and their connection to NATS":"the engines, thei\
-r hosts and their connection to NATS"}function heard(model2,source2){return(source2.last_heard_age_seconds??0)+model2.passed()}function netName(model2,id=model2.
+by the difference. Times in the source’s own log differ by it. Synchronise its clock.`}},{id:"pace",grade:"warn",when:({model:model2})=>model2.overview?.interval_asked_seconds,
+words:({model:model2})=>`The sidecar has too much work with so many engines and asked them to publish each ${age(model2.overview?.interval_asked_seconds)}. The \
+numbers here are exact, and late by up to that. Divide the engines among several sidecars, or give it a faster processor.`},{id:"browser-clock",grade:"warn",when:({
+model:model2})=>Math.abs(model2.clock.ahead??0)>apart,words:({model:model2})=>{let ahead3=-(model2.clock.ahead??0)/1e3;return`The clock of this computer is ${age(
+Math.abs(ahead3))} ${ahead3>0?"ahead of":"behind"} that of the sidecar. Ages here are right. Times of day are by the sidecar’s clock, and differ from this compu\
+ter’s by that. Synchronise the clock that is wrong.`}},{id:"above",grade:"warn",when:({model:model2})=>model2.overview?.up_nats&&!model2.overview.up_nats.connected,
+words:({model:model2})=>{let{since:since2,reason,disconnects}=model2.overview?.up_nats;return`The sidecar has had no connection to the NATS of the sidecar above\
+ (--up.nats) ${disconnects?`since ${then(model2,Date.parse(since2))}`:"since its start"}: ${reason||"no reason known"}. That sidecar shows these nets with their\
+ last known state. The numbers on this page are current. This sidecar tries again by itself.`}},{id:"below",grade:"info",when:({model:model2})=>model2.overview?.
+sources.some(x=>x.below&&x.net===model2.where.net&&x.state!=="gone"),words:({model:model2})=>{let all=(model2.overview?.sources??[]).filter(x=>x.below&&x.net===
+model2.where.net&&x.state!=="gone");return`The numbers of ${netName(model2)} come from ${plural(all.length,"sidecar")} below this one, each of which adds up its\
+ own engines: ${listed(all.map(x=>`${x.name} (${age(heard(model2,x))} ago)`))}.`}},{id:"branch",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.share||
+model2.overview?.sidecar?.above,words:({model:model2})=>{let{share:share2,above}=model2.overview?.sidecar,part2=share2?`This sidecar has share ${share2} of the \
+sources, so its numbers are a part of the whole.`:"This sidecar has the sources of its own NATS.";return above?`${part2} The sidecar above, in ${above.prefix}, \
+has the sums; this one is ${above.source} there.`:part2}},{id:"standby",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.duty&&!model2.overview.sidecar.
+duty.on&&model2.overview.sidecar.duty.others>0,words:()=>"This sidecar stands by: another one of its pair is on duty and sends the notifications. The numbers an\
+d alarms here are its own, and current."},{id:"duty",grade:"info",when:({model:model2})=>model2.overview?.sidecar?.duty?.on&&model2.overview.sidecar.duty.others>
+0,words:({model:model2})=>`This sidecar is on duty: it sends the notifications, and ${plural(model2.overview?.sidecar?.duty?.others,"other sidecar")} ${model2.overview?.
+sidecar?.duty?.others===1?"stands":"stand"} by.`},{id:"newer",grade:"info",of:"any",when:s=>s.newer,words:()=>"A newer version of this page is available.",act:()=>button(
+"reload",()=>location.reload())}]),stages=Object.freeze([{id:"absent",when:({model:model2})=>model2.moment&&!model2.moment.asking&&!model2.shown,title:()=>"No d\
+ata to show",words:({model:model2})=>model2.lacks},{id:"asking",when:({model:model2})=>model2.moment&&!model2.shown,title:()=>"",words:()=>"asking …"},{id:"st\
+arting",when:({model:model2})=>model2.latest?.generation===0,title:()=>"The sidecar starts",words:()=>"It has not added up anything yet. Nets appear here within\
+ seconds."},{id:"no-nats",when:({model:model2})=>none(model2)&&model2.latest?.nats?.connected===!1,title:()=>"Waiting for NATS",words:({model:model2})=>`The sid\
+ecar has received no net, because it has no connection to NATS${at(model2)}. Once that server runs, an engine connects like this:`},{id:"none",when:({model:model2})=>none(
+model2),title:()=>"Waiting for the first engine",words:({model:model2})=>{let{connect,share:share2}=model2.overview?.sidecar??{},part2=share2?` It takes share ${share2}\
+ of the sources: an engine of another share appears at the sidecar of that share.`:"",wanted=model2.where.net?` The net “${model2.where.net}” of the link is s\
+hown once an engine reports it.`:"";return`The sidecar is connected to NATS${at(model2)} and has received no net${connect?` in the subject space ${connect.prefix}`:
+""}.${part2}${wanted}`}},{id:"no-such-net",when:({model:model2})=>model2.latest&&model2.where.net&&!model2.latest.nets.some(n=>n.id===model2.where.net),title:({
+model:model2})=>`No net “${model2.where.net}”`,words:()=>"There is nothing to draw."},{id:"waiting",when:s=>!s.lost&&!s.model.live.refusal&&!s.model.trouble,
+title:()=>"",words:()=>"fetching the net …"}]);function none(model2){return model2.latest!==null&&model2.latest.generation>0&&model2.latest.nets.length===0}function at(model2){
+let where=model2.overview?.nats?.connected?model2.overview.nats.server:model2.overview?.sidecar?.connect?.servers;return where?` at ${where}`:""}function health(model2){
+let{net:net2}=model2;return!net2||net2.sources_up?"":net2.sources_stale||mine(model2,"stale").length?"silent":mine(model2,"refused").length?"refused":mine(model2,
+"undefined").length?"arriving":net2.firings==null&&!mine(model2,"gone").length?"never":"gone"}function mine(model2,state){return(model2.overview?.sources??[]).filter(
+x=>x.net===model2.where.net&&x.state===state)}function silent(model2){let all=mine(model2,"stale").sort((a,b)=>(b.last_heard_age_seconds??0)-(a.last_heard_age_seconds??
+0));if(!all.length)return"";let each=all.map(x=>`${x.below?"the sidecar below ":""}${x.name} since ${then(model2,model2.clock.now()-1e3*heard(model2,x))}`);return`\
+Silent: ${listed(each)}.`}function who(model2,state){return mine(model2,state).some(x=>x.below)?"the sidecars below, their hosts and their connection to NATS":"\
+the engines, their hosts and their connection to NATS"}function heard(model2,source2){return(source2.last_heard_age_seconds??0)+model2.passed()}function netName(model2,id=model2.
 where.net){let net2=model2.overview?.nets.find(n=>n.id===id)??model2.latest?.nets.find(n=>n.id===id);return net2?label(net2):`“${id}”`}function listed(names){
 return names.length>named+1?`${names.slice(0,named).join(", ")} and ${names.length-named} more`:names.join(", ")}function off(seconds){return`${age(Math.abs(seconds))}\
  ${seconds>0?"ahead":"behind"}`}function ago(ms){return`${clock(ms)} (${age((Date.now()-ms)/1e3)})`}function then(model2,ms){return`${clock(ms)} (${age(Math.max(

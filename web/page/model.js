@@ -28,7 +28,7 @@ import { arranged } from './sight.js';
  * @typedef {{id: string, until: string, by: string, comment?: string, alarm?: string, net?: string, place?: string, transition?: string, source?: string}} Silence
  * @typedef {{at: string, generation: number, history?: import('./moments.js').Kept, archive?: boolean, nets: NetSummary[], sources: SourceSummary[],
  *   alarms: Alarm[], silences: Silence[], silences_left_out?: number, actions: boolean, acts?: boolean, links?: {runbooks: Record<string, string>, grafana?: string}, nats?: Connection, up_nats?: Connection, deaf: boolean, sources_left_out?: number, alarms_left_out?: number,
- *   sidecar?: Sidecar, refused?: Refused[], skewed?: Skewed}} Overview
+ *   sidecar?: Sidecar, refused?: Refused[], skewed?: Skewed, interval_asked_seconds?: number}} Overview
  */
 
 /** A drawing that did not come is asked for again after so long, ms. */

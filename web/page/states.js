@@ -200,6 +200,11 @@ export const states = Object.freeze(/** @type {State[]} */ ([
     },
   },
   {
+    id: 'pace', grade: 'warn',
+    when: ({ model }) => model.overview?.interval_asked_seconds,
+    words: ({ model }) => `The sidecar has too much work with so many engines and asked them to publish each ${age(/** @type {number} */ (model.overview?.interval_asked_seconds))}. The numbers here are exact, and late by up to that. Divide the engines among several sidecars, or give it a faster processor.`,
+  },
+  {
     id: 'browser-clock', grade: 'warn',
     when: ({ model }) => Math.abs(model.clock.ahead ?? 0) > apart,
     words: ({ model }) => {

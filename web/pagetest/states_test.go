@@ -221,6 +221,8 @@ func statesOfThePage() []state {
 		{id: "skew", grade: "warn", doc: field("skewed", map[string]any{"sources": 12, "worst": []map[string]any{
 			{"net": "order-fulfilment", "name": "berlin", "ahead_seconds": 3725.5}, {"net": "order-fulfilment", "name": "osaka", "ahead_seconds": -65}, {"net": "order-fulfilment", "name": "lima", "ahead_seconds": 6}, {"net": "order-fulfilment", "name": "oslo", "ahead_seconds": 6}}}),
 			words: `The clock of 12 sources differs from that of the sidecar: berlin of Order fulfilment is 1 h 02 m ahead, osaka of Order fulfilment is 1 m 05 s behind, lima of Order fulfilment is 6 s ahead and 9 more\. Ages and times here are right: the sidecar corrects them by the difference\. .* Synchronise its clock\.`},
+		{id: "pace", grade: "warn", doc: field("interval_asked_seconds", 5),
+			words: `The sidecar has too much work with so many engines and asked them to publish each 5 s\. The numbers here are exact, and late by up to that\. .*`},
 		{id: "browser-clock", grade: "warn", doc: func(doc map[string]any) { doc["at"] = time.Now().Add(3*time.Minute + 2*time.Second).UTC() }, end: func(*fake) {}, over: broken,
 			words: `The clock of this computer is 3 m 0\d s behind that of the sidecar\. Ages here are right\. Times of day are by the sidecar’s clock, and differ from this computer’s by that\. Synchronise the clock that is wrong\.`},
 		{id: "above", grade: "warn", doc: field("up_nats", map[string]any{"connected": false, "since": time.Now().Add(-time.Hour).UTC(), "reason": "Authorization Violation", "disconnects": 2}),

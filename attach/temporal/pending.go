@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -180,14 +181,16 @@ func unpolledText(queue string, p *polled, now int64) string {
 }
 
 // blockedOn is what Go's SDK writes in a stack trace of a workflow, for each
-// coroutine.
-var blockedOn = regexp.MustCompile(`coroutine [^\n\[]*\[blocked on ([^\]\n]{1,200})\]`)
+// coroutine. To compile it takes a third of a millisecond, so no other command does.
+var blockedOn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`coroutine [^\n\[]*\[blocked on ([^\]\n]{1,200})\]`)
+})
 
 // blockedAt returns what the coroutines of a workflow wait for by a stack trace: the
 // place of the first one, and a text with all. Both are "" if the trace does not
 // say it.
 func blockedAt(trace string) (place, what string) {
-	for _, found := range blockedOn.FindAllStringSubmatch(trace, 10) {
+	for _, found := range blockedOn().FindAllStringSubmatch(trace, 10) {
 		switch of := name(found[1]); {
 		case of == "":
 		case place == "":

@@ -106,7 +106,7 @@ func TestAnAnswerThatFailedIsSentAsSuch(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
 	r.Header.Set("Accept-Encoding", "gzip")
 	w := httptest.NewRecorder()
-	e.kept(target{allNets: true}, http.HandlerFunc(failing)).ServeHTTP(w, r)
+	e.kept(target{allNets: true}, func(w *recorder, r *http.Request) { failing(w, r) }).ServeHTTP(w, r)
 	if w.Code != http.StatusInternalServerError || w.Body.String() != "no family can be read\n" || w.Header().Get("Content-Encoding") != "" ||
 		w.Header().Get("X-Error") == "" || w.Header().Get("Content-Length") != strconv.Itoa(w.Body.Len()) {
 		t.Errorf("%d %v: %q", w.Code, w.Header(), w.Body)
@@ -194,5 +194,5 @@ func TestWhatIsPackedIsWhatWouldBeSent(t *testing.T) {
 func (a *answers) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.kept = nil
+	a.view = nil // of the answers
 }

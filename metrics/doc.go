@@ -6,12 +6,14 @@
 // column of [stats.Rows] that a family needs. An [Exporter] reads a View along
 // that list at each scrape:
 //
-//	View ──► families, kept between scrapes ──► promhttp ──► text, OpenMetrics or protobuf ──► gzip
+//	View ──► families ──► own text: Prometheus 0.0.4, OpenMetrics ──► gzip
+//	                  └─► messages ──► promhttp: protobuf, and answers to name[] ──┘
 //
-// The dto structures of a series are made once, when its place, transition or
-// source is first seen, and are updated in place; label pairs are shared by
-// all series of a place. A further scrape of the same View only updates
-// the ages. The structures are locked while a scrape is written.
+// As text, a scrape keeps the name and the labels of each series, and the whole text of families
+// whose rows have not changed; octet for octet it is what package expfmt writes of the messages.
+// The messages of a series are made once, when its place, transition or source is first seen, and
+// are updated in place; label pairs are shared by all series of a place. What is kept is locked
+// while a scrape is written.
 //
 // # What is shown, and what is not
 //

@@ -83,18 +83,18 @@ type Exporter struct {
 	answers  answers
 	reloads  reloads
 	answered atomic.Pointer[size] // of the last complete answer; nil before the first
-	buffers  sync.Pool            // of *bytes.Buffer, for what is encoded
+	bodies   sync.Pool            // of *body
 	zips     sync.Pool            // of *gzip.Writer
 
 	// mu is held from the beginning of a scrape until it is encoded.
-	mu      sync.Mutex
-	shown   []dto.MetricFamily // by family
-	out     []*dto.MetricFamily
-	view    *collector.View
-	alarms  *alarm.ActiveSet
-	byName  map[string]*netSeries
-	nets    []*netSeries // those of view, then those with sources only
-	sidecar []series     // by family
+	mu       sync.Mutex
+	messages messageForm
+	texts    [2]*textForm // by textForm.open
+	view     *collector.View
+	alarms   *alarm.ActiveSet
+	byName   map[string]*netSeries
+	nets     []*netSeries // those of view, then those with sources only
+	sidecar  *netSeries   // series of no net
 }
 
 // New returns an Exporter. It returns an error for Collectors that cannot be
@@ -117,12 +117,10 @@ func New(cfg Config) (*Exporter, error) {
 		byName:   make(map[string]*netSeries),
 	}
 	e.reloads.at = cfg.Now().UnixMicro()
-	e.shown = make([]dto.MetricFamily, len(e.families))
-	e.sidecar = make([]series, len(e.families))
-	for i := range e.families {
-		f := &e.families[i]
-		typ := [...]dto.MetricType{dto.MetricType_GAUGE, dto.MetricType_COUNTER, dto.MetricType_HISTOGRAM}[f.Type]
-		e.shown[i].Name, e.shown[i].Help, e.shown[i].Type = &f.Name, &f.Help, &typ
+	e.sidecar = &netSeries{series: make([]series, len(e.families))}
+	e.messages.shown = shownFamilies(e.families)
+	for i := range e.texts {
+		e.texts[i] = newTextForm(e.families, i == 1, cfg.CreatedSamples)
 	}
 	own := []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
 	for _, c := range append(own, cfg.Collectors...) {
@@ -171,13 +169,7 @@ type gatherer struct {
 // series.
 func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 	e := g.Exporter
-	var others []*dto.MetricFamily
-	if g.target.sidecar {
-		others, err = e.registry.Gather()
-	}
-	if g.target.openMetrics {
-		parted(others)
-	}
+	others, err := e.others(g.target)
 	e.mu.Lock()
 	handedOver := false
 	defer func() {
@@ -185,16 +177,45 @@ func (g gatherer) Gather() (_ []*dto.MetricFamily, done func(), err error) {
 			e.mu.Unlock()
 		}
 	}()
-	s := e.begin()
-	s.everything = g.target.allNets && g.target.sidecar
-	e.out = e.out[:0]
-	e.readNets(s, g.target)
-	if g.target.sidecar {
-		e.readSidecar(s)
-	}
-	e.out = append(e.out, others...)
+	e.messages.out = e.messages.out[:0]
+	e.read(g.target, &e.messages, nil)
+	e.messages.out = append(e.messages.out, others...)
 	handedOver = true
-	return e.out, e.mu.Unlock, err
+	return e.messages.out, e.mu.Unlock, err
+}
+
+// others returns the families that are not made from a View.
+func (e *Exporter) others(t target) (families []*dto.MetricFamily, err error) {
+	if t.sidecar {
+		families, err = e.registry.Gather()
+	}
+	if t.openMetrics {
+		parted(families)
+	}
+	return families, err
+}
+
+// form is what the families of a scrape are read into.
+type form interface {
+	// begin starts the family with this number, and end completes it: one without a series
+	// is left out.
+	begin(family int)
+	end()
+	// read reads the family's series of one net and returns their number. drop takes the
+	// last ones away again.
+	read(s *scrape, n *netSeries, family *Family) int
+	drop()
+}
+
+// read reads the families of a target. text is out if that is text. The caller holds e.mu.
+func (e *Exporter) read(t target, out form, text *textForm) {
+	s := e.begin()
+	s.text = text
+	s.everything = t.allNets && t.sidecar
+	e.readNets(s, t, out)
+	if t.sidecar {
+		e.readSidecar(s, out)
+	}
 }
 
 // begin updates the series to the newest View.
@@ -248,9 +269,13 @@ func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
 		}
 		n.follow(nets[name], sources[name])
 		n.followAlarms(alarms[name])
-		n.resting = nil
+		var resting []int
 		if n.net != nil {
-			n.resting = state.RestingOf(n.net)
+			resting = state.RestingOf(n.net)
+		}
+		if !slices.Equal(n.resting, resting) {
+			n.resting = resting
+			n.version++
 		}
 		e.byName[name] = n
 		e.nets = append(e.nets, n)
@@ -259,7 +284,7 @@ func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
 
 // readNets reads the families of the nets of a target, within the budget of
 // each.
-func (e *Exporter) readNets(s *scrape, t target) {
+func (e *Exporter) readNets(s *scrape, t target, out form) {
 	var nets []*netSeries
 	if t.allNets {
 		nets = e.nets
@@ -271,34 +296,28 @@ func (e *Exporter) readNets(s *scrape, t target) {
 		left[i] = e.cfg.SeriesBudget
 	}
 	for i := range e.families {
-		f, shown := &e.families[i], &e.shown[i]
+		f := &e.families[i]
 		if f.scope == ofSidecar {
 			continue
 		}
-		shown.Metric = shown.Metric[:0]
+		out.begin(i)
 		for j, n := range nets {
 			if !n.has(f) {
 				continue
 			}
 			s.netSeries = n
-			metrics := s.readFamily(f, &n.series[i])
-			cost := len(metrics) * e.seriesOf(f)
+			cost := out.read(s, n, f) * e.seriesOf(f)
 			if f.Name == AlarmActive {
 				n.alarmsMissing = cost > left[j]
 			}
 			if cost > left[j] {
 				n.dropped += uint64(cost)
+				out.drop()
 				continue
 			}
 			left[j] -= cost
-			shown.Metric = append(shown.Metric, metrics...)
 		}
-		if len(shown.Metric) > 0 {
-			e.out = append(e.out, shown)
-		}
-	}
-	for _, n := range nets {
-		n.view = s.view
+		out.end()
 	}
 	s.netSeries = nil
 }
@@ -315,14 +334,12 @@ func (e *Exporter) seriesOf(f *Family) int {
 	return n
 }
 
-func (e *Exporter) readSidecar(s *scrape) {
+func (e *Exporter) readSidecar(s *scrape, out form) {
 	for i := range e.families {
-		f, shown := &e.families[i], &e.shown[i]
-		if f.scope != ofSidecar {
-			continue
-		}
-		if shown.Metric = s.readFamily(f, &e.sidecar[i]); len(shown.Metric) > 0 {
-			e.out = append(e.out, shown)
+		if f := &e.families[i]; f.scope == ofSidecar {
+			out.begin(i)
+			out.read(s, e.sidecar, f)
+			out.end()
 		}
 	}
 }

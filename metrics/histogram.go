@@ -30,9 +30,8 @@ func newHistogram() *dto.Histogram {
 	h := &dto.Histogram{SampleCount: new(uint64), SampleSum: new(float64), Schema: new(int32),
 		ZeroThreshold: new(float64), ZeroCount: new(uint64)}
 	*h.ZeroThreshold = stats.ZeroThreshold
-	for e := firstBound; e <= lastBound; e += 2 {
-		bound := math.Ldexp(1, e)
-		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &bound, CumulativeCount: new(uint64)})
+	for b := range numBounds {
+		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: new(bound(b)), CumulativeCount: new(uint64)})
 	}
 	above := math.Inf(1)
 	h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &above, CumulativeCount: new(uint64)})[:numBounds]
@@ -44,6 +43,16 @@ func newHistogram() *dto.Histogram {
 func fillHistogram(h *dto.Histogram, from *stats.Histogram) {
 	fillNative(h, from)
 	h.Bucket, h.Exemplars = h.Bucket[:numBounds], nil
+	counts, count := classic(from)
+	for b := range counts {
+		*h.Bucket[b].CumulativeCount, h.Bucket[b].Exemplar = counts[b], nil
+	}
+	*h.SampleCount = count
+	*h.SampleSum = seconds(from.Sum)
+}
+
+// classic returns how many durations are within each classic bound, and how many there are.
+func classic(from *stats.Histogram) (within [numBounds]uint64, count uint64) {
 	count, next := from.Zero, 0
 	for b, e := 0, firstBound; b < numBounds; b, e = b+1, e+2 {
 		last := lastIndexWithin(from.Schema, e)
@@ -51,14 +60,19 @@ func fillHistogram(h *dto.Histogram, from *stats.Histogram) {
 			count += from.Buckets[next].N
 			next++
 		}
-		*h.Bucket[b].CumulativeCount, h.Bucket[b].Exemplar = count, nil
+		within[b] = count
 	}
 	for _, b := range from.Buckets[next:] {
 		count += b.N
 	}
-	*h.SampleCount = count
-	*h.SampleSum = float64(from.Sum) / 1e6
+	return within, count
 }
+
+// bound returns a classic bound in seconds.
+func bound(b int) float64 { return math.Ldexp(1, firstBound+2*b) }
+
+// seconds returns microseconds in seconds.
+func seconds[N int64 | uint64](micros N) float64 { return float64(micros) / 1e6 }
 
 // lastIndexWithin returns the index of the last bucket whose durations are all at
 // most 2^e seconds.

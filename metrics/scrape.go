@@ -35,12 +35,12 @@ type scrape struct {
 	typ        Type
 	since      *timestamppb.Timestamp // created timestamp of counters; nil if unknown
 	out        *series
+	text       *textForm // nil if the series become messages
 }
 
 // netSeries is the state of one net between scrapes.
 type netSeries struct {
 	name          string
-	view          *collector.View     // from which the series were last read
 	net           *collector.NetView  // nil if the View has only its sources
 	sources       []*collector.Source // of this net
 	alarms        []shownAlarm
@@ -48,7 +48,9 @@ type netSeries struct {
 	resting       []int // places in which tokens may stay
 	labels        *netLabels
 	created       *timestamppb.Timestamp
-	series        []series // by family
+	series        []series       // by family
+	text          [2][]textBlock // by textForm.open and family; nil before the first scrape
+	version       uint64         // another one when what families of rows read has changed
 	dropped       uint64
 }
 
@@ -58,10 +60,15 @@ type series struct {
 	kept      []*dto.Metric
 	exemplars []*exemplar // of kept; nil for a series that never had one
 	n         int
+	version   uint64 // netSeries.version of the last reading
 }
 
 // put adds a series of a gauge or counter family with the given labels.
 func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
+	if s.text != nil {
+		s.text.sample(value, s.since, labels)
+		return
+	}
 	m := s.next(labels)
 	if s.typ == Gauge {
 		*m.Gauge.Value = value
@@ -73,6 +80,10 @@ func (s *scrape) put(value float64, labels ...*dto.LabelPair) {
 
 // putHistogram adds a series of a histogram family, with its slowest instance.
 func (s *scrape) putHistogram(h *stats.Histogram, slowest *stats.Slowest, labels ...*dto.LabelPair) {
+	if s.text != nil {
+		s.text.histogram(h, slowest, s.since, labels)
+		return
+	}
 	m := s.next(labels)
 	fillHistogram(m.Histogram, h)
 	if slowest.At != 0 {
@@ -130,17 +141,13 @@ func newMetric(typ Type) *dto.Metric {
 	return &m.metric
 }
 
-// readFamily reads the i-th family for the current net. It keeps the series of the
-// last reading if they cannot have changed.
-func (s *scrape) readFamily(f *Family, out *series) []*dto.Metric {
-	if s.netSeries == nil || f.ages || s.netSeries.view != s.view {
-		s.typ, s.since, s.out, out.n = f.Type, nil, out, 0
-		if f.scope == ofRows {
-			s.since = s.created
-		}
-		f.read(s)
+// readFamily reads the family for the current net, into what put and putHistogram write to.
+func (s *scrape) readFamily(f *Family) {
+	s.typ, s.since = f.Type, nil
+	if f.scope == ofRows {
+		s.since = s.created
 	}
-	return out.kept[:out.n]
+	f.read(s)
 }
 
 // has reports whether the net has the columns of a family.
@@ -160,6 +167,9 @@ func (n *netSeries) has(f *Family) bool {
 func (n *netSeries) follow(net *collector.NetView, sources []*collector.Source) {
 	if net != nil {
 		n.labels.define(net.Def)
+		if n.net == nil || n.net.Rows != net.Rows || n.net.Def != net.Def || n.net.Since != net.Since {
+			n.version++
+		}
 		if n.net == nil || n.net.Since != net.Since {
 			n.created = &timestamppb.Timestamp{Seconds: net.Since / 1e6, Nanos: int32(net.Since % 1e6 * 1e3)}
 		}

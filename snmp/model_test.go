@@ -74,7 +74,7 @@ func randomOID(rng *rand.Rand) smi.OID {
 	return oid
 }
 
-// randomValue is a value of any type but Opaque, which gosnmp does not give back, with at most so many octets.
+// randomValue is a value of any type but Opaque, which gosnmp does not give back, with a length up to that many octets.
 func randomValue(rng *rand.Rand, octets int) smi.Value {
 	number := rng.Uint64() >> rng.IntN(64)
 	text := strings.Repeat("x", rng.IntN(octets+1))

@@ -88,6 +88,7 @@ func engineGroups() []group {
 // sidecarGroups are about telemetry, sidecars and readers.
 func sidecarGroups() []group {
 	const constMetrics = "const metrics of client_golang"
+	const cachedPrefixes = "an encoder with cached prefixes"
 	return []group{
 		{pkg: "telemetry", pattern: "Decode|Encode", rows: []row{
 			{what: "decode 50 + 50 rows, counts and times", name: "Decode/counts_and_times/protobuf", base: "Decode/counts_and_times/base=encoding-json", baseIs: "encoding/json"},
@@ -139,7 +140,10 @@ func sidecarGroups() []group {
 		}},
 		{pkg: "metrics", pattern: "Gather|Scrape|ThousandNets", rows: []row{
 			{what: "scrape of 110,500 series, gathered", name: "Gather/kept/view=new", unit: "ns/series", base: "Gather/base=const", baseIs: constMetrics},
-			{what: "scrape of 110,500 series as text", name: "Scrape/kept/text", unit: "ns/series", base: "Scrape/base=const/text", baseIs: constMetrics},
+			{what: "scrape of 125,600 series as text, all changed", name: "ScrapeText/changed=all", unit: "ns/line",
+				base: "ScrapeText/changed=all", baseUnit: "base-ns/line", baseIs: cachedPrefixes, goal: "≤ 1.2"},
+			{what: "the same, one net of 100 changed", name: "ScrapeText/changed=1of100", unit: "ns/line",
+				base: "ScrapeText/changed=1of100", baseUnit: "base-ns/line", baseIs: cachedPrefixes, goal: "≤ 1.2"},
 			{what: "scrape of 110,500 series, gzip", name: "Scrape/kept/text+gzip", unit: "ns/series", base: "Scrape/base=const/text+gzip", baseIs: constMetrics},
 			{what: "1,000 nets of 100 places within a budget, gzip", name: "ThousandNets/nets=1000", unit: "ns/series", base: "ThousandNets/base=1x1000", baseIs: "one net, a thousand times"},
 		}},

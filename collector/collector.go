@@ -233,12 +233,15 @@ func (c *Collector) process(ctx context.Context) {
 	var msg telemetry.Snapshot
 	batch, first := c.inbox.next(nil)
 	for len(batch) > 0 {
-		begin := time.Now()
-		for _, m := range batch {
-			c.receive(ctx, m, first, &decoder, &msg)
+		receive := func() {
+			for _, m := range batch {
+				c.receive(ctx, m, first, &decoder, &msg)
+			}
 		}
-		if first { // a flood of strangers slows nobody down
-			c.work.since(begin)
+		if first {
+			c.work.do(receive)
+		} else {
+			receive() // a flood of strangers is no work for which others publish less
 		}
 		batch, first = c.inbox.next(batch)
 	}
@@ -305,7 +308,6 @@ func (c *Collector) allowed(subject string) error {
 
 // tick makes a View, passes its state to Keep, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
-	defer c.work.since(time.Now())
 	c.logSilence(now)
 	view, kept, whole := c.look(ctx, now)
 	if kept != nil {

@@ -61,6 +61,9 @@ type Merger struct {
 	tombstones uint64 // made so far
 	traffic    Traffic
 
+	pace   int64 // interval that sources were asked for, and when it was last made longer: see slow
+	paceAt int64
+
 	checkedAt      int64 // see checkSums
 	checkedNets    int
 	sumDifferences uint64
@@ -281,6 +284,9 @@ func (m *Merger) room(rows int) error {
 // note records the receipt of a message.
 func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
 	gap := n.note(s, msg, now, m.forgetAfter)
+	if now-m.paceAt <= paceHeard && m.pace > s.interval {
+		m.bear(s)
+	}
 	m.countLost(s)
 	m.touched = true
 	if gap {

@@ -4,6 +4,7 @@ package collector
 
 import (
 	"encoding/json"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -82,11 +83,43 @@ func (p *pace) next(dropped bool) int {
 	return step
 }
 
-// meter measures how long a collector is at work.
-type meter struct{ busy atomic.Int64 }
+// paceHeard is how long after a Pace a message may still have been sent before it, in
+// microseconds.
+const paceHeard = int64(10 * time.Second / time.Microsecond)
 
-// since adds the time from a moment to now.
-func (m *meter) since(begin time.Time) { m.busy.Add(int64(time.Since(begin))) }
+// slow records that sources were asked for an interval. The message in which a source tells
+// that it follows may be lost, so until a later one tells otherwise each source may be
+// silent as if it did.
+func (m *Merger) slow(interval time.Duration, now int64) {
+	longer := interval.Microseconds() > m.pace
+	if m.pace = interval.Microseconds(); !longer {
+		return
+	}
+	m.paceAt = now
+	for _, n := range m.nets {
+		for _, s := range n.contributors() {
+			m.bear(s)
+		}
+	}
+}
+
+// bear lets a source be silent for as long as one that follows the Pace.
+func (m *Merger) bear(s *source) {
+	s.patience = max(s.patience, min(patienceOf(m.pace), m.forgetAfter))
+}
+
+// meter measures how long a goroutine is at work: the time of a processor that its thread
+// used, and not the time that passed, which on a busy machine says nothing of the work.
+type meter struct{ busy atomic.Int64 } // nanoseconds
+
+// do calls f, and measures it.
+func (m *meter) do(f func()) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before := threadTime()
+	f()
+	m.busy.Add(int64(threadTime() - before))
+}
 
 // announce tells all sources how often to publish.
 func (c *Collector) announce(interval time.Duration, was time.Duration) {
@@ -108,6 +141,7 @@ func (c *Collector) paced(now int64, dropped bool) time.Duration {
 	was := paceSteps[c.pace.step]
 	interval, announce := c.pace.decide(c.work.busy.Load(), now, dropped)
 	if nats := c.nats(); announce && (nats == nil || nats.Connected) {
+		c.merger.slow(interval, now)
 		c.announce(interval, was)
 	}
 	return interval

@@ -22,8 +22,8 @@ type View struct {
 	States     States
 	Traffic    Traffic
 	// Pace is the interval that the collector asks sources for, so that their messages do not make
-	// too much work; 0 while it asks for none. Load is the share of the last seconds in which it was
-	// at work; negative before it is known.
+	// too much work; 0 while it asks for none. Load is the share of a processor that
+	// messages of shown sources took in the last seconds; negative before it is known.
 	Pace time.Duration
 	Load float64
 	// SumDifferences are the rows whose sum was not what the sources add up to, in a sample that

@@ -32,7 +32,7 @@ func sidecarFamilies() []Family {
 		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost on the way, as in "+SourceGapsTotal+".",
 			func(t *collector.Traffic) uint64 { return t.Lost }),
 		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
-		sidecar(PnagentCollectorLoadRatio, "Share of the last seconds in which the collector was at work with messages and Views. Above 0.5 it asks sources for rarer messages.", Gauge,
+		sidecar(PnagentCollectorLoadRatio, "Share of a processor that messages of shown sources took in the last ten seconds. Above 0.5 the collector asks sources for rarer messages.", Gauge,
 			func(s *scrape) {
 				if s.view != nil && s.view.Load >= 0 {
 					s.put(s.view.Load)

@@ -59,6 +59,10 @@ func TestNext(t *testing.T) {
 		{"other declarations", `<!ENTITY b "c"><a/>`, wide, []string{`f:1:1: the declaration <!ENTITY b "c">; ` + noEntities}},
 		{"a second XML declaration", "<a><?xml version='1.0'?></a>", wide, []string{"1:1 <a>", "f:1:4: an XML declaration inside the document; expected it on line 1, column 1"}},
 		{"too deep", "<a><b/></a>", Limits{Bytes: 100, Token: 100, Depth: 1}, []string{"1:1 <a>", "f:1:4: more than 1 elements inside each other; expected at most 1, which is a limit that can be raised"}},
+		{"tokens as long as they may be", "<abc>defgh</abc>", Limits{Bytes: 100, Token: 6, Depth: 9}, []string{"1:1 <abc>", "1:6 defgh", "1:11 </abc>"}},
+		{"a tag that is one byte longer", "<a>\n<abc b=''/></a>", Limits{Bytes: 100, Token: 10, Depth: 9}, []string{"1:1 <a>", "1:4 \n", "f:2:1: more than 10 bytes in one tag, text or comment; expected at most 10, which is a limit that can be raised"}},
+		{"a text that is one byte longer", "<a>123456</a>", Limits{Bytes: 100, Token: 5, Depth: 9}, []string{"1:1 <a>", "f:1:4: more than 5 bytes in one tag, text or comment; expected at most 5, which is a limit that can be raised"}},
+		{"a declaration that is longer", "<!DOCTYPE a><a/>", Limits{Bytes: 100, Token: 5, Depth: 9}, []string{"f:1:1: more than 5 bytes in one tag, text or comment; expected at most 5, which is a limit that can be raised"}},
 		{"too long", "<a></a>", Limits{Bytes: 5, Token: 100, Depth: 9}, []string{"1:1 <a>", "f:1:4: more than 5 bytes in the file; expected at most 5, which is a limit that can be raised"}},
 	}
 	for _, tt := range tests {
@@ -85,6 +89,33 @@ func TestSkipReadsToTheEndOfAnElement(t *testing.T) {
 	}
 }
 
+// stuck is a reader that returns a beginning, and then neither bytes nor an error.
+type stuck struct{ begin io.Reader }
+
+func (s stuck) Read(p []byte) (int, error) {
+	n, _ := s.begin.Read(p)
+	return n, nil
+}
+
+func TestAReaderThatFailsOrIsStuckEndsTheReading(t *testing.T) {
+	gone := errors.New("the disk is gone")
+	for _, file := range []string{"", "<a>", "<a", "<a>text", "<a><!DOCT", "<a b='"} {
+		for want, r := range map[error]io.Reader{
+			gone:             io.MultiReader(strings.NewReader(file), iotest.ErrReader(gone)),
+			io.ErrNoProgress: stuck{strings.NewReader(file)},
+		} {
+			s := New(r, "f", wide)
+			var err error
+			for err == nil {
+				_, err = s.Next()
+			}
+			if _, again := s.Next(); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "reading f: ") || again != err {
+				t.Errorf("%q: error %v, then %v; want %v twice", file, err, again, want)
+			}
+		}
+	}
+}
+
 func TestTextHasThePositionOfItsFirstCharacter(t *testing.T) {
 	s := New(strings.NewReader("<a>\n  x<!-- y --> z\n</a>"), "f", wide)
 	var text Text
@@ -101,6 +132,32 @@ func TestTextHasThePositionOfItsFirstCharacter(t *testing.T) {
 	}
 	if text.String() != "x z" || text.Pos != (petri.Pos{Line: 2, Column: 3}) {
 		t.Errorf("%q at %v", &text, text.Pos)
+	}
+}
+
+// A string stays as it is when the value that it was made of is overwritten, and when others
+// are made.
+func TestStringsAreCopies(t *testing.T) {
+	var made Strings
+	var got, want []string
+	value := make([]byte, 0, 10_000)
+	for i := range 3000 {
+		value = append(value[:0], bytes.Repeat([]byte{byte('a' + i%26)}, i%40)...)
+		if i%500 == 0 {
+			value = append(value[:0], bytes.Repeat([]byte{'x'}, 2*i)...)
+		}
+		got, want = append(got, made.Of(value)), append(want, string(value))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+func TestAValueIsTrimmedOfTheWhiteSpaceOfXML(t *testing.T) {
+	for _, value := range []string{"", " ", "\t\r\n ", " a", "a ", " a b\n", "\u00a0a\u00a0", "\va"} {
+		if got, want := string(Trim([]byte(value))), strings.Trim(value, Space); got != want {
+			t.Errorf("%q is %q trimmed, want %q", value, got, want)
+		}
 	}
 }
 

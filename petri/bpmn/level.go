@@ -5,7 +5,6 @@ package bpmn
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -277,7 +276,7 @@ func (b *builder) describe(text []byte, places, transitions int) []byte {
 	}
 	text = heading(text, "transition", len(t))
 	for i := range t {
-		text = append(listed(text, i), describeTransition(&t[i])...)
+		text = describeTransition(listed(text, i), &t[i])
 	}
 	return text
 }
@@ -301,26 +300,31 @@ func listed(text []byte, i int) []byte {
 	return append(text, ", "...)
 }
 
-func describeTransition(t *petri.Transition) string {
-	var parts []string
+// describeTransition appends the id of a transition, and what it waits for.
+func describeTransition(text []byte, t *petri.Transition) []byte {
+	text = append(text, t.ID...)
+	waits := ""
 	switch k := t.Trigger.Kind; k {
 	case petri.TriggerNone:
 	case petri.TriggerEvent:
-		parts = append(parts, "waits for "+xmlscan.Quote(t.Trigger.Name))
+		waits = "waits for " + xmlscan.Quote(t.Trigger.Name)
 	case petri.TriggerWork:
+		waits = "work"
 		if t.Trigger.Name != "" {
-			parts = append(parts, "work "+xmlscan.Quote(t.Trigger.Name))
-		} else {
-			parts = append(parts, "work")
+			waits += " " + xmlscan.Quote(t.Trigger.Name)
 		}
 	default:
-		parts = append(parts, "timer "+t.Trigger.Name)
+		waits = "timer " + t.Trigger.Name
 	}
+	if waits == "" && t.Guard == "" {
+		return text
+	}
+	text = append(append(text, " ("...), waits...)
 	if t.Guard != "" {
-		parts = append(parts, conditions(t.Guard))
+		if waits != "" {
+			text = append(text, ", "...)
+		}
+		text = append(text, conditions(t.Guard)...)
 	}
-	if len(parts) == 0 {
-		return t.ID
-	}
-	return t.ID + " (" + strings.Join(parts, ", ") + ")"
+	return append(text, ')')
 }

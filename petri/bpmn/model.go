@@ -19,6 +19,8 @@ type document struct {
 	ids        map[string]petri.Pos
 	nodes      []node           // not yet given out
 	flows      []flow           // not yet given out
+	ends       []*flow          // not yet given out
+	order      []*flow          // of inOrder, to be used again
 	defs       map[string]*elem // root elements by id: messages, signals, errors, global tasks
 	pools      map[string]string
 	processes  []*scope
@@ -244,8 +246,8 @@ func (d *document) connect(s *scope, docs []*document) {
 		flows[f.id] = f
 	}
 	for _, n := range s.nodes {
-		n.in = d.inOrder(n, incoming, n.in, flows)
-		n.out = d.inOrder(n, outgoing, n.out, flows)
+		d.inOrder(n, incoming, n.in, flows)
+		d.inOrder(n, outgoing, n.out, flows)
 		d.connectDefault(n)
 		d.connectHost(n, byID)
 		if n.kind == "callActivity" {
@@ -278,14 +280,22 @@ func (d *document) connectFlow(f *flow, byID map[string]*node) {
 		d.known(f.id, f.el)
 	}
 	if f.src, f.dst = byID[src], byID[dst]; f.src != nil && f.dst != nil {
-		f.src.out = append(f.src.out, f)
-		f.dst.in = append(f.dst.in, f)
+		d.join(&f.src.out, f)
+		d.join(&f.dst.in, f)
 	}
 	if c := f.el.kid("conditionExpression"); c != nil {
 		if f.cond = d.expression(c); f.cond == "" {
 			d.Warnings.Add(c.pos, "the condition of sequence flow "+xmlscan.Quote(f.id)+" has no text; read as no condition")
 		}
 	}
+}
+
+// join adds a flow to those at a node, of which most have one.
+func (d *document) join(to *[]*flow, f *flow) {
+	if *to == nil {
+		*to = give(&d.ends, 1)[:0]
+	}
+	*to = append(*to, f)
 }
 
 func (d *document) checkEnd(f *flow, which, ref string, byID map[string]*node) {
@@ -307,15 +317,15 @@ func (s side) String() string { return [...]string{"outgoing", "incoming"}[s] }
 // inOrder sorts the flows at a node by its references, which is the order in which
 // BPMN evaluates conditions. Flows without a reference are last. byID has all flows of the
 // scope.
-func (d *document) inOrder(n *node, at side, flows []*flow, byID map[string]*flow) []*flow {
-	sorted := make([]*flow, 0, len(flows))
+func (d *document) inOrder(n *node, at side, flows []*flow, byID map[string]*flow) {
+	sorted := d.order[:0]
 	for _, k := range n.el.kids {
 		if !k.is(at.String()) {
 			continue
 		}
 		ref := local(k.text)
 		f := byID[ref]
-		if f != nil && f.dst != nil && [...]*node{f.src, f.dst}[at] == n && !f.sorted[at] {
+		if f != nil && f.src != nil && f.dst != nil && [...]*node{f.src, f.dst}[at] == n && !f.sorted[at] {
 			f.sorted[at] = true
 			sorted = append(sorted, f)
 		} else {
@@ -327,7 +337,8 @@ func (d *document) inOrder(n *node, at side, flows []*flow, byID map[string]*flo
 			sorted = append(sorted, f)
 		}
 	}
-	return sorted
+	copy(flows, sorted)
+	d.order = sorted
 }
 
 func (d *document) connectDefault(n *node) {

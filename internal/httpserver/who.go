@@ -11,7 +11,7 @@ import (
 	"os"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
+	"go.yaml.in/yaml/v2"
 )
 
 // ErrUnknown means that a client cannot prove who it is.
@@ -29,7 +29,7 @@ type access struct {
 }
 
 // readAccess reads a web configuration; "" has nothing. exporter-toolkit reads it again for
-// each request too, so an answer is as of now.
+// each request too, so an answer is as of now, and with the same parser.
 func readAccess(file string) (a access, err error) {
 	if file == "" {
 		return a, nil

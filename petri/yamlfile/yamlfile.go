@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -87,9 +87,17 @@ func deep(text []byte) bool {
 	return false
 }
 
+// syntaxError is an error of the parser. Package yaml of that module has it under a name, but
+// also what encodes and decodes Go values, which takes much more of a program than the parser.
+type syntaxError interface {
+	error
+	GetToken() *token.Token
+	GetMessage() string
+}
+
 // syntax turns the parser's error into a fault.
 func (n Node) syntax(err error) error {
-	var e yaml.Error
+	var e syntaxError
 	if !errors.As(err, &e) || e.GetToken() == nil || e.GetToken().Position == nil {
 		return n.Fault("not YAML: %v", err)
 	}

@@ -135,7 +135,7 @@ func TestASourceThatWasAskedForRarerMessagesMayBeSilentForLonger(t *testing.T) {
 	}
 	send("ignores", 3, 33)
 	if got := state("ignores", 37); got != Stale {
-		t.Errorf("a source that goes on as before is %s after 4 s of silence", got)
+		t.Errorf("a source that publishes as before is %s after 4 s of silence", got)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestAReaderThatFailsOrIsStuckEndsTheReading(t *testing.T) {
 			for err == nil {
 				_, err = s.Next()
 			}
-			if _, again := s.Next(); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "reading f: ") || again != err {
+			if _, again := s.Next(); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "reading f: ") || !errors.Is(again, err) {
 				t.Errorf("%q: error %v, then %v; want %v twice", file, err, again, want)
 			}
 		}

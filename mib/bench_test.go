@@ -25,9 +25,9 @@ func benchView(transitions int) *collector.View {
 }
 
 // BenchmarkBuild lays out a View of 10,000 places, without transitions and with
-// as many: a tick with the same rows as before (values), one in which a row of
-// stuckTable came or went (rows), and one with a new definition (nets). The
-// base is fresh memory filled with as many numbers.
+// as many: a tick with the same rows as before (values), one whose values are all read
+// (read), one in which a row of stuckTable came or went (rows), and one with a new
+// definition (nets). The base is fresh memory filled with as many numbers.
 func BenchmarkBuild(b *testing.B) {
 	for _, transitions := range []int{0, 10_000} {
 		b.Run(fmt.Sprintf("places=10000/transitions=%d", transitions), func(b *testing.B) {
@@ -65,6 +65,12 @@ func benchmarkBuild(b *testing.B, view *collector.View) {
 		}
 		b.ReportMetric(float64(n), "variables")
 	})
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			readValues(build(b))
+		}
+	})
 	place := &view.Nets[0].Rows.Places[0]
 	stuck := append([]stats.Token{{Instance: "x", Injected: 1}}, place.Stuck...)
 	b.Run("rows", func(b *testing.B) {
@@ -82,6 +88,13 @@ func benchmarkBuild(b *testing.B, view *collector.View) {
 			build(b)
 		}
 	})
+}
+
+// readValues reads every value.
+func readValues(table *smi.Table) {
+	for i := range table.Len() {
+		table.Value(i)
+	}
 }
 
 // held is the bytes of the heap that what keep returns keeps alive.
@@ -114,6 +127,7 @@ func tableHeld(tb testing.TB) (bytes float64, variables int) {
 		if table, err = builder.Build(view, nil, now0); err != nil {
 			tb.Fatal(err)
 		}
+		readValues(table)
 		return []any{builder, table}
 	})
 	return float64(n) / float64(table.Len()), table.Len()

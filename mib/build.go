@@ -169,29 +169,68 @@ func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dyna
 		n := &b.plan.nets[i]
 		b.netValues(n, view.Nets[n.view], &agent, draft)
 	}
-	b.alarmValues(b.dynamicValues(view, rows, agent.at, draft), rows, &agent, draft)
+	b.rowValues(view, now, draft)
+	b.alarmValues(b.dynamicValues(view, rows, now, draft), rows, &agent, draft)
 	return draft.Table()
 }
 
 // netValues sets the values of one net.
 func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow, draft *smi.Draft) {
-	at := agent.at
-	row := netRow{net: net, number: n.number, at: at, since: max(net.Since, agent.others.Answers)}
+	row := netRow{net: net, number: n.number, at: agent.at, since: max(net.Since, agent.others.Answers)}
 	row.oldest, _ = agent.state.Oldest(net)
-	fill(draft, b.plan.netBlock, b.desc.nets, n.netAt, 0, &row)
-	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
-	// One row of each kind is reused, because an argument of a function value is on the heap.
-	place := placeRow{net: net.Name, at: at}
-	for k, p := range n.places {
-		place.place, place.def, place.final = &net.Rows.Places[p.index], &net.Def.Places[p.index], net.IsFinal(p.index)
-		fill(draft, b.plan.placeBlock, b.desc.places, n.placeAt, k, &place)
-		fill(draft, b.plan.ageBlock, b.desc.ages, n.ageAt, k, &place)
+	for i, c := range b.desc.nets {
+		if n.netAt[i] >= 0 {
+			draft.Set(b.plan.netBlock+i, n.netAt[i], c.value(&row))
+		}
 	}
-	transition := transitionRow{net: net.Name, at: at}
-	for k, t := range n.transitions {
-		transition.transition, transition.def = &net.Rows.Transitions[t.index], &net.Def.Transitions[t.index]
-		transition.rate = &net.Rates.Transitions[t.index]
-		fill(draft, b.plan.transitionBlock, b.desc.transitions, n.transAt, k, &transition)
+	scalars(draft, len(b.plan.head)+b.desc.dynamicBlocks()+n.moduleBlock, b.desc.module, &row)
+}
+
+// rowValues sets the values of places and transitions when they are read: most are not before the
+// next table.
+func (b *Builder) rowValues(view *collector.View, now int64, draft *smi.Draft) {
+	p := b.plan
+	places := func(net *collector.NetView, n *netPlan, at *clock) (int, func(int) *placeRow) {
+		row := &placeRow{net: net.Name, at: at}
+		return len(n.places), func(k int) *placeRow {
+			i := n.places[k].index
+			row.place, row.def, row.final = &net.Rows.Places[i], &net.Def.Places[i], net.IsFinal(i)
+			return row
+		}
+	}
+	each(p, view, now, draft, p.placeBlock, b.desc.places, func(n *netPlan) []int { return n.placeAt }, places)
+	each(p, view, now, draft, p.ageBlock, b.desc.ages, func(n *netPlan) []int { return n.ageAt }, places)
+	each(p, view, now, draft, p.transitionBlock, b.desc.transitions, func(n *netPlan) []int { return n.transAt },
+		func(net *collector.NetView, n *netPlan, at *clock) (int, func(int) *transitionRow) {
+			row := &transitionRow{net: net.Name, at: at}
+			return len(n.transitions), func(k int) *transitionRow {
+				i := n.transitions[k].index
+				row.transition, row.def, row.rate = &net.Rows.Transitions[i], &net.Def.Transitions[i], &net.Rates.Transitions[i]
+				return row
+			}
+		})
+}
+
+// each sets the values of a table of rows of all nets, whose columns begin with block first, when
+// they are read. at returns where the rows of a net begin in each column, and rows returns how
+// many there are and the k-th of them.
+func each[R any](p *plan, view *collector.View, now int64, draft *smi.Draft, first int, columns []column[R], at func(*netPlan) []int,
+	rows func(*collector.NetView, *netPlan, *clock) (int, func(int) *R)) {
+	for c := range columns {
+		draft.SetLater(first+c, func(set func(int, smi.Value)) {
+			clock := &clock{now: now}
+			for i := range p.nets {
+				n := &p.nets[i]
+				begin := at(n)[c]
+				if begin < 0 {
+					continue
+				}
+				count, row := rows(view.Nets[n.view], n, clock)
+				for k := range count {
+					set(begin+k, columns[c].value(row(k)))
+				}
+			}
+		})
 	}
 }
 
@@ -202,38 +241,26 @@ func scalars[R any](draft *smi.Draft, block int, columns []column[R], row *R) {
 	}
 }
 
-// fill sets the values of the k-th row of a net in a table, whose columns
-// begin with block first.
-func fill[R any](draft *smi.Draft, first int, columns []column[R], at []int, k int, row *R) {
-	for i := range columns {
-		if at[i] >= 0 {
-			draft.Set(first+i, at[i]+k, columns[i].value(row))
+// dynamicValues sets the values of the dynamic rows before those of alarms, when they are read. It
+// returns the block after them.
+func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, now int64, draft *smi.Draft) (next int) {
+	block, numbers := len(b.plan.head), b.plan.numbers
+	block = scatter(draft, block, b.desc.stuck, now, rows.stuck, func(at *stuckAt, c *clock) stuckRow {
+		token := &view.Nets[at.net.view].Stuck(at.net.places[at.place].index)[at.rank]
+		return stuckRow{token: token, why: func() string { return at.net.whys.of(at, token.Waits) }, at: c}
+	})
+	block = scatter(draft, block, b.desc.blocks, now, rows.blocks, func(at *blockAt, _ *clock) blockRow {
+		if at.place == 0 {
+			return blockRow{block: &at.block}
 		}
+		return blockRow{block: &at.block, place: at.net.def.Places[at.block.Place].ID}
+	})
+	source := func(at *sourceAt, c *clock) sourceRow {
+		return sourceRow{source: at.source, net: numbers[at.source.Net], at: c}
 	}
-}
-
-// dynamicValues sets the values of the dynamic rows before those of alarms. It returns the
-// block after them.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *clock, draft *smi.Draft) (next int) {
-	block := len(b.plan.head)
-	stuck := stuckRow{at: clock}
-	block = scatter(draft, block, b.desc.stuck, &stuck, rows.stuck, func(at *stuckAt) {
-		place := at.net.places[at.place].index
-		stuck.token = &view.Nets[at.net.view].Stuck(place)[at.rank]
-		stuck.why = at.net.whys[at.place].of(at.net.def, at.rank, stuck.token.Waits)
-	})
-	var held blockRow
-	block = scatter(draft, block, b.desc.blocks, &held, rows.blocks, func(at *blockAt) {
-		held = blockRow{block: &at.block}
-		if at.place != 0 {
-			held.place = at.net.def.Places[at.block.Place].ID
-		}
-	})
-	source := sourceRow{at: clock}
-	set := func(at *sourceAt) { source.source, source.net = at.source, b.plan.numbers[at.source.Net] }
-	block = scatter(draft, block, b.desc.sources, &source, rows.sources, set)
+	block = scatter(draft, block, b.desc.sources, now, rows.sources, source)
 	for i := range rows.regions {
-		block = scatter(draft, block, b.desc.regions[i].columns, &source, rows.regions[i], set)
+		block = scatter(draft, block, b.desc.regions[i].columns, now, rows.regions[i], source)
 	}
 	return block
 }
@@ -241,26 +268,27 @@ func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, clock *cloc
 // alarmValues sets the values of the other dynamic rows, which begin with block, and of the
 // scalars between and behind them.
 func (b *Builder) alarmValues(block int, rows *dynamic, agent *agentRow, draft *smi.Draft) {
-	about, row := b.served.Load(), alarmRow{at: agent.at}
-	block = scatter(draft, block, b.desc.alarms, &row, rows.alarms, func(a **alarm.Alarm) {
-		row.alarm, row.row = *a, about.rowOf(*a)
+	about, now := b.served.Load(), agent.at.now
+	block = scatter(draft, block, b.desc.alarms, now, rows.alarms, func(a **alarm.Alarm, c *clock) alarmRow {
+		return alarmRow{alarm: *a, row: about.rowOf(*a), at: c}
 	})
 	scalars(draft, block, b.desc.change, agent)
-	queue := queueRow{at: agent.at}
-	block = scatter(draft, block+1, b.desc.queues, &queue, rows.queues, func(at *queueAt) { queue.queue = at.queue })
-	cleared := clearedRow{at: agent.at}
-	block = scatter(draft, block, b.desc.cleared, &cleared, rows.cleared, func(a **alarm.ClearedAlarm) { cleared.alarm = *a })
+	block = scatter(draft, block+1, b.desc.queues, now, rows.queues, func(at *queueAt, c *clock) queueRow { return queueRow{queue: at.queue, at: c} })
+	block = scatter(draft, block, b.desc.cleared, now, rows.cleared, func(a **alarm.ClearedAlarm, c *clock) clearedRow { return clearedRow{alarm: *a, at: c} })
 	scalars(draft, block, b.desc.counts, agent)
 }
 
-// scatter sets the values of all rows of a table, whose columns begin with block
-// first. set sets row to one of them. It returns the block after the table.
-func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], row *R, all []A, set func(*A)) (next int) {
-	for k := range all {
-		set(&all[k])
-		for c := range columns {
-			draft.Set(first+c, k, columns[c].value(row))
-		}
+// scatter sets the values of all rows of a table, whose columns begin with block first, when they
+// are read. It returns the block after the table.
+func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], now int64, all []A, row func(*A, *clock) R) (next int) {
+	for c := range columns {
+		draft.SetLater(first+c, func(set func(int, smi.Value)) {
+			clock := &clock{now: now}
+			for k := range all {
+				r := row(&all[k], clock)
+				set(k, columns[c].value(&r))
+			}
+		})
 	}
 	return first + len(columns)
 }

@@ -27,9 +27,9 @@
 //	NewBuilder     the lock, for serving
 //	Builder.Build  a View to an *smi.Table, once a tick
 //
-// Build does all the work, so that a request only searches: it computes ages as of now and
-// percentiles from histograms. It lays names out again only when the set of rows changes. A
-// column that no source of a net reports has no instances: absent is not zero.
+// Build lays names out again only when the set of rows changes. The values of a column, such as ages
+// as of Build and percentiles of histograms, are made when the first of them is read: between two
+// Builds most columns are not. So a table keeps its View in memory. A column that no source of a net reports has no instances: absent is not zero.
 //
 // Package alarm decides which alarms are active. Build shows them in pnAlarmTable, and
 // [Builder.Notification] returns the variables of their notifications, from the same columns.

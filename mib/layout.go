@@ -107,7 +107,7 @@ type netPlan struct {
 	ageAt       []int
 	transAt     []int
 	moduleBlock int // in the tail
-	whys        []reasonTexts
+	whys        *reasonTexts
 
 	placeNumber      []uint32 // by index in the definition; 0 for none
 	transitionNumber []uint32
@@ -187,7 +187,7 @@ func newNetPlan(view int, net *collector.NetView, locked *LockedNet) netPlan {
 	n.placeByID = numbersByID(net.Def.Places, func(p *petri.Place) string { return p.ID }, n.placeNumber)
 	n.transitionByID = numbersByID(net.Def.Transitions, func(t *petri.Transition) string { return t.ID }, n.transitionNumber)
 	n.places, n.transitions = byNumber(n.placeNumber), byNumber(n.transitionNumber)
-	n.whys = make([]reasonTexts, len(n.places))
+	n.whys = &reasonTexts{places: make([]placeTexts, len(n.places))}
 	return n
 }
 

@@ -60,7 +60,7 @@ func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 				break
 			}
 			if token := &place.place.Stuck[rank]; has.Has(stats.ColStuck) && rank < stats.MaxStuck {
-				row := stuckRow{token: token, why: whyText(net.Def, token.Waits), at: l.at}
+				row := stuckRow{token: token, why: func() string { return whyText(net.Def, token.Waits) }, at: l.at}
 				listRow(l, stuckTable(), stuckColumns(), has, &row, nil, locked.Number, number, uint32(rank)+1)
 			}
 		}

@@ -84,7 +84,7 @@ func transitionColumns() []column[transitionRow] {
 // stuckRow is one of the oldest tokens of a place.
 type stuckRow struct {
 	token *stats.Token
-	why   string
+	why   func() string
 	at    *clock
 }
 
@@ -112,7 +112,7 @@ func stuckColumns() []column[stuckRow] {
 		{object{5, "Reason", syntaxReason(), "", "What the first transition that could take the token waits for. enabled and running continue without help, unless they last; missing and inhibited depend on another place, which pnStuckWhy names; incident and dead need an operator.", 0, false},
 			func(r *stuckRow) smi.Value { return reasonValue(firstReason(r.token)) }},
 		{object{6, "Why", syntaxText(), "", "What each transition that could take the token waits for, in words. Begin here: it names the place that is short of tokens, or the guard that is false.", 0, false},
-			func(r *stuckRow) smi.Value { return text(r.why) }},
+			func(r *stuckRow) smi.Value { return text(r.why()) }},
 	}
 }
 

@@ -7,24 +7,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// reasonTexts caches the sentences for a place's oldest tokens, because a stuck token waits for
-// the same condition tick after tick.
+// reasonTexts caches the sentences for the oldest tokens of a net's places, because a stuck token
+// waits for the same condition tick after tick. It is safe for concurrent use.
 type reasonTexts struct {
+	mu     sync.Mutex
+	places []placeTexts // as netPlan.places
+}
+
+type placeTexts struct {
 	waits [stats.MaxStuck][]stats.Wait
 	text  [stats.MaxStuck]string
 }
 
-func (w *reasonTexts) of(def *petri.Net, rank int, waits []stats.Wait) string {
-	if w.text[rank] == "" || !slices.Equal(w.waits[rank], waits) {
-		w.waits[rank], w.text[rank] = waits, whyText(def, waits)
+func (w *reasonTexts) of(at *stuckAt, waits []stats.Wait) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := &w.places[at.place]
+	if p.text[at.rank] == "" || !slices.Equal(p.waits[at.rank], waits) {
+		p.waits[at.rank], p.text[at.rank] = waits, whyText(at.net.def, waits)
 	}
-	return w.text[rank]
+	return p.text[at.rank]
 }
 
 // whyText returns what each transition waits for: "ship: 2 tokens short in stock".

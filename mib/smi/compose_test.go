@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -199,6 +201,41 @@ func TestATableGivesBackEveryValue(t *testing.T) {
 				t.Fatalf("copied %v, want %v of %v", got, want, values)
 			}
 		}
+	}
+}
+
+func TestABlockIsFilledOnceAndWhenItIsRead(t *testing.T) {
+	layout := compose(t, []smi.Block{
+		{Prefix: smi.OID{1, 3, 1}, Rows: mustRows(t, 1, 1, 2, 3)},
+		{Prefix: smi.OID{1, 3, 2}, Rows: mustRows(t, 1, 7)},
+		{Prefix: smi.OID{1, 3, 3}, Rows: mustRows(t, 1, 1, 2, 3), Mirror: []int{0}},
+	}, nil)
+	var filled [2]atomic.Int64
+	draft := smi.NewDraft(layout)
+	draft.SetLater(0, func(set func(int, smi.Value)) {
+		filled[0].Add(1)
+		for _, row := range []int{2, 0, 1} {
+			set(row, smi.Gauge32(uint32(row)+10))
+		}
+	})
+	draft.SetLater(1, func(func(int, smi.Value)) { filled[1].Add(1) })
+	table := draft.Table()
+	if filled[0].Load() != 0 {
+		t.Error("a block was filled before it was read")
+	}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for i, want := range []uint32{10, 11, 12} {
+				if got := table.Value(i); got != smi.Gauge32(want) || table.Value(4+i) != got || table.Get(smi.OID{1, 3, 1, uint32(i + 1)}) != got {
+					t.Errorf("variable %d is %v, want %d", i, got, want)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if filled[0].Load() != 1 || filled[1].Load() != 0 {
+		t.Errorf("the blocks were filled %d and %d times; want once, and not at all", filled[0].Load(), filled[1].Load())
 	}
 }
 

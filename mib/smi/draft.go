@@ -5,6 +5,7 @@ package smi
 import (
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // Draft is a Table that is not complete yet. Its values may be set in any order.
@@ -27,11 +28,17 @@ func NewDraft(l *Layout) *Draft {
 // caller must call it once for each row of every block that has values of its own.
 func (d *Draft) Set(block, row int, v Value) { d.table.cells[block].put(row, v) }
 
+// SetLater sets all values of a block when one of them is first read. fill is then called once,
+// by any goroutine, and calls set once for each row. What it reads must not change any more.
+func (d *Draft) SetLater(block int, fill func(set func(row int, v Value))) {
+	d.table.cells[block].later = &later{fill: fill}
+}
+
 // Table returns the complete table; the Draft must not be used after it. It panics if values
 // are missing.
 func (d *Draft) Table() *Table {
 	for i := range d.table.cells {
-		if c := &d.table.cells[i]; c.filled != c.n {
+		if c := &d.table.cells[i]; c.filled != c.n && c.later == nil {
 			panic(fmt.Sprintf("smi: %d values for the %d rows of block %d", c.filled, c.n, i))
 		}
 	}
@@ -47,6 +54,24 @@ type cells struct {
 	n      int
 	filled int
 	typ    Type // of all values, if types is nil
+	later  *later
+}
+
+// later is what fills cells when they are first read; nil for cells that are filled before.
+type later struct {
+	once sync.Once
+	fill func(set func(row int, v Value))
+}
+
+// read returns the values of the row, which it makes if nobody has read one before.
+func (c *cells) read(row int) Value {
+	if c.later != nil {
+		c.later.once.Do(func() {
+			c.later.fill(c.put)
+			c.later.fill = nil // and what it keeps alive
+		})
+	}
+	return c.at(row)
 }
 
 func (c *cells) put(row int, v Value) {

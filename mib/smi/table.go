@@ -61,7 +61,7 @@ func (t *Table) value(b *placed, row int) Value {
 		b = t.layout.names.of(i)
 		row = i - b.first
 	}
-	return t.cells[b.number].at(row)
+	return t.cells[b.number].read(row)
 }
 
 // Get returns the value of name, or the exception noSuchInstance or noSuchObject.

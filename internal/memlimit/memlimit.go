@@ -20,7 +20,10 @@ import (
 // The rest is for what the runtime does not count. It does nothing without a limit,
 // or if the environment has GOMEMLIMIT.
 func Set() {
-	if limit := ofGroup(os.DirFS("/")); limit != math.MaxInt64 && os.Getenv("GOMEMLIMIT") == "" {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return
+	}
+	if limit := ofGroup(os.DirFS("/")); limit != math.MaxInt64 {
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
 }

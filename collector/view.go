@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -197,4 +198,21 @@ type Traffic struct {
 	Lost     uint64            // gaps of all sources
 	Rejected map[string]uint64 // by reason; every reason is present
 	Bad      uint64            // the sum of Rejected
+}
+
+// SameReport reports whether two Views have the same nets, sources and connection, so that
+// they differ only in what the time makes of them. A Merger replaces the parts of a View that
+// have changed, and no others.
+func SameReport(a, b *View) bool {
+	switch {
+	case a == b:
+		return true
+	case a == nil || b == nil || a.Interrupted != b.Interrupted || len(a.Nets) != len(b.Nets) || len(a.Sources) != len(b.Sources):
+		return false
+	case len(a.Sources) > 0 && &a.Sources[0] != &b.Sources[0]:
+		return false
+	case (a.NATS == nil) != (b.NATS == nil) || a.NATS != nil && *a.NATS != *b.NATS:
+		return false
+	}
+	return slices.Equal(a.Nets, b.Nets)
 }

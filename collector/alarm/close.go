@@ -95,6 +95,7 @@ func (m *Machine) Close(indices []uint32, why string, now int64) (closed []uint3
 		}
 		closing = append(closing, h)
 	}
+	m.moved()
 	m.now, m.changes = now, nil
 	for _, h := range closing {
 		closed = m.close(h, why, closed)

@@ -119,6 +119,16 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	return due
 }
 
+// due returns when there is something to notify although no View arrives, in microseconds
+// since the Unix epoch; 0 for never.
+func (d *coordinator) due(now int64) int64 {
+	due := d.notes.due()
+	if next := d.limiter.due(now); d.duty.On && next != 0 && (due == 0 || next < due) {
+		due = next
+	}
+	return due
+}
+
 // skipped counts notifications that were due and not sent.
 func (d *coordinator) skipped() Skipped {
 	s := d.gate.skipped

@@ -28,7 +28,8 @@
 // condition has not held for Rule.ClearAfter without a break. Between the two a View
 // changes nothing, so a condition that flutters is one alarm. A windowed condition lags by
 // up to a tenth of the window. A View with Interrupted set raises and clears
-// natsDisconnected only.
+// natsDisconnected only. A View that reports the same as the one before is not judged again
+// until time alone changes a condition ([Machine.Due]).
 //
 // # Evidence
 //

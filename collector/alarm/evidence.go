@@ -228,6 +228,7 @@ func (m *Machine) follow(h *held, source string) bool {
 	}
 	h.Follows = source
 	m.followed++
+	m.moved()
 	return true
 }
 
@@ -281,6 +282,7 @@ func (m *Machine) lose(h *held, o Origin) {
 // setLost sets the origins of an alarm, which the next process and the others of the pair
 // get too.
 func (m *Machine) setLost(h *held, lost []Origin) {
+	m.moved()
 	h.Lost, h.followsAsOf, m.unsaved = originsOf(lost), 0, true
 	m.want(lost)
 	if h.Index != 0 {
@@ -290,6 +292,7 @@ func (m *Machine) setLost(h *held, lost []Origin) {
 
 // setShown records that rows of the source of an alarm were shown.
 func (m *Machine) setShown(h *held) {
+	m.moved()
 	h.Unshown, m.unsaved = false, true
 	if h.Index != 0 {
 		m.book.dirty[h.Index] = true
@@ -450,6 +453,7 @@ func (m *Machine) doubt(h *held, why string) {
 	if h.says == unknown && h.Unknown == why && !followed {
 		return
 	}
+	m.moved()
 	h.says, h.Unknown = unknown, why
 	h.Text = fmt.Sprintf("unknown whether alarm %s still holds for %s: %s", h.Kind, h.subject(), why) + h.following()
 }

@@ -252,7 +252,7 @@ func (f *fleet) work(m *member) {
 	changes = append(changes, m.desk.turn(duty, now)...)
 	if second := f.now.Truncate(time.Second); second.After(m.viewed) && (!m.cut || m.merger == nil) && f.rng.IntN(3) == 0 {
 		m.viewed = second
-		changes = append(changes, m.desk.machine.Step(f.view(m), now)...)
+		changes = append(changes, stepped(f.t, m.desk.machine, f.view(m), now)...)
 	}
 	if digest := m.desk.machine.book.digest(); digest != m.saved || len(changes) > 0 {
 		saved := m.desk.machine.Saved()

@@ -122,6 +122,7 @@ type Machine struct {
 	twins       map[key]bool     // alarms of which the book may have two indices
 	active      []*held          // by Index; those without one first
 	byKey       map[key]*held
+	byIndex     map[uint32]*held // those with an index
 	nets        map[string]*netWatch
 	resting     map[string][]string // see ActiveSet; replaced as a whole
 	sources     map[string]*sourceWatch
@@ -140,6 +141,7 @@ type Machine struct {
 	absentAt    uint64
 	changes     []Change
 	tally       Tally
+	rest        rest
 }
 
 // NewMachine returns a Machine with the saved alarms. After forgetAfter of silence the
@@ -147,12 +149,12 @@ type Machine struct {
 // start ends then too.
 func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 	m := &Machine{rules: rules, forgetAfter: forgetAfter.Microseconds(), maxActive: MaxActive, self: "this sidecar", book: bookOf(&saved), lastChange: saved.LastChange,
-		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
+		wanted: map[Origin]bool{}, lostAlarms: 1, byKey: map[key]*held{}, byIndex: map[uint32]*held{}, twins: map[key]bool{}, awaited: map[uint32]int64{}, nets: map[string]*netWatch{}, resting: map[string][]string{}, sources: map[string]*sourceWatch{}, regions: map[regionKey]*regionWatch{}}
 	for _, a := range saved.Active {
 		h := &held{Alarm: a, restored: true}
 		k := key{a.Kind, a.Net, a.Subject}
 		if m.byKey[k] == nil && len(m.active) < m.maxActive {
-			m.byKey[k] = h
+			m.byKey[k], m.byIndex[a.Index] = h, h
 			m.active = append(m.active, h)
 			m.want(h.Lost.All())
 		} else {
@@ -166,6 +168,7 @@ func NewMachine(rules *Rules, saved Saved, forgetAfter time.Duration) *Machine {
 // With returns the Machine with other rules. Active alarms stay until the new rules
 // clear them. A condition that holds by both has held since it did.
 func (m *Machine) With(rules *Rules) *Machine {
+	m.moved()
 	m.rules, m.linked = rules, true // so that each net finds its rules
 	for _, h := range m.active {
 		h.rule, h.rewrite = nil, true
@@ -187,11 +190,17 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 	if view == nil {
 		view = &collector.View{}
 	}
+	if m.rests(view, now) {
+		m.now, m.changes, m.resent = now, nil, nil
+		return nil
+	}
 	if m.began == 0 || view.Interrupted { // sources had no time to publish yet
 		m.began = now
 	}
 	m.now, m.changes, m.interrupted, m.resent = now, nil, view.Interrupted, nil
 	m.step++
+	moves := m.rest.moves
+	m.rest.due = 0
 	m.seen, m.parts, m.doubts = view.Sources, nil, doubtsOf(view.Sources)
 	m.answer(view)
 	m.lookAtSources(view.Sources) // before what follows from them
@@ -213,6 +222,7 @@ func (m *Machine) Step(view *collector.View, now int64) []Change {
 		m.unify()
 	}
 	m.compact()
+	m.judged(view, moves)
 	return m.changes
 }
 
@@ -223,6 +233,7 @@ func (m *Machine) missing() {
 		case h.step == m.step || h.cleared || m.interrupted:
 		case h.Kind == SourceLost && h.restored && m.now-h.Since <= m.forgetAfter:
 			h.step = m.step // the source is still silent
+			m.wake(h.Since + m.forgetAfter + 1)
 		default:
 			r := m.ruleOfHeld(h)
 			if r.On && m.suspended(h) {
@@ -308,6 +319,7 @@ func (m *Machine) judge(w *watch, k key, r *Rule, f finding, text func(since int
 		w.wrong = m.now
 	}
 	if m.recalled || m.now-w.wrong < r.For.Microseconds() {
+		m.wake(w.wrong + r.For.Microseconds())
 		return
 	}
 	if f.since == 0 {
@@ -327,6 +339,7 @@ func (m *Machine) raise(w *watch, k key, f finding, text func(since int64, wrong
 	h := &held{step: m.step, also: f.also, Alarm: Alarm{Kind: k.kind, Net: k.net, Subject: k.subject,
 		Raised: m.now, Since: f.since, Affected: f.affected, Follows: m.cause(&f, m.now, false), Unshown: f.unshown}}
 	h.Text = text(f.since, true) + h.following()
+	m.moved()
 	*w = watch{alarm: h}
 	m.byKey[k] = h
 	m.changedLost(k.kind)
@@ -347,10 +360,25 @@ func (m *Machine) expire(h *held, r Rule, why func() string) bool {
 	_, awaited := m.awaited[h.Index]
 	if r.On && (m.now-h.over < r.ClearAfter.Microseconds() || !settled) || m.follows && h.Index != 0 || awaited {
 		h.step = m.step
+		m.wakeForEnd(h, &r, settled)
 		return false
 	}
 	m.clear(h, why())
 	return true
+}
+
+// wakeForEnd notes when an alarm whose condition does not hold may end.
+func (m *Machine) wakeForEnd(h *held, r *Rule, settled bool) {
+	end := h.over
+	if r.On {
+		end += r.ClearAfter.Microseconds()
+	}
+	if r.On && !settled {
+		end = max(end, m.began+m.rules.Settle.Microseconds())
+	}
+	if end > m.now { // after that another process ends it
+		m.wake(end)
+	}
 }
 
 // changedLost notes that a sourceLost alarm began, ended, or has another time.
@@ -392,11 +420,12 @@ func (m *Machine) forget() {
 	for name, n := range m.nets {
 		if n.step != m.step {
 			delete(m.nets, name)
-			m.rest(name, nil)
+			m.noteResting(name, nil)
 		}
 	}
 	for name, s := range m.sources {
 		if s.step != m.step {
+			m.moved() // what is known of it is in texts
 			delete(m.sources, name)
 		}
 	}
@@ -404,7 +433,7 @@ func (m *Machine) forget() {
 
 // State returns the active alarms with an index, and the number of suppressed notifications.
 func (m *Machine) State(suppressed uint64) *ActiveSet {
-	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Resting: m.resting, Settling: m.began == 0 || m.now-m.began < m.rules.Settle.Microseconds(), Active: make([]Alarm, 0, len(m.active))}
+	s := &ActiveSet{LastChange: m.lastChange, Suppressed: suppressed, Resting: m.resting, Settling: m.settling(), Active: make([]Alarm, 0, len(m.active))}
 	for _, h := range m.active {
 		if h.Index == 0 {
 			continue
@@ -412,6 +441,11 @@ func (m *Machine) State(suppressed uint64) *ActiveSet {
 		s.Active = append(s.Active, m.rated(h))
 	}
 	return s
+}
+
+// settling returns ActiveSet.Settling.
+func (m *Machine) settling() bool {
+	return m.began == 0 || m.now-m.began < m.rules.Settle.Microseconds()
 }
 
 // alarm returns the active alarm with an index, or nil.

@@ -83,7 +83,7 @@ func (m *Machine) define(w *netWatch, n *collector.NetView) {
 		return def.Places[i].ID, share(r)
 	})
 	slices.Sort(resting)
-	m.rest(w.name, resting)
+	m.noteResting(w.name, resting)
 	steps := stepsOf(def)
 	transitions := func(before []subject, kind Kind) []subject {
 		return m.subjects(before, kind, w.name, len(def.Transitions), func(i int) (string, *Rule) {
@@ -122,11 +122,12 @@ func stepsOf(def *petri.Net) map[int][]int {
 	return steps
 }
 
-// rest notes in which places of a net tokens may stay; nil for none, or no net.
-func (m *Machine) rest(net string, places []string) {
+// noteResting notes in which places of a net tokens may stay; nil for none, or no net.
+func (m *Machine) noteResting(net string, places []string) {
 	if slices.Equal(m.resting[net], places) {
 		return
 	}
+	m.moved()
 	m.resting = maps.Clone(m.resting)
 	if places == nil {
 		delete(m.resting, net)
@@ -215,6 +216,9 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 	known := w.columns.Has(stats.ColOldest)
 	after := s.rule.After.Microseconds()
 	wrong := s.rule.On && known && row.Oldest != 0 && m.now-row.Oldest > after
+	if !wrong && known {
+		m.wakeForStuck(s, row, false, 0)
+	}
 	if !wrong && s.idle() {
 		return
 	}
@@ -225,6 +229,7 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 		if !w.columns.Has(stats.ColAges) {
 			f.affected = max(1, row.Tokens)
 		}
+		m.wakeForStuck(s, row, w.columns.Has(stats.ColAges), f.affected)
 	}
 	id := w.def.Places[s.at].ID
 	m.judge(&s.watch, key{TokenStuck, w.name, id}, s.rule, f, func(since int64, wrong bool) string {
@@ -238,7 +243,11 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
 	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
 	row, since := waitsLongest(n.Rows.Transitions, s)
-	wrong := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0 && m.now-since > s.rule.After.Microseconds()
+	waits := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0
+	wrong := waits && m.now-since > s.rule.After.Microseconds()
+	if waits && !wrong {
+		m.wake(since + s.rule.After.Microseconds() + 1)
+	}
 	if !wrong && s.idle() {
 		return
 	}
@@ -271,6 +280,7 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
 	f, runs := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, uint64(0)
 	if s.rule.On && known {
+		m.wake(m.now) // the window moves
 		fired, failed, _ := s.window.count(s.rule.Window.Microseconds(), sample{m.now, row.Firings, row.Failures}, m.countersSince(n))
 		runs, f.affected = fired+failed, failed
 		f.also = float64(runs)
@@ -297,6 +307,7 @@ func (w *netWatch) looping(m *Machine, s *subject, n *collector.NetView) {
 	known := w.columns.Has(stats.ColFirings)
 	f, rate := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, 0.0
 	if s.rule.On && known {
+		m.wake(m.now) // the window moves
 		fired, _, over := s.window.count(s.rule.Window.Microseconds(), sample{at: m.now, firings: row.Firings}, m.countersSince(n))
 		rate = float64(fired) * 1e6 / float64(over)
 		f.wrong, f.affected, f.also = rate > s.rule.Above, fired, rate

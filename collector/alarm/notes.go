@@ -252,6 +252,16 @@ func (n *notes) expire(now int64) {
 	}
 }
 
+// due returns when the time of the next silence is over; 0 for never.
+func (n *notes) due() (at int64) {
+	for _, s := range n.silences {
+		if at == 0 || s.Until < at {
+			at = s.Until
+		}
+	}
+	return at
+}
+
 // forget drops the acknowledgements of alarms that are over.
 func (n *notes) forget(now int64, active func(index uint32) bool) {
 	before := len(n.acks)

@@ -51,13 +51,17 @@ func (s *Saved) entries() []entry {
 // Follow makes the Machine leave indices to another process: Step then returns no
 // changes. An alarm raised here has no index, and is not in State, until Fold brings one.
 // An alarm with an index stays until Fold ends it.
-func (m *Machine) Follow() { m.follows = true }
+func (m *Machine) Follow() {
+	m.moved()
+	m.follows = true
+}
 
 // Lead makes the Machine give the indices again. It returns the changes that were not
 // notified: raises of alarms without an index, and the raise and the clear of those
 // raised since from (microseconds since the Unix epoch) and over while no process led. A
 // later Step returns notifications that another process had begun and does not confirm.
 func (m *Machine) Lead(from, now int64) []Change {
+	m.moved()
 	m.now, m.follows, m.changes = now, false, nil
 	for index, e := range m.book.entries {
 		m.await(index, e.phase)
@@ -117,6 +121,7 @@ func (m *Machine) resend() {
 // Fold merges the alarms of another process of the pair. It returns the changes to
 // notify, if this process leads, and the number of alarms that began or ended here.
 func (m *Machine) Fold(s *Saved, now int64) (changes []Change, folded int) {
+	m.moved()
 	m.now, m.changes = now, nil
 	m.book.last = max(m.book.last, s.Last)
 	for _, e := range s.entries() {
@@ -155,16 +160,18 @@ func (m *Machine) takeIndex(a *Alarm) int {
 	switch {
 	case h == nil:
 		h = &held{Alarm: *a, restored: true}
-		m.byKey[a.key()] = h
+		m.byKey[a.key()], m.byIndex[a.Index] = h, h
 		m.active = append(m.active, h)
 		m.linked = true
 		m.want(h.Lost.All())
 	case h.Index == 0:
-		h.Index, h.Raised = a.Index, a.Raised
+		m.reindex(h, a.Index)
+		h.Raised = a.Raised
 		m.tally.Raised[a.Kind]++
 		m.join(h, a.Lost.All())
 	case a.Index < h.Index:
-		h.Index, h.Raised = a.Index, a.Raised
+		m.reindex(h, a.Index)
+		h.Raised = a.Raised
 		m.twins[a.key()] = true
 		m.join(h, a.Lost.All())
 	default:
@@ -185,14 +192,14 @@ func (m *Machine) join(h *held, lost []Origin) {
 // end ends an alarm that another process has cleared. If its condition holds here, it
 // stays without an index, as if it was raised now.
 func (m *Machine) end(index uint32) int {
-	i := slices.IndexFunc(m.active, func(h *held) bool { return h.Index == index && !h.cleared })
-	if i < 0 {
+	h := m.byIndex[index]
+	if h == nil {
 		return 0
 	}
-	h := m.active[i]
 	m.tally.Cleared[h.Kind]++
 	if h.over == 0 && !h.restored && h.says != unknown {
-		h.Index, h.Raised = 0, m.now
+		m.reindex(h, 0)
+		h.Raised = m.now
 		m.changedLost(h.Kind)
 	} else {
 		m.drop(h)
@@ -258,8 +265,17 @@ func (m *Machine) number(h *held) {
 		m.tally.Dropped++
 		return
 	}
+	m.byIndex[h.Index] = h
 	m.tally.Raised[h.Kind]++
 	m.changes = append(m.changes, Change{h.Alarm, true})
+}
+
+// reindex gives a held alarm another index; 0 for none.
+func (m *Machine) reindex(h *held, index uint32) {
+	delete(m.byIndex, h.Index)
+	if h.Index = index; index != 0 {
+		m.byIndex[index] = h
+	}
 }
 
 // numberAll gives an index to every alarm without one.
@@ -278,7 +294,9 @@ func (m *Machine) numberAll() {
 
 // drop marks an alarm for removal by the next compact.
 func (m *Machine) drop(h *held) {
+	m.moved()
 	delete(m.byKey, h.key())
+	delete(m.byIndex, h.Index)
 	h.cleared = true
 	m.changedLost(h.Kind)
 }

@@ -13,12 +13,14 @@ type sourceWatch struct {
 	lost, conflict, refused sourceAlarm
 	name                    string
 	step                    uint64
-	up                      bool  // for at least one net
-	since                   int64 // the earliest last message of a stale net
-	forgotten               int   // nets of which it was forgotten
-	forgottenSince          int64 // the earliest last message of one of them
-	met                     bool  // messages of it arrive for at least one net, and are not refused
-	shown                   bool  // rows of it are or were in the sums of at least one net
+	up                      bool   // for at least one net
+	since                   int64  // the earliest last message of a stale net
+	forgotten               int    // nets of which it was forgotten
+	forgottenSince          int64  // the earliest last message of one of them
+	met                     bool   // messages of it arrive for at least one net, and are not refused
+	shown                   bool   // rows of it are or were in the sums of at least one net
+	silent                  string // see silence; as of silentSince
+	silentSince             int64
 }
 
 // sourceAlarm is one kind of alarm about a source.
@@ -114,25 +116,35 @@ func wasShown(src *collector.Source) bool {
 
 func (s *sourceWatch) judge(m *Machine) {
 	lost := finding{wrong: s.lost.rule.On && s.lost.nets > 0, since: s.since, affected: s.lost.nets}
-	silent := ""
-	switch {
-	case s.met:
-	case s.forgotten > 0:
-		silent = fmt.Sprintf("it is silent since %s and was forgotten", date(s.forgottenSince))
-		lost.unknown = silent
-	case s.lost.nets > 0:
-		silent = fmt.Sprintf("it is silent since %s", date(s.since))
+	if !s.met && s.forgotten > 0 {
+		lost.unknown = s.silence()
 	}
 	m.judge(&s.lost.watch, key{SourceLost, "", s.name}, &s.lost.rule, lost, s.lostText)
 	for kind, a := range [...]*sourceAlarm{SourceConflict: &s.conflict, SourceRefused: &s.refused} {
-		if a == nil {
+		if a == nil || a.nets == 0 && a.alarm == nil && a.wrong == 0 && !m.linked {
 			continue
 		}
-		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets, unknown: silent, unshown: !s.shown}
+		f := finding{wrong: a.rule.On && a.nets > 0, affected: a.nets, unshown: !s.shown}
+		if !s.met {
+			f.unknown = s.silence()
+		}
 		m.judge(&a.watch, key{Kind(kind), "", s.name}, &a.rule, f, func(since int64, wrong bool) string {
 			return s.refusedText(Kind(kind), a, since, wrong)
 		})
 	}
+}
+
+// silence returns since when a source of which no messages arrive is silent, or "".
+func (s *sourceWatch) silence() string {
+	switch {
+	case s.forgotten == 0 && s.lost.nets == 0:
+		return ""
+	case s.forgotten == 0:
+		return fmt.Sprintf("it is silent since %s", date(s.since))
+	case s.silentSince != s.forgottenSince || s.silent == "":
+		s.silent, s.silentSince = fmt.Sprintf("it is silent since %s and was forgotten", date(s.forgottenSince)), s.forgottenSince
+	}
+	return s.silent
 }
 
 func (s *sourceWatch) lostText(since int64, wrong bool) string {

@@ -11,6 +11,7 @@ const (
 	reportEvery = 10e6       // microseconds between two reports of suppressed notifications
 	token       = int64(1e6) // one notification, in the units of limiter.level
 	reserve     = 25 * token // what clears that wait leave for raises
+	calm        = 50e3       // microseconds without a suppressed notification, after which a storm is over
 )
 
 // Notification reports that an alarm was raised or cleared, or that notifications were
@@ -40,8 +41,9 @@ type limiter struct {
 	suppressed uint64   // since the start
 	dropped    []Change // by the last pass
 	unreported bool     // some suppressed ones
-	storm      bool     // the last pass suppressed some
+	storm      bool     // within calm some were suppressed
 	first      int64    // the start of the storm
+	last       int64    // when the last one of it was suppressed
 	reported   int64    // the last report; 0 if there was none
 }
 
@@ -59,6 +61,10 @@ func (s *limiter) pass(changes []Change, now int64) (out []Notification) {
 	}
 	out = s.drain(out)
 	storm := len(s.dropped) > 0
+	if storm {
+		s.last = now
+	}
+	storm = storm || s.storm && now-s.last < calm
 	if storm && !s.storm {
 		s.first = now
 	}
@@ -72,6 +78,33 @@ func (s *limiter) pass(changes []Change, now int64) (out []Notification) {
 		out[i].At = now
 	}
 	return out
+}
+
+// due returns when pass has something to send without further changes; 0 for never.
+func (s *limiter) due(now int64) (at int64) {
+	earliest := func(t int64) {
+		if t = max(t, now+1); at == 0 || t < at {
+			at = t
+		}
+	}
+	if len(s.waiting) > 0 {
+		need := reserve + token
+		if s.owed > 0 {
+			need = token
+		}
+		earliest(s.filled + (need-s.level+perSecond-1)/perSecond)
+	}
+	if s.unreported {
+		report := now
+		if s.reported != 0 {
+			report = s.reported + reportEvery
+		}
+		if s.storm {
+			report = max(report, min(s.last+calm, s.first+reportEvery))
+		}
+		earliest(report)
+	}
+	return at
 }
 
 // drain sends waiting clears: those that are owed, and as many as leave the reserve.
@@ -170,5 +203,5 @@ func (s *limiter) fill(now int64) {
 		s.level = min(full, s.level+passed*perSecond)
 	}
 	s.filled, s.begun = now, true
-	s.first, s.reported = min(s.first, now), min(s.reported, now)
+	s.first, s.last, s.reported = min(s.first, now), min(s.last, now), min(s.reported, now)
 }

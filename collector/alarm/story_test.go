@@ -96,6 +96,7 @@ type story struct {
 	goOn  bool             // with them
 	m     *Machine
 	view  *collector.View
+	shown *collector.View // view as of the last step; nil if it has changed since
 	now   int64
 }
 
@@ -151,6 +152,9 @@ func (s *story) restart(saved Saved) {
 
 func (s *story) do(line string) string {
 	words := strings.Fields(line)
+	if words[0] != "at" && words[0] != "from" {
+		s.shown = nil
+	}
 	switch words[0] {
 	case "rules", "reload":
 		s.yaml, s.goOn = &strings.Builder{}, words[0] == "reload"
@@ -210,6 +214,7 @@ func (s *story) do(line string) string {
 		s.restart(Saved{Last: FirstIndex(s.now)})
 	case "room":
 		s.m.maxActive, _ = strconv.Atoi(words[1])
+		s.m.moved()
 	default:
 		s.t.Fatalf("no command %q", line)
 	}
@@ -414,12 +419,30 @@ func (s *story) nats(connected bool, since int64, text string) {
 	s.view.NATS = state
 }
 
+// published returns the View as a Merger publishes it: it never changes, and shares with the
+// previous one what is the same.
+func (s *story) published() *collector.View {
+	if s.shown == nil {
+		v := *s.view
+		v.Sources, v.Nets = slices.Clone(v.Sources), slices.Clone(v.Nets)
+		for i, n := range v.Nets {
+			net, rows := *n, *n.Rows
+			rows.Places, rows.Transitions = slices.Clone(rows.Places), slices.Clone(rows.Transitions)
+			net.Rows = &rows
+			v.Nets[i] = &net
+		}
+		s.shown = &v
+	}
+	v := *s.shown
+	return &v
+}
+
 // steps takes a step a second.
 func (s *story) steps(from, to int64, stamped bool) string {
 	var out strings.Builder
 	for at := from; at <= to; at += 1e6 {
 		s.now = t0 + at
-		changes := s.m.Step(s.view, s.now)
+		changes := stepped(s.t, s.m, s.published(), s.now)
 		if stamped {
 			for _, c := range changes {
 				fmt.Fprintf(&out, "%s ", time.Duration(at)*time.Microsecond)

@@ -31,6 +31,7 @@ func (m *Machine) refresh(h *held, f *finding, text func(since int64, wrong bool
 	stale := followed || h.rewrite || h.restored || h.says != ofRow || h.Affected != f.affected || h.Since != since || h.also != f.also
 	h.over, h.restored, h.rewrite, h.says, h.Unknown = 0, false, false, ofRow, ""
 	if stale {
+		m.moved()
 		h.Affected, h.Since, h.also = f.affected, since, f.also
 		h.Text = text(since, true) + h.following()
 	}
@@ -41,6 +42,7 @@ func (m *Machine) refresh(h *held, f *finding, text func(since int64, wrong bool
 func (m *Machine) noteOver(h *held) {
 	followed := m.follow(h, "")
 	if h.says == unknown || followed {
+		m.moved()
 		h.says, h.Unknown = over, ""
 		h.Text = fmt.Sprintf("alarm %s does not hold any more for %s", h.Kind, h.subject())
 	}

@@ -17,13 +17,9 @@ import (
 	"github.com/pnagent/pnagent/internal/latest"
 )
 
-const (
-	// lookEvery is the time between two checks of the duty and the confirmed notifications.
-	lookEvery = 50 * time.Millisecond
-	// endWithin is how long Run waits at its end for notifications that are being
-	// sent. Another process sends those that remain.
-	endWithin = time.Second
-)
+// endWithin is how long Run waits at its end for notifications that are being sent. Another
+// process sends those that remain.
+const endWithin = time.Second
 
 // Config configures a Watcher.
 type Config struct {
@@ -38,6 +34,12 @@ type Config struct {
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
 	Duty func() (duty Duty, release func())
+	// Turned receives after the duty has changed; nil for a duty that never changes.
+	Turned <-chan struct{}
+	// Need is called with the time at which a View is needed although sources may report
+	// nothing new, in microseconds since the Unix epoch: conditions begin and end by time.
+	// It returns at once; nil is for Views that arrive in any case.
+	Need func(at int64)
 	// Share publishes pages to the other processes of the pair, which pass them to
 	// Fold. With ask it requests all their alarms. Nil is a process without a pair.
 	Share func(pages [][]byte, ask bool)
@@ -66,9 +68,10 @@ type Watcher struct {
 	coordinator     coordinator
 	senders         []*sender
 	file, notesFile stateFile
-	stale           bool // a change is not published yet
+	stale           bool      // a change is not published yet
+	shown           published // as of the last show
 	inbox           chan message
-	wake            chan struct{} // the inbox has a message
+	wake            chan struct{} // there is a message, a confirmation, or other rules
 	orders          chan order
 
 	rules               atomic.Pointer[Rules] // to use from the next step on; nil for no change
@@ -86,6 +89,9 @@ type Watcher struct {
 func New(cfg Config) *Watcher {
 	cfg.Rules = cmp.Or(cfg.Rules, DefaultRules())
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
+	if cfg.Need == nil {
+		cfg.Need = func(int64) {}
+	}
 	cfg.History = min(cmp.Or(max(cfg.History, 0), DefaultHistory), MaxHistory)
 	if cfg.Duty == nil {
 		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
@@ -143,6 +149,15 @@ func (w *Watcher) before(noted uint32) Saved {
 // It is safe for concurrent use.
 func (w *Watcher) Reload(rules *Rules) {
 	w.rules.Store(cmp.Or(rules, DefaultRules()))
+	w.rouse()
+}
+
+// rouse makes Run look at what other goroutines have left for it.
+func (w *Watcher) rouse() {
+	select {
+	case w.wake <- struct{}{}:
+	default: // Run is already woken
+	}
 }
 
 // State returns the ActiveSet of the last View; never nil. It is safe for concurrent use.
@@ -171,23 +186,35 @@ func (w *Watcher) Run(ctx context.Context) error {
 	for _, s := range w.senders {
 		senders.Go(func() { s.run(sending) })
 	}
-	tick := time.NewTicker(lookEvery)
-	defer tick.Stop()
+	timer := time.NewTimer(0) // the duty is known from the start
+	defer timer.Stop()
 	for ctx.Err() == nil {
 		var view *collector.View
 		select {
 		case view = <-w.cfg.Views:
 		case <-w.wake:
+		case <-w.cfg.Turned:
 		case o := <-w.orders:
 			w.obey(o, time.Now().UnixMicro())
-		case <-tick.C:
+		case <-timer.C:
 		case <-ctx.Done():
 			continue
 		}
-		w.work(view, time.Now().UnixMicro())
+		now := time.Now().UnixMicro()
+		w.work(view, now)
+		timer.Stop()
+		if due := w.coordinator.due(now); due != 0 {
+			timer.Reset(time.Duration(due-now) * time.Microsecond)
+		}
 	}
-	for end := time.Now().Add(endWithin); w.waiting.Load() > 0 && time.Now().Before(end); {
-		<-tick.C
+	late := time.NewTimer(endWithin)
+	defer late.Stop()
+	for left := true; left && w.waiting.Load() > 0; {
+		select {
+		case <-w.wake:
+		case <-late.C:
+			left = false
+		}
 	}
 	stop()
 	senders.Wait()
@@ -216,10 +243,11 @@ func (w *Watcher) work(view *collector.View, now int64) {
 		unsaved := m.unsaved
 		m.unsaved = false
 		w.save(len(changes) > 0 || unsaved)
-		w.stale = true
+		w.stale = w.stale || len(changes) > 0 || unsaved
 	}
 	if view != nil {
 		w.compare(now)
+		w.cfg.Need(w.coordinator.machine.Due())
 	}
 	w.notify(changes, now)
 }
@@ -244,7 +272,7 @@ func (w *Watcher) compare(now int64) {
 func (w *Watcher) notify(changes []Change, now int64) {
 	due := w.coordinator.notify(changes, now)
 	w.share()
-	if w.stale = w.stale || len(due) > 0; w.stale {
+	if w.stale || len(due) > 0 || w.shown != w.publishes() {
 		w.show()
 	}
 	for _, n := range due {
@@ -262,12 +290,13 @@ func (w *Watcher) send(n Notification) {
 		if left.Add(-1) > 0 {
 			return
 		}
-		w.waiting.Add(-1)
 		if n.Suppressed == 0 {
 			w.mu.Lock()
 			w.confirmed = append(w.confirmed, n.Change)
 			w.mu.Unlock()
 		}
+		w.waiting.Add(-1)
+		w.rouse()
 	}
 	for _, s := range w.senders {
 		s.enqueue(delivery{Notification: n, done: done})
@@ -297,19 +326,33 @@ func (w *Watcher) finish() {
 	w.show()
 }
 
+// published identifies what show publishes, besides what sets Watcher.stale.
+type published struct {
+	moves      uint64 // Machine.rest
+	settling   bool
+	tally      Tally
+	suppressed uint64
+	waiting    int
+	skipped    Skipped
+}
+
+func (w *Watcher) publishes() published {
+	m, limiter := w.coordinator.machine, &w.coordinator.limiter
+	return published{m.rest.moves, m.settling(), m.tally, limiter.suppressed, len(limiter.waiting), w.coordinator.skipped()}
+}
+
 // show publishes the ActiveSet, the digest and the counters.
 func (w *Watcher) show() {
 	m := w.coordinator.machine
-	w.stale = false
-	state := m.State(w.coordinator.limiter.suppressed)
+	w.stale, w.shown = false, w.publishes()
+	state := m.State(w.shown.suppressed)
 	w.coordinator.notes.annotate(state)
 	w.state.Store(state)
 	digest, notesDigest := m.book.digest(), w.coordinator.notes.digest()
 	w.digest.Store(&digest)
 	w.notesDigest.Store(&notesDigest)
 	w.mu.Lock()
-	limiter := &w.coordinator.limiter
-	w.counters.Tally, w.counters.Suppressed, w.counters.Waiting, w.counters.Skipped = m.Tally(), limiter.suppressed, len(limiter.waiting), w.coordinator.skipped()
+	w.counters.Tally, w.counters.Suppressed, w.counters.Waiting, w.counters.Skipped = w.shown.tally, w.shown.suppressed, w.shown.waiting, w.shown.skipped
 	w.mu.Unlock()
 }
 

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package alarm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/telemetry/natslink"
+)
+
+// stepped takes a step of a Machine. Where the Machine would rest it judges everything, and
+// the test fails if that changes anything: a Machine that rests is the Machine that does not.
+func stepped(t *testing.T, m *Machine, view *collector.View, now int64) []Change {
+	t.Helper()
+	if !m.rests(view, now) {
+		return m.Step(view, now)
+	}
+	picture := func() []any {
+		return []any{m.State(0).Active, m.State(0).Settling, m.Saved(), m.book.digest(), m.Tally(), len(m.byKey), len(m.unnumbered), m.followed, m.resting}
+	}
+	due := m.Due()
+	m.now = now // of State
+	before := picture()
+	m.rest.still = false
+	changes := m.Step(view, now)
+	if d := cmp.Diff(before, picture()); d != "" || len(changes) > 0 || m.Due() != due && (due == 0 || m.Due() < due) {
+		t.Errorf("at %d it would have rested until %d, but it changed %v, and is due at %d:\n%s", now-t0, due-t0, texts(changes), m.Due()-t0, d)
+	}
+	return changes
+}
+
+// Whatever is alarmed, Views that report the same cost no judgement until time alone changes
+// something.
+func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
+	net := wide("n", 3, t0)
+	source := collector.Source{Name: "a", Net: "n", State: collector.Stale, LastMessage: t0 - 5e6}
+	view := &collector.View{Nets: []*collector.NetView{net}, Sources: []collector.Source{source}}
+	again := func() *collector.View { v := *view; return &v }
+	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
+	var raised []string
+	var full []string
+	for at := int64(0); at <= 3600e6; at += 1e6 {
+		v := again()
+		if !m.rests(v, t0+at) {
+			full = append(full, (time.Duration(at) * time.Microsecond).String())
+		}
+		raised = append(raised, texts(m.Step(v, t0+at))...)
+	}
+	wants(t, "all are raised", []string{"raise 1 a", "raise 2 p0", "raise 3 p1", "raise 4 p2"}, raised)
+	settle, stuck := DefaultRules().Settle, 10*time.Minute
+	wants(t, "it judges when it begins, has settled, and tokens are stuck", []string{"0s", "1s", settle.String(), (stuck + time.Second).String(), (stuck + 2*time.Second).String()}, full)
+	if m.Due() != 0 {
+		t.Errorf("it is due at %d; want never", m.Due())
+	}
+	for name, change := range map[string]func(v *collector.View){
+		"a source is another one":  func(v *collector.View) { v.Sources = []collector.Source{source} },
+		"a net is another one":     func(v *collector.View) { v.Nets = []*collector.NetView{moved(net, t0)} },
+		"the View is interrupted":  func(v *collector.View) { v.Interrupted = true },
+		"the connection is known":  func(v *collector.View) { v.NATS = &natslink.ConnState{Connected: true} },
+		"a net is there no more":   func(v *collector.View) { v.Nets = nil },
+		"there are no sources yet": func(v *collector.View) { v.Sources = nil },
+	} {
+		v := again()
+		if change(v); m.rests(v, t0+3601e6) {
+			t.Errorf("it rests although %s", name)
+		}
+	}
+	if m.rests(again(), t0) {
+		t.Error("it rests although the clock was set back")
+	}
+	if m.With(DefaultRules()); m.rests(again(), t0+3601e6) {
+		t.Error("it rests although its rules are others")
+	}
+}
+
+// Without Views, pages and notifications there is nothing to do, for hours.
+func TestAWatcherWithoutWorkDoesNotWake(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turned := make(chan struct{})
+		var looks int
+		watcher := New(Config{Turned: turned, Duty: func() (Duty, func()) { looks++; return Duty{On: true}, func() {} }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = watcher.Run(ctx) })
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if looks != 1 {
+			t.Errorf("it looked at its duty %d times in a day; want once, at its start", looks)
+		}
+		turned <- struct{}{}
+		synctest.Wait()
+		if looks != 2 {
+			t.Errorf("it looked at its duty %d times; want 2, the last when the duty changed", looks)
+		}
+		cancel()
+		wg.Wait()
+	})
+}
+
+// What waits for time and not for a View is sent when its time has come, and wakes the
+// Watcher once each: the end of a silence, clears beyond the limit, and the report of
+// suppressed notifications.
+func TestAWatcherWakesForWhatIsDue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const places = 100
+		sink, looks := &recorder{}, 0
+		views, net := make(chan *collector.View), wide("n", places, time.Now().Add(-time.Hour).UnixMicro())
+		watcher := New(Config{Rules: pairRules(t), Views: views, Sinks: []Sink{{Name: "recorder", Send: sink.record}},
+			Duty: func() (Duty, func()) { looks++; return Duty{On: true}, func() {} }})
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = watcher.Run(ctx) })
+		if _, err := watcher.Silence(ctx, Selection{Place: "p1"}, time.Minute, "ada", ""); err != nil {
+			t.Fatal(err)
+		}
+		wait := func(d time.Duration, raised, cleared, reports int) {
+			t.Helper()
+			time.Sleep(d)
+			synctest.Wait()
+			if r, c, n := sink.count(); r != raised || c != cleared || n != reports {
+				t.Errorf("%d raised, %d cleared, %d reports; want %d, %d, %d", r, c, n, raised, cleared, reports)
+			}
+		}
+		views <- viewOf(net)
+		wait(time.Millisecond, 50, 0, 0)
+		wait(time.Second, 50, 0, 1) // the storm is over
+		wait(55*time.Second, 50, 0, 1)
+		wait(5*time.Second, 51, 0, 1) // the silence is over
+		views <- viewOf(moved(net, 0))
+		wait(time.Millisecond, 51, 25, 1) // those that leave the reserve
+		wait(time.Minute, 51, 51, 2)
+		before := looks
+		wait(time.Hour, 51, 51, 2)
+		if looks != before {
+			t.Errorf("it woke %d times in an hour without anything due", looks-before)
+		}
+		cancel()
+		wg.Wait()
+	})
+}
+
+// BenchmarkAFleetThatIsAlarmed judges 10,000 sources that are silent and alarmed: of Views
+// that report nothing new, and of Views whose sources are all read again.
+func BenchmarkAFleetThatIsAlarmed(b *testing.B) {
+	const fleet = 10_000
+	sources := make([]collector.Source, fleet)
+	for i := range sources {
+		sources[i] = collector.Source{Name: fmt.Sprintf("e%05d", i), Net: "n", State: collector.Stale, LastMessage: t0 - 5e6}
+	}
+	net := wide("n", 50, t0-3600e6)
+	for name, fresh := range map[string]bool{"at-rest": false, "all-read-again": true} {
+		b.Run(name, func(b *testing.B) {
+			m, now := NewMachine(DefaultRules(), Saved{}, forgetAfter), t0
+			step := func() {
+				now += 1e6
+				view := &collector.View{Nets: []*collector.NetView{net}, Sources: sources}
+				if fresh {
+					view.Sources = slices.Clone(sources)
+				}
+				m.Step(view, now)
+			}
+			for range 60 {
+				step()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				step()
+			}
+			b.ReportMetric(float64(len(m.active)), "alarms")
+		})
+	}
+}

@@ -22,8 +22,6 @@ import (
 )
 
 const (
-	// stepEvery is the time between two steps of the roster.
-	stepEvery = 100 * time.Millisecond
 	// Messages and their bytes that the NATS client may hold until they are verified:
 	// more than arrive while the process waits for a processor.
 	maxPending      = 1 << 19
@@ -48,10 +46,13 @@ type Config struct {
 	Priority uint8         // the lower number is on duty
 	Settle   time.Duration // after a start, before it takes the duty from another; Settle at least
 	Up       func() bool   // reports whether it is able to notify; nil is always
-	Alarms   *Alarms       // nil shares no alarms
-	Notes    *Notes        // nil shares no notes
-	Sources  *Sources      // nil exchanges no silent sources
-	Keys     Keys          // sign the messages, and verify those of the others; nil takes every message
+	// Changed receives after Up has changed. Without it a change is published with the next
+	// message, an Interval later at most.
+	Changed <-chan struct{}
+	Alarms  *Alarms  // nil shares no alarms
+	Notes   *Notes   // nil shares no notes
+	Sources *Sources // nil exchanges no silent sources
+	Keys    Keys     // sign the messages, and verify those of the others; nil takes every message
 	// Connected reports whether Conn is connected. It must not block, as
 	// Conn.IsConnected may while a server does not answer. Nil is Conn.IsConnected.
 	Connected func() bool
@@ -89,6 +90,7 @@ type Member struct {
 	sealer *sealer
 	mail   *mailbox
 	state  atomic.Pointer[GroupState]
+	turned chan struct{} // has an element after the duty has changed
 	held   chan struct{} // full during a Hold
 	asked  time.Time     // the last request for all alarms that was answered
 
@@ -124,7 +126,7 @@ func New(cfg Config) *Member {
 	}
 	now := time.Now()
 	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
-	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), mail: newMailbox(self.ID), held: make(chan struct{}, 1),
+	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), mail: newMailbox(self.ID), held: make(chan struct{}, 1), turned: make(chan struct{}, 1),
 		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
 	for _, reason := range Reasons() {
 		m.counters.Rejected[reason] = 0
@@ -142,6 +144,10 @@ func newID(now time.Time) string {
 
 // State returns the current state; never nil. It is safe for concurrent use.
 func (m *Member) State() *GroupState { return m.state.Load() }
+
+// Turned returns a channel that receives after the duty has changed, or what Hold returns
+// with it. It is for one reader.
+func (m *Member) Turned() <-chan struct{} { return m.turned }
 
 // OnDuty reports whether this sidecar sends notifications. After a pause of the process
 // its state is old, and it does not. OnDuty is safe for concurrent use.
@@ -208,10 +214,11 @@ func (m *Member) Run(ctx context.Context) error {
 	defer func() { _ = sub.Unsubscribe() }() // fails only where the connection is closed
 	defer m.tasks.Wait()
 	defer close(m.exchange.ended)
-	tick := time.NewTicker(stepEvery)
-	defer tick.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	m.step()
 	for {
+		next.Reset(time.Until(m.roster.Next()))
 		select {
 		case <-m.mail.filled:
 			for _, l := range m.mail.take() {
@@ -220,7 +227,10 @@ func (m *Member) Run(ctx context.Context) error {
 			m.step()
 		case t := <-m.exchange.taken:
 			m.took(t)
-		case <-tick.C:
+			m.step()
+		case <-m.cfg.Changed:
+			m.step()
+		case <-next.C:
 			m.overrun(sub)
 			m.mail.know(m.id, m.roster.ids())
 			m.step()
@@ -447,9 +457,18 @@ func (m *Member) log(s *GroupState) {
 	m.cfg.Log.Info("on duty: this sidecar sends notifications", "others", s.Live)
 }
 
+// show publishes the state, and notes whether the duty has changed. After a pause of the
+// process its readers took an old state for that of a member that is not on duty.
 func (m *Member) show() {
 	s := m.roster.State()
-	m.state.Store(&s)
+	before := m.state.Swap(&s)
+	if before != nil && s.At.Sub(before.At) < Silent && s.duty() == before.duty() {
+		return
+	}
+	select {
+	case m.turned <- struct{}{}:
+	default:
+	}
 }
 
 // send publishes a message. Without a connection it drops the message, which would be

@@ -46,6 +46,9 @@ func until(t *testing.T, what string, check func() error) {
 	}
 }
 
+// stepEvery is the time between two steps of simulated members.
+const stepEvery = 100 * time.Millisecond
+
 // run runs a Member until stop, which waits for its end. Its id is larger than those of
 // earlier members.
 func run(t *testing.T, cfg Config) (m *Member, stop func()) {

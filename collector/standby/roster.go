@@ -288,6 +288,31 @@ func (r *Roster) Step(up bool, now time.Time) *Message {
 	return r.Announce(now)
 }
 
+// Next returns when the next Step is due if no message arrives until then. Whether this
+// member is able to notify, and its digests, may change before.
+func (r *Roster) Next() time.Time {
+	next := r.sent.Add(Interval)
+	at := func(since time.Time, passed ...time.Duration) {
+		for _, d := range passed {
+			if t := since.Add(d); !since.IsZero() && t.After(r.stepped) && t.Before(next) {
+				next = t
+			}
+		}
+	}
+	at(r.echo, 2*Interval, Silent, Isolated)
+	at(r.began, r.settle, r.settle+Patience)
+	at(r.resumed, Silent, r.settle+Patience)
+	at(r.differs, 3*Interval)
+	at(r.asked, AskEvery)
+	at(r.noted, AskEvery)
+	for _, p := range r.peers {
+		at(p.differs, 3*Interval)
+		at(p.asked, AskEvery)
+		at(p.receivedAt, Remembered+1)
+	}
+	return next
+}
+
 // uncovered returns the start of the period in which changes may not have been notified.
 func (r *Roster) uncovered() time.Time {
 	if r.cover.IsZero() {
@@ -402,4 +427,9 @@ type GroupState struct {
 	Unsync   time.Time // if Skip is not 0: since when the indices given by other members are unknown
 	Skip     uint32    // alarm indices to leave out because other members may give them; else 0
 	At       time.Time // by this member's clock
+}
+
+// duty returns the part of the state that decides what is notified.
+func (s *GroupState) duty() GroupState {
+	return GroupState{OnDuty: s.OnDuty, From: s.From, Shared: s.Shared, Unsync: s.Unsync, Skip: s.Skip}
 }

@@ -92,16 +92,30 @@ func (s *space) run(d time.Duration) {
 				continue
 			}
 			if len(m.waiting) > 0 { // a ticker may come before what waits
-				s.publish(m, m.roster.Step(!m.down, s.now))
+				s.publish(m, s.step(m))
 				for _, msg := range m.waiting {
 					s.receive(m, msg)
 				}
 				m.waiting = nil
 			}
-			s.publish(m, m.roster.Step(!m.down, s.now))
+			s.publish(m, s.step(m))
 			s.notify(m)
 		}
 	}
+}
+
+// step takes a step of a member. One before Next must change nothing, unless a message has
+// arrived, or the member is able to notify and was not.
+func (s *space) step(m *simulated) *Message {
+	r := m.roster
+	early := s.now.Before(r.Next()) && r.self.Up == !m.down
+	state, self := r.State(), r.self
+	msg := r.Step(!m.down, s.now)
+	after := r.State()
+	if after.At = state.At; early && (msg != nil || after != state || r.self != self) {
+		s.t.Fatalf("%s: a step before it is due changes\n%+v to\n%+v", m.name, state, after)
+	}
+	return msg
 }
 
 // notify simulates package alarm.

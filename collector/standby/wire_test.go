@@ -74,8 +74,9 @@ func TestMessagesOfALoneMember(t *testing.T) {
 			got = append(got, received{time.Since(began), m})
 		})
 		var down atomic.Bool
+		changed := make(chan struct{}, 1)
 		m := New(Config{Conn: connect(), Subject: "s", Name: "é\xff", Priority: 7, Sources: (&sourcesOf{}).sources(),
-			Alarms: (&shelf{known: "of-me"}).alarms(), Up: func() bool { return !down.Load() }})
+			Alarms: (&shelf{known: "of-me"}).alarms(), Up: func() bool { return !down.Load() }, Changed: changed})
 		if !regexp.MustCompile(`^[0-9a-f]{16}-[0-9a-f]{16}$`).MatchString(m.id) {
 			t.Errorf("its id is %q", m.id)
 		}
@@ -98,9 +99,10 @@ func TestMessagesOfALoneMember(t *testing.T) {
 				want = append(want, received{at, said})
 			}
 		}
-		time.Sleep(Silent + Interval + stepEvery/2)
+		time.Sleep(Silent + Interval + stepEvery)
 		down.Store(true)
-		time.Sleep(stepEvery)
+		changed <- struct{}{}
+		synctest.Wait()
 		said := base
 		said.Up, said.OnDuty, said.Ready = false, true, true
 		want = append(want, received{Silent + Interval + stepEvery, said})
@@ -246,20 +248,25 @@ func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
 	})
 }
 
-// busy runs a member whose next step takes Interval each time that once is set.
-func busy(t *testing.T, ns natstest.Server, cfg Config) (m *Member, once *atomic.Bool) {
+// busy runs a member. A call of once makes it take a step, which takes Interval.
+func busy(t *testing.T, ns natstest.Server, cfg Config) (m *Member, once func()) {
 	t.Helper()
-	once = &atomic.Bool{}
+	slow := &atomic.Bool{}
 	cfg.Conn, cfg.Subject, cfg.Sources = natstest.Connect(t, ns), "s", (&sourcesOf{}).sources()
+	changed := make(chan struct{}, 1)
+	cfg.Changed = changed
 	cfg.Up = func() bool {
-		if once.CompareAndSwap(true, false) {
+		if slow.CompareAndSwap(true, false) {
 			time.Sleep(Interval)
 		}
 		return true
 	}
 	m, _ = run(t, cfg)
 	time.Sleep(stepEvery / 2)
-	return m, once
+	return m, func() {
+		slow.Store(true)
+		changed <- struct{}{}
+	}
 }
 
 // While a member is busy, maxOfSender messages of each known member wait, and as many of
@@ -274,7 +281,7 @@ func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 		}
 		publish(t, nc, "s", heartbeat("known", 1))
 		publish(t, nc, "s", heartbeat("flooded", 1))
-		once.Store(true)
+		once()
 		time.Sleep(stepEvery)
 		const more = 5
 		for i := range maxOfSender + more {
@@ -311,7 +318,7 @@ func TestGarbageDisplacesNoMessage(t *testing.T) {
 			nc := natstest.Connect(t, ns)
 			const each = 4 * maxOfSender
 			for range 10 {
-				once.Store(true)
+				once()
 				time.Sleep(stepEvery)
 				for i := range each {
 					if err := nc.Publish("s"+[]string{"", "-sources"}[i%2], []byte("0123456789abcdef")); err != nil {

@@ -51,6 +51,9 @@ type Config struct {
 	Timeout time.Duration
 	// Hold is how long the newest table is used before Tables is called again; 0 is 2 s.
 	Hold time.Duration
+	// StateChanged is called after Stats.State has changed. It returns at once; nil
+	// is for a state that is only read.
+	StateChanged func()
 	// Logger logs connections made and lost; nil logs nothing.
 	Logger *slog.Logger
 }
@@ -72,6 +75,9 @@ func New(config Config) (*Subagent, error) {
 	}
 	config.Priority = cmp.Or(config.Priority, defaultPriority)
 	config.Hold = cmp.Or(config.Hold, defaultHold)
+	if config.StateChanged == nil {
+		config.StateChanged = func() {}
+	}
 	config.Logger = cmp.Or(config.Logger, slog.New(slog.DiscardHandler))
 	s := &Subagent{
 		config:  config,

@@ -59,7 +59,7 @@ func (s *Subagent) Run(ctx context.Context) error {
 // it. It returns the new number.
 func (s *Subagent) attempt(ctx context.Context, failures int) int {
 	up, err := s.connect(ctx)
-	s.counters.state.Store(uint32(StateDown))
+	s.enter(StateDown)
 	s.counters.session.Store(0)
 	if ctx.Err() != nil {
 		return 0
@@ -77,6 +77,13 @@ func (s *Subagent) attempt(ctx context.Context, failures int) int {
 		return 0
 	}
 	return failures + 1
+}
+
+// enter changes the state.
+func (s *Subagent) enter(state SessionState) {
+	if s.counters.state.Swap(uint32(state)) != uint32(state) {
+		s.config.StateChanged()
+	}
 }
 
 // Stats returns the statistics.
@@ -130,7 +137,7 @@ func checkNotification(variables []smi.Variable) error {
 // connect makes one connection and serves it to its end. It reports whether the session
 // was registered.
 func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
-	s.counters.state.Store(uint32(StateConnecting))
+	s.enter(StateConnecting)
 	conn, err := s.dial(ctx)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -147,7 +154,7 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 		return false, err
 	}
 	s.counters.sessions.Add(1)
-	s.counters.state.Store(uint32(StateUp))
+	s.enter(StateUp)
 	s.live.Store(session)
 	defer s.live.Store(nil)
 	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())

@@ -89,6 +89,7 @@ type Collector struct {
 	dropped  map[*nats.Subscription]int
 	proofs   proofs
 	ticks    uint64
+	rest     rest
 	pace     pace
 
 	name string // of this process, for telemetry.Pace
@@ -106,7 +107,8 @@ func New(cfg Config) (*Collector, error) {
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	now := time.Now().UnixMicro()
 	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
-		name: "sidecar-" + strconv.FormatUint(rand.Uint64(), 36), fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int)}
+		name: "sidecar-" + strconv.FormatUint(rand.Uint64(), 36), fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int),
+		proofs: newProofs(cfg.Interval), rest: rest{stir: make(chan struct{}, 1)}}
 	for _, n := range cfg.Nets {
 		// An engine that runs the same net has the same digest, so its definition
 		// need not be requested.
@@ -169,17 +171,35 @@ func (c *Collector) Run(ctx context.Context) error {
 		return fmt.Errorf("request the snapshots of all sources: %w", err)
 	}
 	c.tasks.Go(func() { c.prove(ctx) })
-	next := time.NewTimer(c.untilView(time.Now()))
+	return c.show(ctx)
+}
+
+// show makes Views until the context ends.
+func (c *Collector) show(ctx context.Context) error {
+	status := c.cfg.Conn.StatusChanged(nats.CONNECTED, nats.RECONNECTING, nats.DISCONNECTED, nats.CLOSED)
+	defer c.cfg.Conn.RemoveStatusListener(status)
+	due := time.Now()
+	c.proveNow(ctx, due)
+	next := time.NewTimer(c.cfg.Interval)
 	defer next.Stop()
 	for {
+		now := time.Now()
+		wait := c.untilNext(now)
+		due = now.Add(wait)
+		next.Reset(wait)
 		select {
 		case <-ctx.Done():
 			c.last(time.Now().UnixMicro())
 			return nil
+		case _, open := <-status:
+			if !open {
+				status = nil
+			}
+			c.rest.on.Store(false)
+		case <-c.rest.stir:
 		case <-next.C:
-			now := time.Now()
-			next.Reset(c.untilView(now))
-			c.tick(ctx, now.UnixMicro())
+			c.proveNow(ctx, due)
+			c.tick(ctx, time.Now().UnixMicro())
 		}
 	}
 }
@@ -273,6 +293,7 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decode
 	if !c.running {
 		return
 	}
+	c.arrived()
 	if err != nil {
 		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil && telemetry.ReasonOf(err) != NetNotAllowed {
 			c.merger.RejectFrom(net, source, err, len(m.Data), now)
@@ -349,6 +370,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	}
 	dropped := c.countDropped(now) || overran
 	c.confirmReceived()
+	revision := c.merger.revision
 	view, asks := c.merger.Tick(now)
 	if c.ticks++; c.ticks%keepEvery == 0 {
 		c.inbox.keep(c.shownSubjects())
@@ -359,6 +381,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
 	c.merger.setPresent(view)
 	c.ask(ctx, asks)
+	c.rest.on.Store(c.rests(view, revision, len(asks) > 0))
 	switch whole = c.saver.due(now, c.merger.revision); {
 	case c.cfg.Keep == nil:
 		return view, nil, false

@@ -4,6 +4,7 @@ package collector
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,7 @@ func run(tb testing.TB, cfg Config) (*Collector, *logtest.Buffer) {
 	}
 	defer func() { _ = hello.Unsubscribe() }()
 	book := &logtest.Buffer{}
-	cfg.Log, cfg.Interval = slog.New(slog.NewTextHandler(book, nil)), 5*time.Millisecond
+	cfg.Log, cfg.Interval = slog.New(slog.NewTextHandler(book, nil)), cmp.Or(cfg.Interval, 5*time.Millisecond)
 	c, err := New(cfg)
 	if err != nil {
 		tb.Fatal(err)

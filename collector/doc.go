@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package collector receives the snapshots of every source of a subject space
-// and adds them up: one immutable [View] a second, which all faces read.
+// and adds them up: one immutable [View] a second, which all faces read. While nothing
+// is received and nothing changes there is one in four seconds.
 //
 // It has two layers. [Merger] is the pure core: snapshots, definitions and the
 // time go in, Views and requests ([Ask]) come out; no I/O, no clock, no

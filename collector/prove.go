@@ -11,12 +11,15 @@ import (
 )
 
 const (
-	// proveEvery is the interval of proofs that everything published was received.
+	// proveEvery is the least time between two proofs that everything published was received.
 	proveEvery = 250 * time.Millisecond
+	// answerFast is how long a View waits for its proof. A server that takes longer proves
+	// the next View.
+	answerFast = 50 * time.Millisecond
 	// proveWithin is how long the server may take to answer.
 	proveWithin = 10 * time.Second
-	// brokenAfter is the longest time between two proofs that counts as silence of a
-	// source. A process that was stopped for longer may have lost messages.
+	// brokenAfter is how much later than it was due a proof may be for the time before it to
+	// count as silence of a source. A process that was stopped for longer may have lost messages.
 	brokenAfter = 2 * time.Second
 )
 
@@ -37,7 +40,22 @@ type proofs struct {
 	at    int64  // of the newest one
 	first *proof // or nil
 	next  *proof // the newest one after first, or nil
+
+	every    time.Duration      // between two Views that do not rest, or between two proofs if that is longer
+	late     int64              // how old the newest proof may be without a break
+	pinged   time.Time          // when the newest one was asked for
+	wanted   chan time.Duration // of prove: for how long the collector rested before
+	answered chan struct{}      // has an element after that
 }
+
+func newProofs(interval time.Duration) proofs {
+	p := proofs{every: max(interval, proveEvery), wanted: make(chan time.Duration, 1), answered: make(chan struct{}, 1)}
+	p.rested(0)
+	return p
+}
+
+// rested sets how long the collector rests before the next proof.
+func (q *proofs) rested(d time.Duration) { q.late = (brokenAfter + q.every + d).Microseconds() }
 
 // subscription counts the messages that were put into the inbox.
 type subscription struct {
@@ -45,22 +63,59 @@ type subscription struct {
 	taken atomic.Int64
 }
 
-// prove pings the server every proveEvery until the context ends.
+// prove pings the server each time that a proof is wanted, until the context ends.
 func (c *Collector) prove(ctx context.Context) {
-	tick := time.NewTicker(proveEvery)
-	defer tick.Stop()
 	var last int64
 	var of uint64 // connections so far, as of the last proof
 	for {
-		if at, made, ok := c.ping(ctx); ok {
-			c.proved(at, made == of && at-last >= 0 && at-last <= brokenAfter.Microseconds())
-			last, of = at, made
-		}
+		var rested time.Duration
 		select {
-		case <-tick.C:
+		case rested = <-c.proofs.wanted:
 		case <-ctx.Done():
 			return
 		}
+		if at, made, ok := c.ping(ctx); ok {
+			most := brokenAfter + c.proofs.every + rested
+			c.proved(at, made == of && at-last >= 0 && at-last <= most.Microseconds())
+			last, of = at, made
+		}
+		select {
+		case c.proofs.answered <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// proveNow asks for a proof for the View that is due, and waits for it for answerFast at most.
+// The time since the previous one in which the collector rested is no delay.
+func (c *Collector) proveNow(ctx context.Context, due time.Time) {
+	now := time.Now()
+	if now.Sub(c.proofs.pinged) < proveEvery {
+		return
+	}
+	var rested time.Duration
+	if last := c.proofs.pinged; !last.IsZero() {
+		rested = min(max(0, due.Sub(last)-c.proofs.every), restIntervals*c.cfg.Interval)
+	}
+	c.mu.Lock()
+	c.proofs.rested(rested)
+	c.mu.Unlock()
+	select { // an answer that came late
+	case <-c.proofs.answered:
+	default:
+	}
+	select {
+	case c.proofs.wanted <- rested:
+		c.proofs.pinged = now
+	default: // an earlier one is not answered
+		return
+	}
+	late := time.NewTimer(answerFast)
+	defer late.Stop()
+	select {
+	case <-c.proofs.answered:
+	case <-late.C:
+	case <-ctx.Done():
 	}
 }
 
@@ -109,7 +164,7 @@ func (q *proofs) take(p *proof) {
 }
 
 // overdue reports whether a proof is overdue, so that nothing may have been received.
-func (q *proofs) overdue(now int64) bool { return now-q.at > brokenAfter.Microseconds() }
+func (q *proofs) overdue(now int64) bool { return now-q.at > q.late }
 
 // confirmReceived passes to the Merger the proofs whose messages are all processed.
 func (c *Collector) confirmReceived() {

@@ -36,7 +36,7 @@ func noSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
 func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	m.ReceivedUntil(t0, true)
-	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}}}
+	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}, late: brokenAfter.Microseconds()}}
 	receivedUntil := func(want int64) {
 		t.Helper()
 		c.look(t.Context(), m.reception.until) // each View has what was taken in by then

@@ -233,6 +233,7 @@ func (c *Collector) TakeSilent(silent []byte) error {
 	if c.saving != nil {
 		c.saving.finish()
 	}
+	c.arrived()
 	taken, err := c.merger.TakeSilent(silent, &c.cfg, time.Now().UnixMicro())
 	if taken > 0 {
 		c.cfg.Log.Info("took silent sources from another sidecar", "sources", taken)

@@ -102,10 +102,10 @@ func (s *sidecar) openAlarms() {
 	if s.sender != nil {
 		sinks = append(sinks, alarm.Sink{Name: "snmp", Deliver: s.notifySinks})
 	}
-	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), ForgetAfter: s.cfg.flags.ForgetAfter,
+	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.flags.ForgetAfter,
 		StateFile: s.cfg.alarms.State, NotesFile: s.cfg.alarms.notesFile(), History: s.cfg.alarms.History, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
-		cfg.Duty, cfg.Share, cfg.ShareNotes = s.duty, s.member.Share, s.member.ShareNotes
+		cfg.Duty, cfg.Turned, cfg.Share, cfg.ShareNotes = s.duty, s.member.Turned(), s.member.Share, s.member.ShareNotes
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.agentXPriority)
 	}
 	s.watcher = alarm.New(cfg)

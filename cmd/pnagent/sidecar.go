@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -98,7 +97,9 @@ type sidecar struct {
 	builder   *mib.Builder
 	contexts  *mib.Contexts // nil without
 	table     atomic.Pointer[smi.Table]
+	layout    layout
 	current   chan struct{}    // closed once the table has current values of the previous process' sources
+	ability   chan struct{}    // has an element after the answer of up has changed
 	subagent  *agentx.Subagent // nil without AgentX
 	engine    *snmp.Engine     // nil without users of SNMPv3
 	responder *snmp.Responder  // nil without SNMP
@@ -118,7 +119,7 @@ type sidecar struct {
 // newSidecar makes a sidecar and binds its sockets, so that what is wrong with
 // an address is known before anything runs.
 func newSidecar(ctx context.Context, cfg sidecarConfig) (s *sidecar, err error) {
-	s = &sidecar{cfg: cfg, current: make(chan struct{})}
+	s = &sidecar{cfg: cfg, current: make(chan struct{}), ability: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
 			s.close()
@@ -163,8 +164,14 @@ func (s *sidecar) openAgentX() (err error) {
 	if s.cfg.agentX == "" {
 		return nil
 	}
-	s.subagent, err = agentx.New(agentx.Config{Addr: s.cfg.agentX, Subtrees: []smi.OID{s.cfg.root}, Tables: s.table.Load,
+	s.subagent, err = agentx.New(agentx.Config{Addr: s.cfg.agentX, Subtrees: []smi.OID{s.cfg.root}, Tables: s.freshTable,
 		ID: s.cfg.root, Description: "pnagent " + versionOf().Version, Priority: s.cfg.agentXPriority, Logger: s.cfg.log,
+		StateChanged: func() {
+			select {
+			case s.ability <- struct{}{}:
+			default:
+			}
+		},
 		Caps: []agentx.Caps{{ID: mib.CapabilitiesID(s.cfg.root), Description: mib.CapabilitiesText}}})
 	if err != nil {
 		return usageError{err}
@@ -339,87 +346,4 @@ func (s *sidecar) answer(ctx context.Context) error {
 	case <-ctx.Done():
 	}
 	return s.subagent.Run(ctx)
-}
-
-// recalled reports whether a View has values that sources sent to the previous process.
-func recalled(v *collector.View) bool {
-	return slices.ContainsFunc(v.Nets, func(n *collector.NetView) bool { return n.Recalled > 0 })
-}
-
-// layOut rebuilds the SNMP table for every View, and after an alarm was raised or
-// cleared.
-func (s *sidecar) layOut(ctx context.Context) error {
-	views, states := s.collector.Subscribe(), s.watcher.Subscribe()
-	view, alarms := <-views, <-states
-	var said string
-	waiting := true
-	for {
-		said = s.build(view, alarms, said)
-		if waiting && !recalled(view) {
-			waiting = false
-			close(s.current)
-		}
-		for changed := false; !changed; {
-			select {
-			case view = <-views:
-				changed = true
-			case state := <-states:
-				changed = state.Differs(alarms)
-				alarms = state
-			case <-ctx.Done():
-				return nil
-			}
-		}
-	}
-}
-
-// build makes the table of a View and logs what is wrong with it, unless that
-// was said just before.
-func (s *sidecar) build(view *collector.View, alarms *alarm.ActiveSet, said string) string {
-	s.recordOthers()
-	table, err := s.builder.Build(view, alarms, time.Now().UnixMicro())
-	if table != nil {
-		s.table.Store(table)
-	}
-	s.logWaiting(view, s.builder.Waiting())
-	if s.contexts != nil && view != nil {
-		s.buildContexts(view, alarms)
-	}
-	if err == nil {
-		return ""
-	}
-	if err.Error() != said {
-		s.cfg.log.Error("laying out the SNMP table", "err", err)
-	}
-	return err.Error()
-}
-
-// logWaiting logs which nets of a View SNMP does not show yet, once, and when it shows them.
-func (s *sidecar) logWaiting(view *collector.View, nets []mib.Waiting) {
-	for _, was := range s.waiting {
-		waits := slices.ContainsFunc(nets, func(n mib.Waiting) bool { return n.Net == was.Net })
-		if !waits && view != nil && view.Net(was.Net) != nil {
-			s.cfg.log.Info("SNMP shows the net now", "net", was.Net)
-		}
-	}
-	for _, n := range nets {
-		if !slices.ContainsFunc(s.waiting, func(was mib.Waiting) bool { return n.Net == was.Net }) {
-			s.cfg.log.Warn("SNMP does not show the net until a source has reported it for a minute: it has too many names to number them before", "net", n.Net, "names", n.Names)
-		}
-	}
-	s.waiting = nets
-}
-
-// buildContexts makes the tables of the contexts, and serves those of new nets.
-func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.ActiveSet) {
-	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
-	if err != nil {
-		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)
-	}
-	if !added {
-		return
-	}
-	if err := s.subagent.SetContexts(s.contexts.Tables()); err != nil {
-		s.cfg.log.Error("serving AgentX contexts", "err", err)
-	}
 }

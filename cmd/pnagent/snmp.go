@@ -103,7 +103,7 @@ func (s *sidecar) openSNMP(host string) (err error) {
 	}
 	cfg := s.cfg.responder
 	cfg.Users, cfg.Engine = s.cfg.users, s.engine
-	cfg.Community, cfg.Table, cfg.Log = s.cfg.community, s.table.Load, s.cfg.log
+	cfg.Community, cfg.Table, cfg.Log = s.cfg.community, s.freshTable, s.cfg.log
 	cfg.System = snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}
 	if s.responder, err = snmp.New(cfg); err != nil {
 		return usageError{err}

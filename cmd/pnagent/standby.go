@@ -21,7 +21,7 @@ func (s *sidecar) joinOthers(host string) {
 	rules := cmp.Or(s.cfg.rules, alarm.DefaultRules())
 	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.alarms.Sinks)
 	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
-		Priority: s.cfg.agentXPriority, Keys: s.cfg.standbyKeys, Settle: rules.Settle, Up: s.up,
+		Priority: s.cfg.agentXPriority, Keys: s.cfg.standbyKeys, Settle: rules.Settle, Up: s.up, Changed: s.ability,
 		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log,
 		Sources: &standby.Sources{Silent: s.collector.Silent, Take: s.collector.TakeSilent},
 		Alarms: &standby.Alarms{ // the watcher is created after the member

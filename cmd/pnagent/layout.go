@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mib/smi"
+)
+
+// layout makes the SNMP tables. While sources report nothing new it makes them when they are
+// asked for, because only ages differ.
+type layout struct {
+	mu     sync.Mutex // guards the fields below and the builders
+	view   *collector.View
+	alarms *alarm.ActiveSet
+	built  *collector.View // of the tables
+	at     time.Time       // when they were made
+	said   string          // the error then, or ""
+}
+
+// tableAge is the age from which a table is made again for a reader. While sources report,
+// there is a newer one each second.
+const tableAge = 1200 * time.Millisecond
+
+// recalled reports whether a View has values that sources sent to the previous process.
+func recalled(v *collector.View) bool {
+	return slices.ContainsFunc(v.Nets, func(n *collector.NetView) bool { return n.Recalled > 0 })
+}
+
+// layOut makes the SNMP tables of each View that reports something new, and after an alarm
+// was raised or cleared.
+func (s *sidecar) layOut(ctx context.Context) error {
+	views, states := s.collector.Subscribe(), s.watcher.Subscribe()
+	view, alarms := <-views, <-states
+	waiting, changed := true, true
+	for {
+		s.show(view, alarms, changed)
+		if waiting && !recalled(view) {
+			waiting = false
+			close(s.current)
+		}
+		select {
+		case view = <-views:
+			changed = false
+		case state := <-states:
+			changed = state.Differs(alarms)
+			alarms = state
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// show makes the tables, unless they would differ in ages alone.
+func (s *sidecar) show(view *collector.View, alarms *alarm.ActiveSet, changed bool) {
+	l := &s.layout
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.view, l.alarms = view, alarms
+	if changed || l.said != "" || !collector.SameReport(l.built, view) {
+		s.build()
+	}
+}
+
+// freshTable returns the table for a reader.
+func (s *sidecar) freshTable() *smi.Table {
+	if l := &s.layout; l.mu.TryLock() { // else one is being made
+		if !l.at.IsZero() && time.Since(l.at) > tableAge {
+			s.build()
+		}
+		l.mu.Unlock()
+	}
+	return s.table.Load()
+}
+
+// build makes the tables and logs what is wrong with them, unless that was said just before.
+// The caller holds the mutex of the layout.
+func (s *sidecar) build() {
+	s.recordOthers()
+	l := &s.layout
+	l.built, l.at = l.view, time.Now()
+	table, err := s.builder.Build(l.view, l.alarms, l.at.UnixMicro())
+	if table != nil {
+		s.table.Store(table)
+	}
+	s.logWaiting(l.view, s.builder.Waiting())
+	if s.contexts != nil && l.view != nil {
+		s.buildContexts(l.view, l.alarms)
+	}
+	said := l.said
+	if l.said = ""; err != nil {
+		l.said = err.Error()
+	}
+	if err != nil && l.said != said {
+		s.cfg.log.Error("laying out the SNMP table", "err", err)
+	}
+}
+
+// logWaiting logs which nets of a View SNMP does not show yet, once, and when it shows them.
+func (s *sidecar) logWaiting(view *collector.View, nets []mib.Waiting) {
+	for _, was := range s.waiting {
+		waits := slices.ContainsFunc(nets, func(n mib.Waiting) bool { return n.Net == was.Net })
+		if !waits && view != nil && view.Net(was.Net) != nil {
+			s.cfg.log.Info("SNMP shows the net now", "net", was.Net)
+		}
+	}
+	for _, n := range nets {
+		if !slices.ContainsFunc(s.waiting, func(was mib.Waiting) bool { return n.Net == was.Net }) {
+			s.cfg.log.Warn("SNMP does not show the net until a source has reported it for a minute: it has too many names to number them before", "net", n.Net, "names", n.Names)
+		}
+	}
+	s.waiting = nets
+}
+
+// buildContexts makes the tables of the contexts, and serves those of new nets.
+func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.ActiveSet) {
+	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
+	if err != nil {
+		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)
+	}
+	if !added {
+		return
+	}
+	tables := s.contexts.Tables()
+	for name, newest := range tables {
+		tables[name] = func() *smi.Table {
+			s.freshTable()
+			return newest()
+		}
+	}
+	if err := s.subagent.SetContexts(tables); err != nil {
+		s.cfg.log.Error("serving AgentX contexts", "err", err)
+	}
+}

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/collector/standby"
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -53,7 +53,7 @@ type member struct {
 	name              string
 	id                string
 	priority          int
-	roster            *standby.Roster
+	roster            *roster.Roster
 	desk              *coordinator
 	file              []byte
 	fileAt            int64
@@ -71,7 +71,7 @@ type member struct {
 
 type letter struct {
 	at      time.Time
-	message *standby.Message
+	message *roster.Message
 	page    []byte
 	ask     bool
 	from    string
@@ -118,7 +118,7 @@ func (f *fleet) start(name string, priority int) *member {
 	if f.engines != nil {
 		f.listen(m)
 	}
-	m.roster = standby.NewRoster(standby.Message{ID: m.id, Name: name, Priority: uint8(priority), Sources: m.merger != nil}, 6*time.Second, f.now)
+	m.roster = roster.New(roster.Message{ID: m.id, Name: name, Priority: uint8(priority), Sources: m.merger != nil}, 6*time.Second, f.now)
 	f.members = append(f.members, m)
 	return m
 }

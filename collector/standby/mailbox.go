@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
 const (
@@ -32,7 +34,7 @@ type letter struct {
 func idIn(data []byte, field string) string {
 	_, rest, ok := bytes.Cut(data[:min(len(data), maxHead)], []byte(`"`+field+`":"`))
 	id, _, ends := bytes.Cut(rest, []byte(`"`))
-	if !ok || !ends || len(id) > MaxID {
+	if !ok || !ends || len(id) > roster.MaxID {
 		return ""
 	}
 	return string(id)

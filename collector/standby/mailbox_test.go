@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
 // contents returns the texts of all letters that wait, by sender, in the order taken.
@@ -26,8 +28,8 @@ func contents(b *mailbox) map[string][]string {
 }
 
 func TestTheSenderIsFoundWithoutDecoding(t *testing.T) {
-	m := Message{Version: Version, ID: strings.Repeat("i", MaxID), Name: "n"}
-	page, parcel := Page{Version: Version, ID: "a"}, Parcel{Version: Version, ID: "a", To: "b"}
+	m := roster.Message{Version: roster.Version, ID: strings.Repeat("i", roster.MaxID), Name: "n"}
+	page, parcel := Page{Version: roster.Version, ID: "a"}, Parcel{Version: roster.Version, ID: "a", To: "b"}
 	for _, c := range []struct {
 		data  []byte
 		field string
@@ -41,7 +43,7 @@ func TestTheSenderIsFoundWithoutDecoding(t *testing.T) {
 		{[]byte(`{"id":`), "id", ""},
 		{[]byte(`{"id":"a`), "id", ""},
 		{[]byte(`{"id": "a"}`), "id", ""},
-		{[]byte(`{"id":"` + strings.Repeat("i", MaxID+1) + `"}`), "id", ""},
+		{[]byte(`{"id":"` + strings.Repeat("i", roster.MaxID+1) + `"}`), "id", ""},
 	} {
 		if got := idIn(c.data, c.field); got != c.want {
 			t.Errorf("%s of %s: got %q; want %q", c.field, c.data, got, c.want)

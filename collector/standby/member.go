@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
 const (
@@ -77,19 +79,19 @@ type Notes struct {
 
 // Counters count the work of a Member since New.
 type Counters struct {
-	Received  uint64            // messages, including its own and rejected ones
-	Rejected  map[Reason]uint64 // has every reason
-	TakeOvers uint64            // times that it took the duty
+	Received  uint64                   // messages, including its own and rejected ones
+	Rejected  map[roster.Reason]uint64 // has every reason
+	TakeOvers uint64                   // times that it took the duty
 }
 
 // Member is this sidecar in its group.
 type Member struct {
 	cfg    Config
 	id     string
-	roster *Roster
+	roster *roster.Roster
 	sealer *sealer
 	mail   *mailbox
-	state  atomic.Pointer[GroupState]
+	state  atomic.Pointer[roster.State]
 	turned chan struct{} // has an element after the duty has changed
 	held   chan struct{} // full during a Hold
 	asked  time.Time     // the last request for all alarms that was answered
@@ -121,14 +123,14 @@ func New(cfg Config) *Member {
 		cfg.Connected = cfg.Conn.IsConnected
 	}
 	name := strings.ToValidUTF8(cfg.Name, "")
-	for len(name) > MaxName {
-		name = strings.ToValidUTF8(name[:MaxName], "")
+	for len(name) > roster.MaxName {
+		name = strings.ToValidUTF8(name[:roster.MaxName], "")
 	}
 	now := time.Now()
-	self := Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
-	m := &Member{cfg: cfg, id: self.ID, roster: NewRoster(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), mail: newMailbox(self.ID), held: make(chan struct{}, 1), turned: make(chan struct{}, 1),
-		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[Reason]uint64{}}}
-	for _, reason := range Reasons() {
+	self := roster.Message{ID: newID(now), Name: name, Priority: cfg.Priority, Started: max(now.UnixMicro(), 0), Sources: cfg.Sources != nil}
+	m := &Member{cfg: cfg, id: self.ID, roster: roster.New(self, cfg.Settle, now), sealer: newSealer(cfg.Keys, self.ID), mail: newMailbox(self.ID), held: make(chan struct{}, 1), turned: make(chan struct{}, 1),
+		exchange: exchange{answering: make(chan struct{}, 1), taken: make(chan taken), ended: make(chan struct{})}, counters: Counters{Rejected: map[roster.Reason]uint64{}}}
+	for _, reason := range roster.Reasons() {
 		m.counters.Rejected[reason] = 0
 	}
 	m.show()
@@ -143,7 +145,7 @@ func newID(now time.Time) string {
 }
 
 // State returns the current state; never nil. It is safe for concurrent use.
-func (m *Member) State() *GroupState { return m.state.Load() }
+func (m *Member) State() *roster.State { return m.state.Load() }
 
 // Turned returns a channel that receives after the duty has changed, or what Hold returns
 // with it. It is for one reader.
@@ -153,12 +155,12 @@ func (m *Member) Turned() <-chan struct{} { return m.turned }
 // its state is old, and it does not. OnDuty is safe for concurrent use.
 func (m *Member) OnDuty() bool {
 	s := m.State()
-	return s.OnDuty && time.Since(s.At) < Silent
+	return s.OnDuty && time.Since(s.At) < roster.Silent
 }
 
 // Hold returns the current state. Until the caller calls release, this sidecar does not
 // announce that it released the duty. Hold is safe for concurrent use.
-func (m *Member) Hold() (s GroupState, release func()) {
+func (m *Member) Hold() (s roster.State, release func()) {
 	m.held <- struct{}{}
 	s = *m.State()
 	s.OnDuty = m.OnDuty()
@@ -185,7 +187,7 @@ func (m *Member) publish(subject string, pages [][]byte, ask bool) {
 	}
 	var err error
 	for i, content := range pages {
-		page := Page{Version: Version, ID: m.id, Ask: ask && i == len(pages)-1, Content: content}
+		page := Page{Version: roster.Version, ID: m.id, Ask: ask && i == len(pages)-1, Content: content}
 		err = errors.Join(err, m.sealer.publish(m.cfg.Conn, subject, page.Encode()))
 	}
 	if err == nil && m.State().Live > 0 {
@@ -232,7 +234,7 @@ func (m *Member) Run(ctx context.Context) error {
 			m.step()
 		case <-next.C:
 			m.overrun(sub)
-			m.mail.know(m.id, m.roster.ids())
+			m.mail.know(m.id, m.roster.IDs())
 			m.step()
 		case <-ctx.Done():
 			m.leave()
@@ -284,12 +286,12 @@ func (m *Member) takes(kind string) bool {
 // verify checks the size and the seal of a message, and finds its sender.
 func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 	l := letter{kind: kind, data: msg.Data}
-	most := MaxMessage
+	most := roster.MaxMessage
 	if kind != "" {
 		most, l.bulk = maxBulk, len(msg.Data)
 	}
 	if len(msg.Data) > most {
-		return l, fmt.Errorf("message of a sidecar: %w: %d bytes", TooLarge, len(msg.Data))
+		return l, fmt.Errorf("message of a sidecar: %w: %d bytes", roster.TooLarge, len(msg.Data))
 	}
 	if err := m.sealer.open(msg, time.Now()); err != nil {
 		return l, err
@@ -308,8 +310,8 @@ func (m *Member) verify(msg *nats.Msg, kind string) (letter, error) {
 		p, err = DecodeParcel(msg.Data)
 		l.from = p.ID
 	default:
-		var text Message
-		text, err = Decode(msg.Data)
+		var text roster.Message
+		text, err = roster.Decode(msg.Data)
 		l.from = text.ID
 	}
 	return l, err
@@ -335,12 +337,12 @@ func (m *Member) take(l letter) {
 
 // reject counts a message that was rejected, and logs the first one that is forged.
 func (m *Member) reject(err error) {
-	reason := reasonOf(err)
+	reason := roster.ReasonOf(err)
 	m.mu.Lock()
 	m.counters.Rejected[reason]++
 	n := m.counters.Rejected[reason]
 	m.mu.Unlock()
-	if (reason == Unsigned || reason == BadSeal) && n == 1 {
+	if (reason == roster.Unsigned || reason == roster.BadSeal) && n == 1 {
 		m.cfg.Log.Warn("rejected a message that claims to be of a sidecar; further ones are only counted", "reason", reason)
 		return
 	}
@@ -350,7 +352,7 @@ func (m *Member) reject(err error) {
 // receiveMessage takes the state of a member, and announces this one to a new member.
 func (m *Member) receiveMessage(text []byte) error {
 	now := time.Now()
-	msg, err := Decode(text)
+	msg, err := roster.Decode(text)
 	if err != nil {
 		return err
 	}
@@ -358,7 +360,7 @@ func (m *Member) receiveMessage(text []byte) error {
 	isNew, err := m.roster.Receive(msg, now)
 	if isNew && err == nil {
 		m.cfg.Log.Info("found another sidecar", "instance", msg.Name, "priority", msg.Priority)
-		m.mail.know(m.id, m.roster.ids())
+		m.mail.know(m.id, m.roster.IDs())
 		m.send(m.roster.Announce(now))
 	}
 	return err
@@ -371,7 +373,7 @@ func (m *Member) receivePage(data []byte) error {
 		return err
 	}
 	if err := m.cfg.Alarms.Fold(page.Content); err != nil {
-		return fmt.Errorf("page of a sidecar: %w: %w", BadPage, err)
+		return fmt.Errorf("page of a sidecar: %w: %w", roster.BadPage, err)
 	}
 	if page.Ask && time.Since(m.asked) >= answerEvery {
 		m.asked = time.Now()
@@ -387,7 +389,7 @@ func (m *Member) receiveNotes(data []byte) error {
 		return err
 	}
 	if err := m.cfg.Notes.Fold(page.Content); err != nil {
-		return fmt.Errorf("notes of a sidecar: %w: %w", BadPage, err)
+		return fmt.Errorf("notes of a sidecar: %w: %w", roster.BadPage, err)
 	}
 	return nil
 }
@@ -408,7 +410,7 @@ func (m *Member) overrun(sub *nats.Subscription) {
 		return // the connection is closed
 	}
 	m.mu.Lock()
-	m.counters.Rejected[Overrun] = uint64(max(dropped, 0)) + m.mail.overran()
+	m.counters.Rejected[roster.Overrun] = uint64(max(dropped, 0)) + m.mail.overran()
 	m.mu.Unlock()
 }
 
@@ -446,7 +448,7 @@ func (m *Member) awaitHold() {
 	}
 }
 
-func (m *Member) log(s *GroupState) {
+func (m *Member) log(s *roster.State) {
 	if !s.OnDuty {
 		m.cfg.Log.Info("standing by: another sidecar sends notifications, or may")
 		return
@@ -462,7 +464,7 @@ func (m *Member) log(s *GroupState) {
 func (m *Member) show() {
 	s := m.roster.State()
 	before := m.state.Swap(&s)
-	if before != nil && s.At.Sub(before.At) < Silent && s.duty() == before.duty() {
+	if before != nil && s.At.Sub(before.At) < roster.Silent && s.Duty() == before.Duty() {
 		return
 	}
 	select {
@@ -473,7 +475,7 @@ func (m *Member) show() {
 
 // send publishes a message. Without a connection it drops the message, which would be
 // outdated later.
-func (m *Member) send(msg *Message) {
+func (m *Member) send(msg *roster.Message) {
 	if !m.cfg.Connected() {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -92,14 +93,14 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 		duty(t, other, true, 0)
 
 		nc := connect()
-		for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", MaxMessage+1)} {
+		for _, text := range []string{"", "{", `{"version":7}`, `{"version":1}`, strings.Repeat(" ", roster.MaxMessage+1)} {
 			publish(t, nc, subject, []byte(text))
 		}
-		want := map[Reason]uint64{}
-		for _, reason := range Reasons() {
+		want := map[roster.Reason]uint64{}
+		for _, reason := range roster.Reasons() {
 			want[reason] = 0
 		}
-		want[NotJSON], want[BadVersion], want[BadID], want[TooLarge] = 2, 1, 1, 1
+		want[roster.NotJSON], want[roster.BadVersion], want[roster.BadID], want[roster.TooLarge] = 2, 1, 1, 1
 		until(t, "garbage is counted", func() error {
 			if diff := cmp.Diff(want, standby.Counters().Rejected); diff != "" {
 				return errors.New(diff)
@@ -110,7 +111,7 @@ func TestMembersElectOneOverNATSAndCountInvalidMessages(t *testing.T) {
 		before := time.Now()
 		stop()
 		duty(t, standby, true, 0)
-		if from := standby.State().From; from.Before(before.Add(-Margin-time.Second)) || from.After(time.Now().Add(-Margin)) {
+		if from := standby.State().From; from.Before(before.Add(-roster.Margin-time.Second)) || from.After(time.Now().Add(-roster.Margin)) {
 			t.Errorf("it notifies changes from %v before", before.Sub(from))
 		}
 		if k := standby.Counters(); k.TakeOvers != 1 || k.Received < 7 {
@@ -145,18 +146,18 @@ func TestFailuresToSendAreLogged(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		conn := startNATS(t)()
 		log, text := logs()
-		m := New(Config{Conn: conn, Subject: "s", Name: strings.Repeat("n", MaxName), Connected: func() bool { return true }, Log: log})
-		if m.roster.self.Name != strings.Repeat("n", MaxName) {
-			t.Errorf("a name that is as long as it may be is %q", m.roster.self.Name)
+		m := New(Config{Conn: conn, Subject: "s", Name: strings.Repeat("n", roster.MaxName), Connected: func() bool { return true }, Log: log})
+		if name := m.roster.Announce(time.Now()).Name; name != strings.Repeat("n", roster.MaxName) {
+			t.Errorf("a name that is as long as it may be is %q", name)
 		}
 		sub, err := conn.ChanSubscribe("s", make(chan *nats.Msg))
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.counters.Rejected[Overrun] = 7
+		m.counters.Rejected[roster.Overrun] = 7
 		conn.Close()
-		if m.overrun(sub); m.Counters().Rejected[Overrun] != 7 {
-			t.Errorf("%d were too much, 7 before", m.Counters().Rejected[Overrun])
+		if m.overrun(sub); m.Counters().Rejected[roster.Overrun] != 7 {
+			t.Errorf("%d were too much, 7 before", m.Counters().Rejected[roster.Overrun])
 		}
 		for what, do := range map[string]func(){
 			"cannot share alarms":        func() { m.Share([][]byte{[]byte("1"), []byte("2")}, false) },
@@ -200,7 +201,7 @@ func TestSharingWaitsForTheServerWhileAnotherMemberIsLive(t *testing.T) {
 		m := New(Config{Conn: conn, Subject: "s", Connected: func() bool { return true }, Log: log})
 		for others, want := range []bool{false, true} {
 			text.Reset()
-			m.state.Store(&GroupState{Live: others})
+			m.state.Store(&roster.State{Live: others})
 			if m.Share([][]byte{[]byte("1")}, false); strings.Contains(text.String(), "cannot share alarms") != want {
 				t.Errorf("beside %d others the log has %q", others, text)
 			}

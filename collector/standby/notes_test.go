@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -80,7 +81,7 @@ func TestMembersShareNotesUntilTheyHaveTheSame(t *testing.T) {
 				a, b := start("a", "early", "kept"), start("b", "other")
 				until(t, "what each had before", a.has("early-kept-other"))
 				until(t, "what each had before", b.has("early-kept-other"))
-				time.Sleep(2 * AskEvery)
+				time.Sleep(2 * roster.AskEvery)
 				a.mu.Lock()
 				all := a.all
 				a.mu.Unlock()
@@ -90,7 +91,7 @@ func TestMembersShareNotesUntilTheyHaveTheSame(t *testing.T) {
 				b.words = append(b.words, "unsent")
 				b.mu.Unlock()
 				until(t, "a change whose page was lost", a.has("early-kept-new-other-unsent"))
-				time.Sleep(2 * AskEvery)
+				time.Sleep(2 * roster.AskEvery)
 				a.mu.Lock()
 				defer a.mu.Unlock()
 				if all != 1 || a.all > 2 {
@@ -111,7 +112,7 @@ func TestAPageOfNotesThatCannotBeReadIsCounted(t *testing.T) {
 			publish(t, nc, "petrinet.v1.sidecars.test-notes", []byte(page))
 		}
 		until(t, "what can be read is taken", p.has("good"))
-		if k := m.Counters().Rejected; k[NotJSON] != 1 || k[BadPage] != 1 {
+		if k := m.Counters().Rejected; k[roster.NotJSON] != 1 || k[roster.BadPage] != 1 {
 			t.Errorf("rejected %v; want one of each", k)
 		}
 	})
@@ -119,11 +120,11 @@ func TestAPageOfNotesThatCannotBeReadIsCounted(t *testing.T) {
 
 func TestNotesAreSentWhereAnotherMemberHasOthersForLonger(t *testing.T) {
 	now := time.UnixMicro(1)
-	r := NewRoster(Message{ID: "a"}, 0, now)
+	r := roster.New(roster.Message{ID: "a"}, 0, now)
 	r.SetNotes("one")
 	peer := func(notes string, after time.Duration) bool {
 		now = now.Add(after)
-		for _, m := range []Message{{ID: "a"}, {ID: "b", Notes: notes}} {
+		for _, m := range []roster.Message{{ID: "a"}, {ID: "b", Notes: notes}} {
 			if _, err := r.Receive(m, now); err != nil {
 				t.Fatal(err)
 			}
@@ -136,18 +137,18 @@ func TestNotesAreSentWhereAnotherMemberHasOthersForLonger(t *testing.T) {
 		after time.Duration
 		want  bool
 	}{
-		{"one", Interval, false},
-		{"two", Interval, false},
-		{"two", Interval, false},
-		{"one", Interval, false},
-		{"two", Interval, false},
-		{"two", 3 * Interval, true},
-		{"two", Interval, false},
-		{"two", AskEvery - Interval, true},
-		{"", AskEvery, false},
+		{"one", roster.Interval, false},
+		{"two", roster.Interval, false},
+		{"two", roster.Interval, false},
+		{"one", roster.Interval, false},
+		{"two", roster.Interval, false},
+		{"two", 3 * roster.Interval, true},
+		{"two", roster.Interval, false},
+		{"two", roster.AskEvery - roster.Interval, true},
+		{"", roster.AskEvery, false},
 	} {
-		for rest := c.after; rest > Interval; rest -= Interval { // no pause
-			now, c.after = now.Add(Interval), c.after-Interval
+		for rest := c.after; rest > roster.Interval; rest -= roster.Interval { // no pause
+			now, c.after = now.Add(roster.Interval), c.after-roster.Interval
 			r.Step(true, now)
 		}
 		if got := peer(c.notes, c.after); got != c.want {

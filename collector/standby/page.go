@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
 const (
@@ -35,7 +37,7 @@ func DecodePage(data []byte) (Page, error) {
 	rest, err := decodeHead(data, &p)
 	p.Content = rest
 	if err == nil {
-		err = (&Message{Version: p.Version, ID: p.ID}).check()
+		err = (&roster.Message{Version: p.Version, ID: p.ID}).Check()
 	}
 	return p, err
 }
@@ -44,10 +46,10 @@ func DecodePage(data []byte) (Page, error) {
 func decodeHead(data []byte, head any) (rest []byte, err error) {
 	line, rest, ok := bytes.Cut(data, []byte("\n"))
 	if !ok || len(line) > maxHead {
-		return nil, fmt.Errorf("page of a sidecar: %w: expected a first line of at most %d bytes", NotJSON, maxHead)
+		return nil, fmt.Errorf("page of a sidecar: %w: expected a first line of at most %d bytes", roster.NotJSON, maxHead)
 	}
 	if err := json.Unmarshal(line, head); err != nil {
-		return nil, fmt.Errorf("page of a sidecar: %w: %w", NotJSON, err)
+		return nil, fmt.Errorf("page of a sidecar: %w: %w", roster.NotJSON, err)
 	}
 	return rest, nil
 }

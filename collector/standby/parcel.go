@@ -2,7 +2,11 @@
 
 package standby
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
+)
 
 const (
 	// parcelsSuffix ends the subject of parcels.
@@ -32,7 +36,7 @@ func DecodeParcel(data []byte) (Parcel, error) {
 	rest, err := decodeHead(data, &p)
 	p.Data = rest
 	if err == nil {
-		err = (&Message{Version: p.Version, ID: p.ID}).check()
+		err = (&roster.Message{Version: p.Version, ID: p.ID}).Check()
 	}
 	return p, err
 }
@@ -44,7 +48,7 @@ func (p *Parcel) Encode() []byte { return encodeHead(p, p.Data) }
 func parcels(from, to string, data []byte) (out []Parcel) {
 	for part := 0; part == 0 || len(data) > 0; part++ {
 		n := min(len(data), parcelSize)
-		out = append(out, Parcel{Version: Version, ID: from, To: to, Part: part, Last: n == len(data), Data: data[:n]})
+		out = append(out, Parcel{Version: roster.Version, ID: from, To: to, Part: part, Last: n == len(data), Data: data[:n]})
 		data = data[n:]
 	}
 	return out
@@ -65,7 +69,7 @@ func (a *assembly) add(p *Parcel) (whole bool, err error) {
 	}
 	if p.ID != a.from || p.Part != a.next || len(a.data)+len(p.Data) > MaxSources {
 		err := fmt.Errorf("sources of a sidecar: %w: part %d with %d bytes; expected part %d, and at most %d bytes in all",
-			BadPage, p.Part, len(p.Data), a.next, MaxSources)
+			roster.BadPage, p.Part, len(p.Data), a.next, MaxSources)
 		*a = assembly{}
 		return false, err
 	}

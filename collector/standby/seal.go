@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
 const (
@@ -31,7 +33,7 @@ const (
 	challengeEvery = time.Second
 	// Fresh is how long a challenge of a member can be answered. It is longer than
 	// Silent, so that a member that is not gone has a challenge that counts.
-	Fresh = Isolated
+	Fresh = roster.Isolated
 )
 
 // seal is the authentication of a message: a code of HMAC-SHA-256 over the subject, the
@@ -61,13 +63,13 @@ func (s *seal) text() string {
 func parseSeal(text string) (s seal, err error) {
 	f := strings.Split(text, " ")
 	if len(text) > maxSeal || len(f) != 6 || f[0] != sealVersion {
-		return s, BadSeal
+		return s, roster.BadSeal
 	}
-	if s.id = f[1]; s.id == "" || len(s.id) > MaxID || !isPlain(s.id) || !isChallenge(f[3]) {
-		return s, BadSeal
+	if s.id = f[1]; s.id == "" || len(s.id) > roster.MaxID || !roster.IsPlain(s.id) || !isChallenge(f[3]) {
+		return s, roster.BadSeal
 	}
 	if s.sequence, err = strconv.ParseUint(f[2], 10, 64); err != nil {
-		return s, BadSeal
+		return s, roster.BadSeal
 	}
 	s.challenge = f[3]
 	if f[4] != "-" {
@@ -75,16 +77,16 @@ func parseSeal(text string) (s seal, err error) {
 	}
 	for _, answer := range s.answers {
 		if !isChallenge(answer) {
-			return s, BadSeal
+			return s, roster.BadSeal
 		}
 	}
 	if s.code, err = hex.DecodeString(f[5]); err != nil || len(s.code) != sha256.Size || s.text() != text[:strings.LastIndexByte(text, ' ')] {
-		return s, BadSeal
+		return s, roster.BadSeal
 	}
 	return s, nil
 }
 
-func isChallenge(text string) bool { return len(text) == 2*challengeBytes && isPlain(text) }
+func isChallenge(text string) bool { return len(text) == 2*challengeBytes && roster.IsPlain(text) }
 
 // codeOf returns the code of a message. No field that precedes the payload has a newline.
 func codeOf(key []byte, subject, text string, payload []byte) []byte {
@@ -179,7 +181,7 @@ func (s *sealer) open(msg *nats.Msg, now time.Time) error {
 	}
 	header := msg.Header.Get(sealHeader)
 	if header == "" {
-		return Unsigned
+		return roster.Unsigned
 	}
 	got, err := parseSeal(header)
 	if err != nil {
@@ -188,13 +190,13 @@ func (s *sealer) open(msg *nats.Msg, now time.Time) error {
 	if !slices.ContainsFunc(s.keys, func(key []byte) bool {
 		return hmac.Equal(got.code, codeOf(key, msg.Subject, got.text(), msg.Data))
 	}) {
-		return BadSeal
+		return roster.BadSeal
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if got.id == s.self {
 		if got.sequence <= s.echo {
-			return Replayed
+			return roster.Replayed
 		}
 		s.echo = got.sequence
 		return nil
@@ -207,12 +209,12 @@ func (s *sealer) admit(got *seal, now time.Time) error {
 	other := s.senders[got.id]
 	if other == nil {
 		if other = s.room(now); other == nil {
-			return TooMany
+			return roster.TooMany
 		}
 		s.senders[got.id] = other
 	}
 	if got.sequence <= other.sequence {
-		return Replayed
+		return roster.Replayed
 	}
 	other.sequence, other.challenge, other.at = got.sequence, got.challenge, now
 	for _, c := range s.challenges {
@@ -221,13 +223,13 @@ func (s *sealer) admit(got *seal, now time.Time) error {
 			return nil
 		}
 	}
-	return Unproven
+	return roster.Unproven
 }
 
 // room returns a new sender, or nil if MaxPeers have proven themselves. Of the others
 // the oldest gives way: messages of earlier processes may be recorded and replayed.
 func (s *sealer) room(now time.Time) *sender {
-	if s.prune(now); len(s.senders) >= MaxPeers {
+	if s.prune(now); len(s.senders) >= roster.MaxPeers {
 		oldest := ""
 		for id, other := range s.senders {
 			if !other.proven && (oldest == "" || other.at.Before(s.senders[oldest].at)) {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -33,10 +34,10 @@ func sealed(s *sealer, payload string, now time.Time) *nats.Msg {
 func acquaint(t *testing.T, a, b Keys, now time.Time) (x, y *sealer) {
 	t.Helper()
 	x, y = newSealer(a, "x"), newSealer(b, "y")
-	if err := y.open(sealed(x, "", now), now); !errors.Is(err, Unproven) {
-		t.Fatalf("the first message: got %v; want %v", err, Unproven)
+	if err := y.open(sealed(x, "", now), now); !errors.Is(err, roster.Unproven) {
+		t.Fatalf("the first message: got %v; want %v", err, roster.Unproven)
 	}
-	if err := x.open(sealed(y, "", now), now); !errors.Is(err, Unproven) && err != nil {
+	if err := x.open(sealed(y, "", now), now); !errors.Is(err, roster.Unproven) && err != nil {
 		t.Fatalf("the first answer: %v", err)
 	}
 	if err := y.open(sealed(x, "", now), now); err != nil {
@@ -52,20 +53,20 @@ func TestAMessageThatIsNotOfAMemberIsRejected(t *testing.T) {
 		want   error
 	}{
 		"as it was":            {func(*nats.Msg) {}, nil},
-		"without a seal":       {func(m *nats.Msg) { m.Header = nil }, Unsigned},
-		"an empty seal":        {func(m *nats.Msg) { m.Header.Set(sealHeader, "") }, Unsigned},
-		"another payload":      {func(m *nats.Msg) { m.Data[0] ^= 1 }, BadSeal},
-		"a longer payload":     {func(m *nats.Msg) { m.Data = append(m.Data, ' ') }, BadSeal},
-		"a shorter payload":    {func(m *nats.Msg) { m.Data = m.Data[:len(m.Data)-1] }, BadSeal},
-		"at another subject":   {func(m *nats.Msg) { m.Subject = "s-alarms" }, BadSeal},
-		"a code that is short": {func(m *nats.Msg) { cut(m, 2) }, BadSeal},
-		"half a byte":          {func(m *nats.Msg) { cut(m, 1) }, BadSeal},
-		"without a code":       {func(m *nats.Msg) { cut(m, 64) }, BadSeal},
-		"of another sender":    {func(m *nats.Msg) { field(m, 1, "z") }, BadSeal},
-		"a later number":       {func(m *nats.Msg) { field(m, 2, "99") }, BadSeal},
-		"another challenge":    {func(m *nats.Msg) { field(m, 3, "0123456789abcdef") }, BadSeal},
-		"without answers":      {func(m *nats.Msg) { field(m, 4, "-") }, BadSeal},
-		"another version":      {func(m *nats.Msg) { field(m, 0, "2") }, BadSeal},
+		"without a seal":       {func(m *nats.Msg) { m.Header = nil }, roster.Unsigned},
+		"an empty seal":        {func(m *nats.Msg) { m.Header.Set(sealHeader, "") }, roster.Unsigned},
+		"another payload":      {func(m *nats.Msg) { m.Data[0] ^= 1 }, roster.BadSeal},
+		"a longer payload":     {func(m *nats.Msg) { m.Data = append(m.Data, ' ') }, roster.BadSeal},
+		"a shorter payload":    {func(m *nats.Msg) { m.Data = m.Data[:len(m.Data)-1] }, roster.BadSeal},
+		"at another subject":   {func(m *nats.Msg) { m.Subject = "s-alarms" }, roster.BadSeal},
+		"a code that is short": {func(m *nats.Msg) { cut(m, 2) }, roster.BadSeal},
+		"half a byte":          {func(m *nats.Msg) { cut(m, 1) }, roster.BadSeal},
+		"without a code":       {func(m *nats.Msg) { cut(m, 64) }, roster.BadSeal},
+		"of another sender":    {func(m *nats.Msg) { field(m, 1, "z") }, roster.BadSeal},
+		"a later number":       {func(m *nats.Msg) { field(m, 2, "99") }, roster.BadSeal},
+		"another challenge":    {func(m *nats.Msg) { field(m, 3, "0123456789abcdef") }, roster.BadSeal},
+		"without answers":      {func(m *nats.Msg) { field(m, 4, "-") }, roster.BadSeal},
+		"another version":      {func(m *nats.Msg) { field(m, 0, "2") }, roster.BadSeal},
 	} {
 		x, y := acquaint(t, keyA, keyA, now)
 		m := sealed(x, "payload", now)
@@ -100,8 +101,8 @@ func TestEachBitOfASealCounts(t *testing.T) {
 			continue // hex digits in another case are the same code
 		}
 		m := &nats.Msg{Subject: whole.Subject, Data: whole.Data, Header: nats.Header{sealHeader: {string(changed)}}}
-		if err := y.open(m, now); !errors.Is(err, BadSeal) {
-			t.Errorf("bit %d: got %v; want %v", i, err, BadSeal)
+		if err := y.open(m, now); !errors.Is(err, roster.BadSeal) {
+			t.Errorf("bit %d: got %v; want %v", i, err, roster.BadSeal)
 		}
 	}
 	if err := y.open(whole, now); err != nil {
@@ -126,14 +127,14 @@ func TestEachKeyVerifiesAndTheFirstSigns(t *testing.T) {
 		of, by Keys
 		want   error
 	}{
-		{"the old one beside both", keyA, both, Unproven},
-		{"both beside the old one", both, keyA, Unproven},
-		{"both beside both in the other order", both, turned, Unproven},
-		{"the new one beside both in the other order", keyB, turned, Unproven},
-		{"in the other order beside the new one", turned, keyB, Unproven},
-		{"the new one beside the old one", keyB, keyA, BadSeal},
-		{"in the other order beside the old one", turned, keyA, BadSeal},
-		{"no key beside one", nil, keyA, Unsigned},
+		{"the old one beside both", keyA, both, roster.Unproven},
+		{"both beside the old one", both, keyA, roster.Unproven},
+		{"both beside both in the other order", both, turned, roster.Unproven},
+		{"the new one beside both in the other order", keyB, turned, roster.Unproven},
+		{"in the other order beside the new one", turned, keyB, roster.Unproven},
+		{"the new one beside the old one", keyB, keyA, roster.BadSeal},
+		{"in the other order beside the old one", turned, keyA, roster.BadSeal},
+		{"no key beside one", nil, keyA, roster.Unsigned},
 		{"one beside no key", keyA, nil, nil},
 	} {
 		m := &nats.Msg{Subject: "s"}
@@ -157,19 +158,19 @@ func TestAReplayedMessageIsRejected(t *testing.T) {
 		}
 	}
 	check("one that was lost before", second, y, nil)
-	check("at once", second, y, Replayed)
-	check("an earlier one", first, y, Replayed)
+	check("at once", second, y, roster.Replayed)
+	check("an earlier one", first, y, roster.Replayed)
 
 	third := sealed(x, "3", now)
 	now = now.Add(Fresh - time.Nanosecond)
 	check("one that was held back for as long as a challenge counts", third, y, nil)
 	fourth := sealed(x, "4", now)
 	now = now.Add(time.Nanosecond)
-	check("one whose challenge is too old", fourth, y, Unproven)
+	check("one whose challenge is too old", fourth, y, roster.Unproven)
 	now = now.Add(time.Hour)
 	y.sign("s", nil, now) // forgets x
-	check("one of an hour ago, after the sender was forgotten", third, y, Unproven)
-	check("by a member that started after it was recorded", third, newSealer(keyA, "z"), Unproven)
+	check("one of an hour ago, after the sender was forgotten", third, y, roster.Unproven)
+	check("by a member that started after it was recorded", third, newSealer(keyA, "z"), roster.Unproven)
 }
 
 // A member takes each of its own messages once: they are its clock.
@@ -180,7 +181,7 @@ func TestAnOwnMessageCountsOnce(t *testing.T) {
 	for i, c := range []struct {
 		m    *nats.Msg
 		want error
-	}{{first, nil}, {first, Replayed}, {second, nil}, {first, Replayed}, {second, Replayed}} {
+	}{{first, nil}, {first, roster.Replayed}, {second, nil}, {first, roster.Replayed}, {second, roster.Replayed}} {
 		if err := x.open(c.m, now); !errors.Is(err, c.want) {
 			t.Errorf("message %d: got %v; want %v", i, err, c.want)
 		}
@@ -194,14 +195,14 @@ func TestAnOwnMessageCountsOnce(t *testing.T) {
 func TestRecordedSendersGiveWayToMembers(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	x, y := acquaint(t, keyA, keyA, now)
-	for i := range 3 * MaxPeers {
+	for i := range 3 * roster.MaxPeers {
 		now = now.Add(time.Millisecond)
-		if err := y.open(sealed(newSealer(keyA, fmt.Sprintf("old-%d", i)), "", now), now); !errors.Is(err, Unproven) {
-			t.Fatalf("got %v; want %v", err, Unproven)
+		if err := y.open(sealed(newSealer(keyA, fmt.Sprintf("old-%d", i)), "", now), now); !errors.Is(err, roster.Unproven) {
+			t.Fatalf("got %v; want %v", err, roster.Unproven)
 		}
 	}
-	if err := y.open(sealed(x, "", now), now); err != nil || len(y.senders) != MaxPeers {
-		t.Errorf("got %v, %d senders; want none and %d", err, len(y.senders), MaxPeers)
+	if err := y.open(sealed(x, "", now), now); err != nil || len(y.senders) != roster.MaxPeers {
+		t.Errorf("got %v, %d senders; want none and %d", err, len(y.senders), roster.MaxPeers)
 	}
 	if text := y.sign("s", nil, now); len(text) > maxSeal {
 		t.Errorf("a seal has %d bytes; want at most %d", len(text), maxSeal)
@@ -211,12 +212,12 @@ func TestRecordedSendersGiveWayToMembers(t *testing.T) {
 	for _, other := range y.senders {
 		other.proven = true
 	}
-	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, TooMany) {
-		t.Errorf("more members than MaxPeers: got %v; want %v", err, TooMany)
+	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, roster.TooMany) {
+		t.Errorf("more members than MaxPeers: got %v; want %v", err, roster.TooMany)
 	}
 	now = now.Add(Fresh + 1)
-	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, Unproven) || len(y.senders) != 1 {
-		t.Errorf("after they are gone: got %v, %d senders; want %v and 1", err, len(y.senders), Unproven)
+	if err := y.open(sealed(newSealer(keyA, "more"), "", now), now); !errors.Is(err, roster.Unproven) || len(y.senders) != 1 {
+		t.Errorf("after they are gone: got %v, %d senders; want %v and 1", err, len(y.senders), roster.Unproven)
 	}
 }
 
@@ -260,10 +261,10 @@ func TestAForgedMemberIsIgnoredByMembersWithAKey(t *testing.T) {
 			}
 		}
 		attack := func() {
-			publish(t, attacker, "s", encoded(t, Message{ID: "0", Name: "forged", Up: true, Ready: true, OnDuty: true, Digest: "of-a"}))
-			page := Page{Version: Version, ID: "0", Content: []byte("forged")}
+			publish(t, attacker, "s", encoded(t, roster.Message{ID: "0", Name: "forged", Up: true, Ready: true, OnDuty: true, Digest: "of-a"}))
+			page := Page{Version: roster.Version, ID: "0", Content: []byte("forged")}
 			publish(t, attacker, "s-alarms", page.Encode())
-			part := Parcel{Version: Version, ID: "0", To: b.member.id, Last: true}
+			part := Parcel{Version: roster.Version, ID: "0", To: b.member.id, Last: true}
 			publish(t, attacker, "s-sources", part.Encode())
 			mu.Lock()
 			again := recorded
@@ -276,7 +277,7 @@ func TestAForgedMemberIsIgnoredByMembersWithAKey(t *testing.T) {
 		}
 		for range 10 {
 			attack()
-			time.Sleep(Interval)
+			time.Sleep(roster.Interval)
 		}
 		if s := b.member.State(); !a.member.OnDuty() || b.member.OnDuty() || s.Live != 1 {
 			t.Errorf("under attack: on duty %v and %v, %d live; want true, false and 1", a.member.OnDuty(), b.member.OnDuty(), s.Live)
@@ -287,15 +288,15 @@ func TestAForgedMemberIsIgnoredByMembersWithAKey(t *testing.T) {
 		if !b.member.OnDuty() {
 			t.Error("the other one does not take the duty at once")
 		}
-		for range 2 * int(Isolated/Interval) {
+		for range 2 * int(roster.Isolated/roster.Interval) {
 			attack()
-			time.Sleep(Interval)
+			time.Sleep(roster.Interval)
 		}
 		if s := b.member.State(); !b.member.OnDuty() || s.Live != 0 {
 			t.Errorf("after the take-over: on duty %v, %d live; want true and 0", b.member.OnDuty(), s.Live)
 		}
 		k := b.member.Counters().Rejected
-		if k[Unsigned] < 30 || k[Replayed] == 0 || k[BadSeal] != 0 || strings.Count(log.String(), "claims to be of a sidecar") != 1 {
+		if k[roster.Unsigned] < 30 || k[roster.Replayed] == 0 || k[roster.BadSeal] != 0 || strings.Count(log.String(), "claims to be of a sidecar") != 1 {
 			t.Errorf("got %v, log %s; want at least 30 unsigned, some replayed, one warning", k, log)
 		}
 		if strings.Contains(log.String(), string(keyA[0])) {
@@ -324,7 +325,7 @@ func TestAMemberWithoutTheKeyIsNoMember(t *testing.T) {
 			duty(t, a, true, 0)
 			b, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "b", Priority: 127, Keys: keyA})
 			duty(t, b, true, 0)
-			time.Sleep(Isolated)
+			time.Sleep(roster.Isolated)
 			if !a.OnDuty() || !b.OnDuty() {
 				t.Errorf("%s: on duty %v and %v; want both", name, a.OnDuty(), b.OnDuty())
 			}
@@ -335,7 +336,7 @@ func TestAMemberWithoutTheKeyIsNoMember(t *testing.T) {
 // What a break of NATS does to a pair does not depend on keys.
 func TestAPairWithKeysSurvivesAPauseOfOneMember(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	for _, pause := range []time.Duration{Silent, Fresh, time.Hour} {
+	for _, pause := range []time.Duration{roster.Silent, Fresh, time.Hour} {
 		x, y := acquaint(t, keyA, keyA, now)
 		later := now.Add(pause)
 		_ = x.open(sealed(y, "", later), later) // may be unproven
@@ -415,11 +416,11 @@ func FuzzSeal(f *testing.F) {
 	f.Fuzz(func(t *testing.T, header string, payload []byte) {
 		y := newSealer(keyA, "y")
 		err := y.open(&nats.Msg{Subject: "s", Data: payload, Header: nats.Header{sealHeader: {header}}}, now)
-		if reasonOf(err) == "" {
+		if roster.ReasonOf(err) == "" {
 			t.Fatalf("got %v; want a reason", err)
 		}
 		same := strings.EqualFold(header, valid.Header.Get(sealHeader)) && string(payload) == "payload"
-		if errors.Is(err, Unproven) != same {
+		if errors.Is(err, roster.Unproven) != same {
 			t.Fatalf("%q: got %v", header, err)
 		}
 		if s, err := parseSeal(header); err == nil && s.text()+" "+hex.EncodeToString(s.code) != strings.ToLower(header) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -94,7 +95,7 @@ func TestANewMemberRequestsTheAlarmsAndTakesEachPageOnce(t *testing.T) {
 		}
 		until(t, "invalid pages are counted", func() error {
 			k := a.member.Counters().Rejected
-			if got := [3]uint64{k[NotJSON], k[BadVersion], k[BadPage]}; got != [3]uint64{3, 2, 1} {
+			if got := [3]uint64{k[roster.NotJSON], k[roster.BadVersion], k[roster.BadPage]}; got != [3]uint64{3, 2, 1} {
 				return fmt.Errorf("not JSON, version, page: %v", got)
 			}
 			return nil
@@ -111,7 +112,7 @@ func TestAMemberThatEndsHandsOverAtOnceButNotDuringAHold(t *testing.T) {
 		cfg.Conn, cfg.Name, cfg.Priority = connect(), "b", 127
 		b, _ := run(t, cfg)
 		duty(t, b, false, 1)
-		time.Sleep(Silent + Interval) // it listens
+		time.Sleep(roster.Silent + roster.Interval) // it listens
 
 		state, release := a.Hold()
 		if !state.OnDuty {
@@ -127,7 +128,7 @@ func TestAMemberThatEndsHandsOverAtOnceButNotDuringAHold(t *testing.T) {
 		})
 		stop()
 		duty(t, b, true, 0)
-		if took := time.Since(began); took < hold || took > Silent-Interval {
+		if took := time.Since(began); took < hold || took > roster.Silent-roster.Interval {
 			t.Errorf("the hand-over took %v", took)
 		}
 		if state, release := a.Hold(); state.OnDuty {
@@ -156,7 +157,7 @@ func TestAMemberWithoutAConnectionEndsAtOnce(t *testing.T) {
 }
 
 func TestAPageSurvivesARoundTrip(t *testing.T) {
-	want := Page{Version: Version, ID: "a-1", Ask: true, Content: []byte("one\ntwo\n")}
+	want := Page{Version: roster.Version, ID: "a-1", Ask: true, Content: []byte("one\ntwo\n")}
 	got, err := DecodePage(want.Encode())
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("pages: error %v (-want +got): %s", err, diff)
@@ -164,12 +165,12 @@ func TestAPageSurvivesARoundTrip(t *testing.T) {
 }
 
 func FuzzDecodePage(f *testing.F) {
-	page := Page{Version: Version, ID: "a-1", Ask: true, Content: []byte("one\n")}
+	page := Page{Version: roster.Version, ID: "a-1", Ask: true, Content: []byte("one\n")}
 	f.Add(page.Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := DecodePage(data)
 		if err != nil {
-			if reasonOf(err) == "" {
+			if roster.ReasonOf(err) == "" {
 				t.Fatalf("%v has no reason", err)
 			}
 			return
@@ -180,121 +181,11 @@ func FuzzDecodePage(f *testing.F) {
 	})
 }
 
-// A new member of a lower priority number takes the duty once it has the alarms of the
-// member on duty, and that one has released it.
-func TestANewMemberTakesTheDutyOnceItHasTheAlarms(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
-	r.SetDigest("mine")
-	holder := Message{Version: Version, ID: "holder", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: "theirs"}
-	asks := 0
-	pass := func(d time.Duration) {
-		for range d / stepEvery {
-			now = now.Add(stepEvery)
-			for _, m := range []Message{{ID: "me"}, holder} {
-				if _, err := r.Receive(m, now); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r.Step(true, now)
-			if r.Ask(now) {
-				asks++
-			}
-		}
-	}
-	pass(Settle + AskEvery)
-	if s := r.State(); s.OnDuty || r.self.Ready || asks != 3 {
-		t.Errorf("without the alarms of the other: %+v, ready %v, asked %d times", s, r.self.Ready, asks)
-	}
-	r.SetDigest("theirs")
-	pass(time.Second)
-	if s := r.State(); s.OnDuty || !r.self.Ready {
-		t.Errorf("before the other has released the duty: %+v, ready %v", s, r.self.Ready)
-	}
-	holder.OnDuty = false
-	pass(stepEvery)
-	if !r.State().OnDuty {
-		t.Error("not on duty after the other has released it")
-	}
-	if asks != 3 {
-		t.Errorf("it asks again: %d", asks)
-	}
-}
-
-func TestAMemberWithoutAnswersTakesTheDutyAfterPatience(t *testing.T) {
-	for _, c := range []struct {
-		digest string
-		after  time.Duration
-	}{{"", Settle}, {"theirs", Settle + Patience}} {
-		now := time.Unix(1e9, 0)
-		began := now
-		r := NewRoster(Message{ID: "me", Priority: 1}, 0, now)
-		r.SetDigest("mine")
-		for !r.self.Ready && now.Sub(began) < time.Hour {
-			now = now.Add(stepEvery)
-			for _, m := range []Message{{ID: "me"}, {ID: "old", Priority: 100, Up: true, Ready: true, OnDuty: true, Digest: c.digest}} {
-				if _, err := r.Receive(m, now); err != nil {
-					t.Fatal(err)
-				}
-			}
-			r.Step(true, now)
-		}
-		if took := now.Sub(began); took != c.after {
-			t.Errorf("beside one of digest %q it is ready after %v, want %v", c.digest, took, c.after)
-		}
-		if s := r.State(); s.Shared != (c.digest != "") {
-			t.Errorf("beside one of digest %q: %+v", c.digest, s)
-		}
-	}
-}
-
-func TestIndicesAreLeftOutWhileAMemberIsOutOfSync(t *testing.T) {
-	now := time.Unix(1e9, 0)
-	r := NewRoster(Message{ID: "me", Priority: 100}, 0, now)
-	r.SetDigest("x")
-	other := Message{ID: "other", Priority: 127, Up: true, OnDuty: true, Digest: "y"}
-	step := func(d time.Duration, received ...Message) GroupState {
-		now = now.Add(d)
-		for _, m := range received {
-			if _, err := r.Receive(m, now); err != nil {
-				t.Fatal(err)
-			}
-		}
-		r.Step(true, now)
-		return r.State()
-	}
-	first := step(Interval, Message{ID: "me"}, other)
-	if first.Skip < 4*101 || first.Skip > 4*101+3 {
-		t.Errorf("after its start it leaves out %d", first.Skip)
-	}
-	other.Digest = "x"
-	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
-		t.Errorf("in sync it leaves out %d", s.Skip)
-	}
-	other.Digest = "y"
-	cut := step(2 * Interval)
-	if cut.Skip < 4*101 || cut.Skip > 4*101+3 {
-		t.Errorf("without own messages it leaves out %d", cut.Skip)
-	}
-	if s := step(Interval, Message{ID: "me"}, other); s.Skip != cut.Skip || s.Unsync != cut.Unsync {
-		t.Errorf("while the digests differ it leaves out %+v, before %+v", s, cut)
-	}
-	other.Digest = "x"
-	if s := step(Interval, Message{ID: "me"}, other); s.Skip != 0 {
-		t.Errorf("in sync again it leaves out %d", s.Skip)
-	}
-	b := NewRoster(Message{ID: "me", Priority: 127}, 0, now)
-	b.Step(true, now.Add(2*Interval))
-	if s := b.State(); s.Skip <= cut.Skip+64 {
-		t.Errorf("a member of another priority leaves out %d, and this one %d", s.Skip, cut.Skip)
-	}
-}
-
 func TestAnOldStateIsNotOnDuty(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		m := New(Config{Conn: startNATS(t)(), Subject: "s"})
-		for age, want := range map[time.Duration]bool{0: true, Silent: false} {
-			m.state.Store(&GroupState{OnDuty: true, At: time.Now().Add(-age)})
+		for age, want := range map[time.Duration]bool{0: true, roster.Silent: false} {
+			m.state.Store(&roster.State{OnDuty: true, At: time.Now().Add(-age)})
 			s, release := m.Hold()
 			if release(); s.OnDuty != want || m.OnDuty() != want {
 				t.Errorf("a state of %v: on duty %v", age, s.OnDuty)
@@ -321,4 +212,33 @@ func TestOnlyTheLastPageRequestsAlarms(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Pages and parcels follow the same rules for their first line.
+func TestInvalidFirstLines(t *testing.T) {
+	long := strings.Repeat(" ", 256-len(`{"version":1,"id":"a"}`))
+	for _, c := range []struct {
+		text string
+		want error
+	}{
+		{`{"version":1,"id":"a"}` + "\nrest", nil},
+		{`{"version":1,"id":"a"}` + long + "\nrest", nil},
+		{`{"version":1,"id":"a"}` + long + " \nrest", roster.NotJSON},
+		{`{"version":1,"id":"a"}`, roster.NotJSON},
+		{"\nrest", roster.NotJSON},
+		{"{\nrest", roster.NotJSON},
+		{`{"version":1,"id":"a","ask":1}` + "\nrest", roster.NotJSON},
+		{`{"version":2,"id":"a"}` + "\nrest", roster.BadVersion},
+		{`{"version":1,"id":"A"}` + "\nrest", roster.BadID},
+		{`{"version":1}` + "\nrest", roster.BadID},
+	} {
+		page, err := DecodePage([]byte(c.text))
+		if !errors.Is(err, c.want) || err == nil && string(page.Content) != "rest" {
+			t.Errorf("page %.60q: %v, %q, want %v", c.text, err, page.Content, c.want)
+		}
+		parcel, err := DecodeParcel([]byte(c.text))
+		if !errors.Is(err, c.want) || err == nil && string(parcel.Data) != "rest" {
+			t.Errorf("parcel %.60q: %v, %q, want %v", c.text, err, parcel.Data, c.want)
+		}
+	}
 }

@@ -2,6 +2,8 @@
 
 package standby
 
+import "github.com/pnagent/pnagent/collector/standby/roster"
+
 // Sources gives access to a sidecar's silent sources, which this package does not
 // decode. A sidecar that starts fetches them from the others. A separate goroutine calls the functions.
 type Sources struct {
@@ -35,7 +37,7 @@ func (m *Member) fetch(from string) {
 	if from == "" || !m.cfg.Connected() {
 		return
 	}
-	ask := Parcel{Version: Version, ID: m.id, To: from, Ask: true}
+	ask := Parcel{Version: roster.Version, ID: m.id, To: from, Ask: true}
 	if err := m.sealer.publish(m.cfg.Conn, m.parcelSubject(), ask.Encode()); err != nil {
 		m.cfg.Log.Debug("cannot ask another sidecar for its silent sources", "err", err)
 	}

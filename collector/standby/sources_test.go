@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -63,16 +64,16 @@ func TestANewMemberFetchesTheSilentSources(t *testing.T) {
 		cfg.Conn, cfg.Name, cfg.Priority, cfg.Sources = connect(), "b", 127, fresh.sources()
 		b, _ := run(t, cfg)
 		until(t, "the new member has them", func() error { return fresh.has(1, large) })
-		if took := time.Since(began); took > Silent/2 {
+		if took := time.Since(began); took > roster.Silent/2 {
 			t.Errorf("it takes %v", took)
 		}
 		until(t, "it has them once more", func() error { return fresh.has(2, large) })
-		if took := time.Since(began); took < Silent {
+		if took := time.Since(began); took < roster.Silent {
 			t.Errorf("it asks again after %v", took)
 		}
 		other, _ := run(t, Config{Conn: connect(), Subject: cfg.Subject, Name: "old", Priority: 200}) // of an earlier version
 		duty(t, other, false, 2)
-		time.Sleep(2 * Interval)
+		time.Sleep(2 * roster.Interval)
 		if err := errors.Join(fresh.has(2, large), old.has(1, nil)); err != nil { // the new member has none
 			t.Error(err)
 		}
@@ -93,14 +94,14 @@ func TestInvalidParcelsAreCountedAndUnrequestedOnesIgnored(t *testing.T) {
 		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "a", Sources: s.sources()})
 		duty(t, m, true, 0)
 		nc := connect()
-		whole := Parcel{Version: Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
-		elsewhere := Parcel{Version: Version, ID: "x", To: "y", Ask: true}
+		whole := Parcel{Version: roster.Version, ID: "x", To: m.id, Last: true, Data: []byte("forged")}
+		elsewhere := Parcel{Version: roster.Version, ID: "x", To: "y", Ask: true}
 		for _, text := range []string{string(whole.Encode()), string(elsewhere.Encode()), "no line", "{}\n", "{\n"} {
 			publish(t, nc, "s-sources", []byte(text))
 		}
 		until(t, "invalid parcels are counted", func() error {
 			k := m.Counters().Rejected
-			if got := [2]uint64{k[NotJSON], k[BadVersion]}; got != [2]uint64{2, 1} {
+			if got := [2]uint64{k[roster.NotJSON], k[roster.BadVersion]}; got != [2]uint64{2, 1} {
 				return fmt.Errorf("not JSON, version: %v", got)
 			}
 			return nil
@@ -144,7 +145,7 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 				t.Fatalf("parcel %d: error %v (-want +got): %s", i, err, d)
 			}
 			whole, err = a.add(&p)
-			if err != nil && reasonOf(err) != BadPage {
+			if err != nil && roster.ReasonOf(err) != roster.BadPage {
 				t.Errorf("%s: got error %v; want none or BadPage", what, err)
 			}
 		}
@@ -161,100 +162,13 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 	}
 }
 
-// A new member of a lower priority number takes the duty once it has the silent sources
-// of the member on duty, as of Silent after its start; without an answer, after Patience.
-func TestANewMemberTakesTheDutyOnceItHasTheSilentSources(t *testing.T) {
-	for what, c := range map[string]struct {
-		shares  bool          // the one on duty does
-		answers time.Duration // after the start; negative: never
-		ready   time.Duration
-		asks    []time.Duration
-	}{
-		"answers at once":        {true, 0, Settle, []time.Duration{stepEvery, Silent}},
-		"answers late":           {true, 9 * time.Second, 9 * time.Second, []time.Duration{stepEvery, Silent, Silent + AskEvery}},
-		"of an earlier version":  {false, 0, Settle, nil},
-		"shares and never does ": {true, -1, Settle + Patience, nil},
-	} {
-		began := time.Unix(1e9, 0)
-		now := began
-		r := NewRoster(Message{ID: "me", Priority: 1, Sources: true}, 0, now)
-		var asked []time.Duration
-		for !r.self.Ready && now.Sub(began) < time.Hour {
-			now = now.Add(stepEvery)
-			for _, m := range []Message{{ID: "me"}, {ID: "old", Priority: 100, Up: true, Ready: true, OnDuty: true, Sources: c.shares}} {
-				if _, err := r.Receive(m, now); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if r.Awaits("old") && c.answers >= 0 && now.Sub(began) >= c.answers {
-				r.Fetched("old")
-			}
-			r.Step(true, now)
-			if id := r.Fetch(now); id != "" {
-				asked = append(asked, now.Sub(began))
-			}
-		}
-		if took := now.Sub(began); took != c.ready {
-			t.Errorf("one that %s: ready after %v, want %v", what, took, c.ready)
-		}
-		if d := cmp.Diff(c.asks, asked); d != "" && c.asks != nil {
-			t.Errorf("one that %s is asked: %s", what, d)
-		}
-		if n := len(asked); !c.shares && n > 0 || n > 2+int((Settle+Patience)/AskEvery) {
-			t.Errorf("one that %s is asked %d times", what, n)
-		}
-		for range 100 { // and then never again
-			now = now.Add(time.Second)
-			r.Fetched("old")
-			if id := r.Fetch(now); id != "" {
-				t.Errorf("one that %s is asked after %v", what, now.Sub(began))
-			}
-		}
-	}
-}
-
-// A break of two Intervals leads to new requests, although it is too short to change
-// anything else.
-func TestSilentSourcesAreAskedForAfterABreak(t *testing.T) {
-	for missed, want := range map[time.Duration]int{2*Interval - stepEvery: 0, 2 * Interval: 2, 2 * Silent: 2} {
-		now := time.Unix(1e9, 0)
-		r := NewRoster(Message{ID: "me", Sources: true}, 0, now)
-		asks := 0
-		pass := func(d time.Duration) {
-			for range d / stepEvery {
-				now = now.Add(stepEvery)
-				for _, m := range []Message{{ID: "me"}, {ID: "other", Priority: 100, Up: true, Sources: true}} {
-					if _, err := r.Receive(m, now); err != nil {
-						t.Fatal(err)
-					}
-				}
-				r.Step(true, now)
-				if id := r.Fetch(now); id != "" {
-					asks++
-					r.Fetched(id)
-				}
-			}
-		}
-		pass(2 * Settle)
-		asks = 0
-		for range missed/stepEvery - 1 {
-			now = now.Add(stepEvery)
-			r.Step(true, now)
-		}
-		pass(2 * Settle)
-		if asks != want {
-			t.Errorf("after a break of %v it asks %d times, want %d", missed, asks, want)
-		}
-	}
-}
-
 func FuzzDecodeParcel(f *testing.F) {
-	p := Parcel{Version: Version, ID: "a-1", To: "b", Ask: true, Part: 3, Last: true, Data: []byte("one\n")}
+	p := Parcel{Version: roster.Version, ID: "a-1", To: "b", Ask: true, Part: 3, Last: true, Data: []byte("one\n")}
 	f.Add(p.Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := DecodeParcel(data)
 		if err != nil {
-			if reasonOf(err) == "" {
+			if roster.ReasonOf(err) == "" {
 				t.Fatalf("%v has no reason", err)
 			}
 			return

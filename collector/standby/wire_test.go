@@ -17,13 +17,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
 // received is a message and the time of its receipt since the start of a test.
 type received struct {
 	At time.Duration
-	Message
+	roster.Message
 }
 
 // listen passes the messages of a subject to take.
@@ -47,9 +48,9 @@ func publish(t *testing.T, nc *nats.Conn, subject string, data []byte) {
 	synctest.Wait()
 }
 
-func encoded(t *testing.T, m Message) []byte {
+func encoded(t *testing.T, m roster.Message) []byte {
 	t.Helper()
-	m.Version = Version
+	m.Version = roster.Version
 	text, err := m.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func TestMessagesOfALoneMember(t *testing.T) {
 		var got []received
 		began := time.Now()
 		listen(t, connect(), "s", func(data []byte) {
-			m, err := Decode(data)
+			m, err := roster.Decode(data)
 			if err != nil {
 				t.Error(err)
 			}
@@ -81,7 +82,7 @@ func TestMessagesOfALoneMember(t *testing.T) {
 			t.Errorf("its id is %q", m.id)
 		}
 		began = time.Now()
-		base := Message{Version: Version, ID: m.id, Name: "é", Priority: 7, Up: true, Started: began.UnixMicro(), Digest: "of-me", Sources: true}
+		base := roster.Message{Version: roster.Version, ID: m.id, Name: "é", Priority: 7, Up: true, Started: began.UnixMicro(), Digest: "of-me", Sources: true}
 		ctx, stop := t.Context(), make(chan struct{})
 		go func() {
 			defer close(stop)
@@ -90,22 +91,22 @@ func TestMessagesOfALoneMember(t *testing.T) {
 			}
 		}()
 		var want []received
-		for at := time.Duration(0); at <= Silent+Interval; at += Interval {
+		for at := time.Duration(0); at <= roster.Silent+roster.Interval; at += roster.Interval {
 			said := base
-			said.OnDuty, said.Ready = at > Silent, at > Silent
+			said.OnDuty, said.Ready = at > roster.Silent, at > roster.Silent
 			want = append(want, received{at, said})
-			if said.OnDuty = true; at == Silent { // it has listened long enough
+			if said.OnDuty = true; at == roster.Silent { // it has listened long enough
 				said.Ready = true
 				want = append(want, received{at, said})
 			}
 		}
-		time.Sleep(Silent + Interval + stepEvery)
+		time.Sleep(roster.Silent + roster.Interval + stepEvery)
 		down.Store(true)
 		changed <- struct{}{}
 		synctest.Wait()
 		said := base
 		said.Up, said.OnDuty, said.Ready = false, true, true
-		want = append(want, received{Silent + Interval + stepEvery, said})
+		want = append(want, received{roster.Silent + roster.Interval + stepEvery, said})
 		mu.Lock()
 		defer mu.Unlock()
 		if d := cmp.Diff(want, got); d != "" {
@@ -127,7 +128,7 @@ func TestAHandOverWaitsForAHold(t *testing.T) {
 			duty(t, a, true, 0)
 			b, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "b", Priority: 1})
 			duty(t, b, false, 1)
-			time.Sleep(2 * Silent)
+			time.Sleep(2 * roster.Silent)
 			_, release := a.Hold()
 			down.Store(true)
 			for a.State().OnDuty {
@@ -167,7 +168,7 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 			if err != nil || !p.Ask {
 				return
 			}
-			if d := cmp.Diff(Parcel{Version: Version, ID: m.id, To: "other", Ask: true, Data: []byte{}}, p); d != "" {
+			if d := cmp.Diff(Parcel{Version: roster.Version, ID: m.id, To: "other", Ask: true, Data: []byte{}}, p); d != "" {
 				t.Error(d)
 			}
 			mu.Lock()
@@ -177,30 +178,30 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 		times := func() int { mu.Lock(); defer mu.Unlock(); return len(asked) }
 		pass := func(d time.Duration) {
 			for range d / stepEvery {
-				publish(t, nc, "s", encoded(t, Message{ID: "other", Priority: 1, Up: true, Sources: true}))
+				publish(t, nc, "s", encoded(t, roster.Message{ID: "other", Priority: 1, Up: true, Sources: true}))
 				time.Sleep(stepEvery)
 			}
 		}
 		part := func(n int, last bool) {
-			p := Parcel{Version: Version, ID: "other", To: m.id, Part: n, Last: last, Data: []byte(strconv.Itoa(n))}
+			p := Parcel{Version: roster.Version, ID: "other", To: m.id, Part: n, Last: last, Data: []byte(strconv.Itoa(n))}
 			publish(t, nc, "s-sources", p.Encode())
 		}
-		pass(Interval)
+		pass(roster.Interval)
 		if times() != 1 {
 			t.Fatalf("asked %d times", times())
 		}
 		part(0, false)
 		part(2, true)
-		if n := m.Counters().Rejected[BadPage]; n != 1 {
+		if n := m.Counters().Rejected[roster.BadPage]; n != 1 {
 			t.Errorf("%d parts are rejected", n)
 		}
 		if err := s.has(0, nil); err != nil {
 			t.Error(err)
 		}
-		pass(2 * AskEvery)
+		pass(2 * roster.AskEvery)
 		mu.Lock()
-		for i, want := range []time.Duration{0, Silent, Silent + AskEvery} {
-			if i >= len(asked) || asked[i].Sub(asked[0]).Round(Interval) != want {
+		for i, want := range []time.Duration{0, roster.Silent, roster.Silent + roster.AskEvery} {
+			if i >= len(asked) || asked[i].Sub(asked[0]).Round(roster.Interval) != want {
 				t.Errorf("asked at %v", asked)
 				break
 			}
@@ -217,7 +218,7 @@ func TestPartsInTheWrongOrderAreRequestedAgain(t *testing.T) {
 			t.Error(err)
 		}
 		before := times()
-		if pass(2 * AskEvery); times() != before {
+		if pass(2 * roster.AskEvery); times() != before {
 			t.Errorf("asked %d times more", times()-before)
 		}
 		if stop(); strings.Count(log.String(), "cannot take silent sources") != 1 {
@@ -232,17 +233,17 @@ func TestAMemberCountsSidecarsBeyondTheBound(t *testing.T) {
 		connect := startNATS(t)
 		m, _ := run(t, Config{Conn: connect(), Subject: "s", Name: "me"})
 		nc := connect()
-		for i := range MaxPeers + 1 {
-			publish(t, nc, "s", encoded(t, Message{ID: strconv.Itoa(i), Name: strconv.Itoa(i), Up: true}))
+		for i := range roster.MaxPeers + 1 {
+			publish(t, nc, "s", encoded(t, roster.Message{ID: strconv.Itoa(i), Name: strconv.Itoa(i), Up: true}))
 		}
-		publish(t, nc, "s", encoded(t, Message{ID: "64", Name: "64", Up: true}))
-		publish(t, nc, "s", encoded(t, Message{ID: "63", Name: "63", Up: true}))
+		publish(t, nc, "s", encoded(t, roster.Message{ID: "64", Name: "64", Up: true}))
+		publish(t, nc, "s", encoded(t, roster.Message{ID: "63", Name: "63", Up: true}))
 		k := m.Counters()
-		if s := m.State(); k.Rejected[TooMany] != 2 || s.Known != MaxPeers || s.Live != MaxPeers {
-			t.Errorf("%d messages are too many, %+v", k.Rejected[TooMany], s)
+		if s := m.State(); k.Rejected[roster.TooMany] != 2 || s.Known != roster.MaxPeers || s.Live != roster.MaxPeers {
+			t.Errorf("%d messages are too many, %+v", k.Rejected[roster.TooMany], s)
 		}
-		k.Rejected[TooMany] = 99
-		if n := m.Counters().Rejected[TooMany]; n != 2 {
+		k.Rejected[roster.TooMany] = 99
+		if n := m.Counters().Rejected[roster.TooMany]; n != 2 {
 			t.Errorf("what was returned changes the counters: %d", n)
 		}
 	})
@@ -257,7 +258,7 @@ func busy(t *testing.T, ns natstest.Server, cfg Config) (m *Member, once func())
 	cfg.Changed = changed
 	cfg.Up = func() bool {
 		if slow.CompareAndSwap(true, false) {
-			time.Sleep(Interval)
+			time.Sleep(roster.Interval)
 		}
 		return true
 	}
@@ -277,7 +278,7 @@ func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 		m, once := busy(t, ns, Config{})
 		nc := natstest.Connect(t, ns)
 		heartbeat := func(id string, priority uint8) []byte {
-			return encoded(t, Message{ID: id, Name: id, Priority: priority, Up: true})
+			return encoded(t, roster.Message{ID: id, Name: id, Priority: priority, Up: true})
 		}
 		publish(t, nc, "s", heartbeat("known", 1))
 		publish(t, nc, "s", heartbeat("flooded", 1))
@@ -291,14 +292,14 @@ func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 				}
 			}
 		}
-		publish(t, nc, "s", heartbeat("known", 3))
-		time.Sleep(2 * Interval)
+		publish(t, nc, "s", encoded(t, roster.Message{ID: "known", Name: "known", Priority: 3, Up: true, OnDuty: true}))
+		time.Sleep(2 * roster.Interval)
 		synctest.Wait()
-		if k := m.Counters().Rejected; k[Overrun] != 2*more || k[TooMany] != maxOfSender-(MaxPeers-2) {
-			t.Errorf("got rejections %v; want %d overruns, and %d too many", k, 2*more, maxOfSender-(MaxPeers-2))
+		if k := m.Counters().Rejected; k[roster.Overrun] != 2*more || k[roster.TooMany] != maxOfSender-(roster.MaxPeers-2) {
+			t.Errorf("got rejections %v; want %d overruns, and %d too many", k, 2*more, maxOfSender-(roster.MaxPeers-2))
 		}
-		if got := m.roster.peers["known"].Priority; got != 3 {
-			t.Errorf("the last message of the other member that was taken is %d; want 3", got)
+		if m.State().Shared {
+			t.Error("the last message of the other member was not taken: it is on duty and shares no alarms")
 		}
 	})
 }
@@ -308,8 +309,8 @@ func TestMessagesBeyondTheQueueOfTheirSenderAreCounted(t *testing.T) {
 func TestGarbageDisplacesNoMessage(t *testing.T) {
 	for _, c := range []struct {
 		keys Keys
-		want Reason
-	}{{keyA, Unsigned}, {nil, NotJSON}} {
+		want roster.Reason
+	}{{keyA, roster.Unsigned}, {nil, roster.NotJSON}} {
 		natstest.Bubble(t, func(t *testing.T) {
 			ns := natstest.Run(t)
 			a, _ := run(t, Config{Conn: natstest.Connect(t, ns), Subject: "s", Name: "a", Keys: c.keys})
@@ -325,10 +326,10 @@ func TestGarbageDisplacesNoMessage(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				time.Sleep(Interval)
+				time.Sleep(roster.Interval)
 			}
-			time.Sleep(Interval)
-			if k := m.Counters().Rejected; k[Overrun] != 0 || k[c.want] != 10*each {
+			time.Sleep(roster.Interval)
+			if k := m.Counters().Rejected; k[roster.Overrun] != 0 || k[c.want] != 10*each {
 				t.Errorf("got rejections %v; want no overrun, and %d of %s", k, 10*each, c.want)
 			}
 			if s := m.State(); s.Live != 1 || s.OnDuty || !a.OnDuty() || m.Counters().TakeOvers != 0 {
@@ -345,18 +346,18 @@ func TestLargeMessagesAreRejectedUnread(t *testing.T) {
 		m, _ := with(t, Config{Conn: connect(), Subject: "s", Keys: keyA}, "of-me")
 		nc := connect()
 		time.Sleep(stepEvery)
-		for subject, size := range map[string]int{"s": MaxMessage, "s-alarms": maxBulk - 100} {
+		for subject, size := range map[string]int{"s": roster.MaxMessage, "s-alarms": maxBulk - 100} {
 			before := m.member.Counters().Rejected
 			publish(t, nc, subject, make([]byte, size))
-			if k := m.member.Counters().Rejected; k[Unsigned] != before[Unsigned]+1 || k[TooLarge] != before[TooLarge] {
+			if k := m.member.Counters().Rejected; k[roster.Unsigned] != before[roster.Unsigned]+1 || k[roster.TooLarge] != before[roster.TooLarge] {
 				t.Errorf("%s with %d bytes: got rejections %v; want one as unsigned", subject, size, k)
 			}
 		}
-		publish(t, nc, "s", make([]byte, MaxMessage+1))
-		if n := m.member.Counters().Rejected[TooLarge]; n != 1 {
+		publish(t, nc, "s", make([]byte, roster.MaxMessage+1))
+		if n := m.member.Counters().Rejected[roster.TooLarge]; n != 1 {
 			t.Errorf("%d messages are too large; want 1", n)
 		}
-		if _, err := m.member.verify(&nats.Msg{Subject: "s-alarms", Data: make([]byte, maxBulk+1)}, pagesSuffix); !errors.Is(err, TooLarge) {
+		if _, err := m.member.verify(&nats.Msg{Subject: "s-alarms", Data: make([]byte, maxBulk+1)}, pagesSuffix); !errors.Is(err, roster.TooLarge) {
 			t.Errorf("a page that is too large: %v", err)
 		}
 	})
@@ -371,7 +372,7 @@ func TestRequestsForAllAlarmsAreAnsweredOnceASecond(t *testing.T) {
 		synctest.Wait()
 		nc := connect()
 		request := func(ask bool) {
-			page := Page{Version: Version, ID: "other", Ask: ask, Content: []byte("of-other")}
+			page := Page{Version: roster.Version, ID: "other", Ask: ask, Content: []byte("of-other")}
 			publish(t, nc, "s-alarms", page.Encode())
 		}
 		check := func(asks []bool, folded int) {
@@ -393,7 +394,7 @@ func TestRequestsForAllAlarmsAreAnsweredOnceASecond(t *testing.T) {
 		time.Sleep(time.Nanosecond)
 		request(true)
 		check([]bool{false, false}, 5)
-		if k := a.member.Counters().Rejected; k[BadPage]+k[NotJSON]+k[BadID] != 0 {
+		if k := a.member.Counters().Rejected; k[roster.BadPage]+k[roster.NotJSON]+k[roster.BadID] != 0 {
 			t.Errorf("got rejections %v; want none", k)
 		}
 		conn := connect()

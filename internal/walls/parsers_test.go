@@ -44,7 +44,7 @@ var parsers = []reader{
 	{"journals in JetStream: records of a net with data", "engine/coloured", "Replay", "FuzzReplay"},
 	{"journals in JetStream: what crosses regions", "petri/split", "ReadCrossings", "FuzzReadCrossings"},
 	{"journals in JetStream: offers to other regions", "engine", "UnmarshalJSON", "FuzzUpstream"},
-	{"heartbeats of sidecars", "collector/standby", "Decode", "FuzzDecode"},
+	{"heartbeats of sidecars", "collector/standby/roster", "Decode", "FuzzDecode"},
 	{"seals of messages of sidecars", "collector/standby", "parseSeal", "FuzzSeal"},
 	{"pages of alarms of sidecars", "collector/standby", "DecodePage", "FuzzDecodePage"},
 	{"silent sources of sidecars: parcels", "collector/standby", "DecodeParcel", "FuzzDecodeParcel"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package standby
+package roster
 
 import (
 	"errors"
@@ -89,35 +89,6 @@ func TestFieldsMayBeAsLongAsDocumented(t *testing.T) {
 	}
 }
 
-// Pages and parcels follow the same rules for their first line.
-func TestInvalidFirstLines(t *testing.T) {
-	long := strings.Repeat(" ", 256-len(`{"version":1,"id":"a"}`))
-	for _, c := range []struct {
-		text string
-		want error
-	}{
-		{`{"version":1,"id":"a"}` + "\nrest", nil},
-		{`{"version":1,"id":"a"}` + long + "\nrest", nil},
-		{`{"version":1,"id":"a"}` + long + " \nrest", NotJSON},
-		{`{"version":1,"id":"a"}`, NotJSON},
-		{"\nrest", NotJSON},
-		{"{\nrest", NotJSON},
-		{`{"version":1,"id":"a","ask":1}` + "\nrest", NotJSON},
-		{`{"version":2,"id":"a"}` + "\nrest", BadVersion},
-		{`{"version":1,"id":"A"}` + "\nrest", BadID},
-		{`{"version":1}` + "\nrest", BadID},
-	} {
-		page, err := DecodePage([]byte(c.text))
-		if !errors.Is(err, c.want) || err == nil && string(page.Content) != "rest" {
-			t.Errorf("page %.60q: %v, %q, want %v", c.text, err, page.Content, c.want)
-		}
-		parcel, err := DecodeParcel([]byte(c.text))
-		if !errors.Is(err, c.want) || err == nil && string(parcel.Data) != "rest" {
-			t.Errorf("parcel %.60q: %v, %q, want %v", c.text, err, parcel.Data, c.want)
-		}
-	}
-}
-
 // FuzzDecode passes any bytes to Decode, and a valid message to a roster.
 func FuzzDecode(f *testing.F) {
 	text, err := whole().Encode()
@@ -129,7 +100,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, seconds uint8) {
 		m, err := Decode(text)
 		if err != nil {
-			if reasonOf(err) == "" {
+			if ReasonOf(err) == "" {
 				t.Fatalf("%v has no reason", err)
 			}
 			return
@@ -142,7 +113,7 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%v, %v: %+v became %+v", err, derr, m, back)
 		}
 		now := time.Unix(1e9, 0)
-		r := NewRoster(Message{ID: "me"}, 0, now)
+		r := New(Message{ID: "me"}, 0, now)
 		if _, err := r.Receive(m, now); err != nil {
 			t.Fatal(err)
 		}

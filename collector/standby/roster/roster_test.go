@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package standby
+package roster
 
 import (
 	"errors"
@@ -14,6 +14,9 @@ import (
 
 	"github.com/pnagent/pnagent/internal/seeds"
 )
+
+// stepEvery is the time between two steps of simulated members.
+const stepEvery = 100 * time.Millisecond
 
 // space is a simulated subject space: members receive each other's messages without
 // delay, unless they are cut off or paused.
@@ -43,7 +46,7 @@ func (s *space) start(name string, priority int, settle time.Duration) {
 	s.starts++
 	id := fmt.Sprintf("%04d-%s", s.starts, name)
 	s.members = append(s.members, &simulated{name: name, good: s.now, due: map[int]time.Time{}, kept: map[int]time.Time{}, notified: map[int]bool{},
-		roster: NewRoster(Message{ID: id, Name: name, Priority: uint8(priority)}, settle, s.now)})
+		roster: New(Message{ID: id, Name: name, Priority: uint8(priority)}, settle, s.now)})
 }
 
 // member returns the running member of a name.
@@ -376,7 +379,7 @@ func (s *space) randomly(name string, r *rand.Rand) {
 
 func TestMembersBeyondTheBoundAreRejectedUntilOneIsGone(t *testing.T) {
 	now := time.Unix(1e9, 0)
-	r := NewRoster(Message{ID: "me"}, 0, now)
+	r := New(Message{ID: "me"}, 0, now)
 	receive := func(i int) error {
 		_, err := r.Receive(Message{ID: strconv.Itoa(i), Name: strconv.Itoa(i)}, now)
 		return err

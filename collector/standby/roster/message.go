@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package standby
+package roster
 
 import (
 	"encoding/json"
@@ -76,8 +76,8 @@ func Reasons() []Reason {
 // Error returns the reason's label.
 func (r Reason) Error() string { return string(r) }
 
-// reasonOf returns the reason in an error's chain.
-func reasonOf(err error) Reason {
+// ReasonOf returns the reason in an error's chain.
+func ReasonOf(err error) Reason {
 	var r Reason
 	errors.As(err, &r)
 	return r
@@ -92,36 +92,37 @@ func Decode(text []byte) (Message, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("message of a sidecar: %w: %w", NotJSON, err)
 	}
-	return m, m.check()
+	return m, m.Check()
 }
 
-func (m *Message) check() error {
+// Check returns an error, which wraps a Reason, for a message that Decode would not return.
+func (m *Message) Check() error {
 	switch {
 	case m.Version != Version:
 		return fmt.Errorf("message of a sidecar: %w: %d, expected %d", BadVersion, m.Version, Version)
-	case m.ID == "" || len(m.ID) > MaxID || !isPlain(m.ID):
+	case m.ID == "" || len(m.ID) > MaxID || !IsPlain(m.ID):
 		return fmt.Errorf("message of a sidecar: %w: %.80q", BadID, m.ID)
 	case len(m.Name) > MaxName || !utf8.ValidString(m.Name):
 		return fmt.Errorf("message of a sidecar: %w: %d bytes", BadName, len(m.Name))
 	case m.Started < 0:
 		return fmt.Errorf("message of a sidecar: %w: %d", BadTime, m.Started)
-	case len(m.Digest) > MaxDigest || !isPlain(m.Digest):
+	case len(m.Digest) > MaxDigest || !IsPlain(m.Digest):
 		return fmt.Errorf("message of a sidecar: %w: %.80q", BadDigest, m.Digest)
-	case len(m.Notes) > MaxDigest || !isPlain(m.Notes):
+	case len(m.Notes) > MaxDigest || !IsPlain(m.Notes):
 		return fmt.Errorf("message of a sidecar: %w: notes %.80q", BadDigest, m.Notes)
 	}
 	return nil
 }
 
-// isPlain reports whether all characters of a text are 0-9, a-z or -.
-func isPlain(text string) bool {
+// IsPlain reports whether all characters of a text are 0-9, a-z or -.
+func IsPlain(text string) bool {
 	return strings.Trim(text, "0123456789abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
 // Encode returns the message in the form that Decode reads, or the error that Decode
 // would return for it.
 func (m Message) Encode() ([]byte, error) {
-	if err := m.check(); err != nil {
+	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	text, err := json.Marshal(m)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package standby
+package roster
 
 import (
 	"hash/fnv"
@@ -69,10 +69,10 @@ type peer struct {
 	differs time.Time // since when it has other notes; zero while it has the same
 }
 
-// NewRoster returns the roster of a member that starts now. It ignores the state
+// New returns the roster of a member that starts now. It ignores the state
 // fields of self. The member is ready after settle, or Settle if that is longer, while
 // another one is on duty; otherwise once it is on duty itself.
-func NewRoster(self Message, settle time.Duration, now time.Time) *Roster {
+func New(self Message, settle time.Duration, now time.Time) *Roster {
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = Version, false, false, false, false
 	return &Roster{self: self, settle: max(settle, Settle), peers: map[string]*peer{}, began: now, since: now, resumed: now, echo: now, unsync: now, stepped: now}
 }
@@ -388,12 +388,12 @@ func (r *Roster) lives(p *peer, now time.Time) bool {
 	return !p.Bye && !r.isolated(now) && r.echo.Sub(p.receivedAt) < Silent
 }
 
-// ids returns the ids of the other members.
-func (r *Roster) ids() []string { return slices.Collect(maps.Keys(r.peers)) }
+// IDs returns the ids of the other members.
+func (r *Roster) IDs() []string { return slices.Collect(maps.Keys(r.peers)) }
 
 // State returns the state as of the last Step.
-func (r *Roster) State() GroupState {
-	s := GroupState{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Unsync: r.unsync, At: r.stepped}
+func (r *Roster) State() State {
+	s := State{OnDuty: r.self.OnDuty, From: r.from, Known: len(r.peers), Shared: true, Skip: r.skip(), Unsync: r.unsync, At: r.stepped}
 	for _, p := range r.peers {
 		if r.lives(p, r.stepped) {
 			s.Live++
@@ -416,8 +416,8 @@ func (r *Roster) skip() uint32 {
 	return 4*(1+uint32(r.self.Priority)) + h.Sum32()%4
 }
 
-// GroupState is the state of a group at one moment.
-type GroupState struct {
+// State is the state of a group at one moment.
+type State struct {
 	OnDuty   bool      // this member sends notifications
 	From     time.Time // if OnDuty: changes from here may not have been notified; zero for all changes
 	Live     int       // other members that are live
@@ -429,7 +429,7 @@ type GroupState struct {
 	At       time.Time // by this member's clock
 }
 
-// duty returns the part of the state that decides what is notified.
-func (s *GroupState) duty() GroupState {
-	return GroupState{OnDuty: s.OnDuty, From: s.From, Shared: s.Shared, Unsync: s.Unsync, Skip: s.Skip}
+// Duty returns the part of the state that decides what is notified.
+func (s *State) Duty() State {
+	return State{OnDuty: s.OnDuty, From: s.From, Shared: s.Shared, Unsync: s.Unsync, Skip: s.Skip}
 }

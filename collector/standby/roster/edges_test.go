@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package standby
+package roster
 
 import (
 	"testing"
@@ -16,11 +16,11 @@ type lone struct {
 
 func newLone(t *testing.T, self Message) *lone {
 	now := time.Unix(1e9, 0)
-	return &lone{NewRoster(self, 0, now), t, now}
+	return &lone{New(self, 0, now), t, now}
 }
 
 // pass advances the time, and then receives messages.
-func (l *lone) pass(d time.Duration, received ...Message) GroupState {
+func (l *lone) pass(d time.Duration, received ...Message) State {
 	l.t.Helper()
 	l.now = l.now.Add(d)
 	for _, m := range received {
@@ -235,7 +235,7 @@ func TestAMemberThatStartsIsNotReady(t *testing.T) {
 	want := Message{Version: Version, ID: "me", Name: "n", Priority: 3, Started: 7, Sources: true}
 	self := want
 	self.Version, self.Up, self.Ready, self.OnDuty, self.Bye = 9, true, true, true, true
-	r := NewRoster(self, 0, now)
+	r := New(self, 0, now)
 	if got := *r.Announce(now); got != want {
 		t.Errorf("got announcement %+v; want %+v", got, want)
 	}

@@ -23,6 +23,10 @@
 // [Limits] the bounds on memory. A View holds only times of the collector's
 // clock.
 //
+// Sums follow the changes of rows, see [stats.Sums]; a sample is compared with what the sources add
+// up to once a minute, and [View].SumDifferences counts what differs. A collector with too much
+// work asks sources for rarer messages: [View].Pace, [telemetry.Pace].
+//
 // A net's definition in a View, [NetView].Def, is the union of its sources'
 // definitions, in which no row ever moves: a reader may keep what it derives
 // from it.

@@ -87,8 +87,8 @@ func (p *pace) next(dropped bool) int {
 // microseconds.
 const paceHeard = int64(10 * time.Second / time.Microsecond)
 
-// slow records that sources were asked for an interval. The message in which a source tells
-// that it follows may be lost, so until a later one tells otherwise each source may be
+// slow records that sources were asked for an interval. The message in which a source states
+// that it follows may be lost, so until a later one states otherwise each source may be
 // silent as if it did.
 func (m *Merger) slow(interval time.Duration, now int64) {
 	longer := interval.Microseconds() > m.pace
@@ -121,7 +121,7 @@ func (m *meter) do(f func()) {
 	m.busy.Add(int64(threadTime() - before))
 }
 
-// announce tells all sources how often to publish.
+// announce publishes how often sources are to publish.
 func (c *Collector) announce(interval time.Duration, was time.Duration) {
 	if interval != was {
 		c.cfg.Log.Info("asked sources to publish at another interval, because of the work that their messages make",

@@ -98,7 +98,7 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	}
 }
 
-// The message in which a source tells that it follows may be lost: the collector asked for
+// The message in which a source states that it follows may be lost: the collector asked for
 // rarer messages, so it does not take their absence for a loss.
 func TestASourceThatWasAskedForRarerMessagesMayBeSilentForLonger(t *testing.T) {
 	m := NewMerger(Rules{}, t0)

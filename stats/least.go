@@ -5,9 +5,9 @@ package stats
 import "slices"
 
 // times holds the least of many times that come and go, as a multiset: some of the least
-// ones in order, and how many others there are, none of them less than floor. Who
-// removes so many that none is left in order has to add all of them again. The latest of
-// many times is the least of the negative ones.
+// ones in order, and how many others there are, none of them less than floor. A
+// caller that removes all those in order has to add all times again. The latest of many times is
+// the least of the negative ones.
 type times struct {
 	best  [16]int64
 	n     int // of best

@@ -28,7 +28,7 @@ type Pace struct {
 	Interval  int64  `json:"interval"`  // microseconds, MaxPace at most; 0: as each source likes
 }
 
-// paces are the wishes of the collectors that a Publisher heard. It is safe for concurrent
+// paces are the wishes of the collectors that a Publisher received. It is safe for concurrent
 // use.
 type paces struct {
 	changed chan struct{} // holds an element after a wish came
@@ -42,9 +42,9 @@ type wish struct {
 	until    time.Time
 }
 
-// heard takes the payload of a message on the Hello subject, and reports whether it is a
+// take takes the payload of a message on the Hello subject, and reports whether it is a
 // Pace.
-func (p *paces) heard(payload []byte, now time.Time) bool {
+func (p *paces) take(payload []byte, now time.Time) bool {
 	var pace Pace
 	if len(payload) > maxRequest || json.Unmarshal(payload, &pace) != nil || CheckName(pace.Collector) != nil || pace.Interval < 0 {
 		return false
@@ -94,7 +94,7 @@ type rhythm struct {
 }
 
 // follow sets the interval to the longest that collectors wish. The next message keeps its
-// time, so that it tells them the interval before it passes. After it, the sources of a
+// time, so that it states the interval before it passes. After it, the sources of a
 // fleet spread over the interval.
 func (r *rhythm) follow(longest time.Duration, now time.Time) (changed bool) {
 	interval := max(r.own, longest)

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// spoken is a message: when it came, and what it says about the next one.
-type spoken struct{ at, interval time.Duration }
+// sent is a message: when it came, and what it says about the next one.
+type sent struct{ at, interval time.Duration }
 
 // timesOf returns the messages of a Publisher over some time.
-func timesOf(t *testing.T, l *fakeLink, d time.Duration) (all []spoken) {
+func timesOf(t *testing.T, l *fakeLink, d time.Duration) (all []sent) {
 	t.Helper()
 	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if l.take() == "" {
@@ -23,7 +23,7 @@ func timesOf(t *testing.T, l *fakeLink, d time.Duration) (all []spoken) {
 		if err := new(Decoder).Decode(l.last[1], &s); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, spoken{time.Since(l.start), s.Interval})
+		all = append(all, sent{time.Since(l.start), s.Interval})
 	}
 	return all
 }
@@ -37,15 +37,15 @@ func pace(collector string, interval time.Duration) []byte {
 func TestAPublisherFollowsTheLongestPaceAndSaysSoBefore(t *testing.T) {
 	story(t, testConfig("n"), func(t *testing.T, p *Publisher, l *fakeLink) {
 		all := timesOf(t, l, 3*time.Second)
-		hear := func(payload []byte, d time.Duration) []spoken {
-			if !p.paces.heard(payload, time.Now()) {
+		hear := func(payload []byte, d time.Duration) []sent {
+			if !p.paces.take(payload, time.Now()) {
 				t.Fatalf("%s is no pace", payload)
 			}
 			next := timesOf(t, l, d)
 			all = append(all, next...)
 			return next
 		}
-		perMinute := func(name string, said []spoken, least, most int) {
+		perMinute := func(name string, said []sent, least, most int) {
 			t.Helper()
 			if len(said) < least || len(said) > most {
 				t.Errorf("%s: %d messages a minute, want %d to %d", name, len(said), least, most)
@@ -66,7 +66,7 @@ func TestAPublisherFollowsTheLongestPaceAndSaysSoBefore(t *testing.T) {
 	})
 }
 
-// A fleet that hears a pace at one moment spreads over the interval.
+// A fleet that receives a pace at one moment spreads over the interval.
 func TestAFleetSpreadsOverItsNewInterval(t *testing.T) {
 	var perSecond [10]int
 	for range 400 {
@@ -90,12 +90,12 @@ func TestWhatIsNoPaceIsARequestForAll(t *testing.T) {
 	p := paces{changed: make(chan struct{}, 1)}
 	for _, payload := range []string{"", "hi", "{}", `{"collector":"","interval":1}`, `{"collector":"a","interval":-1}`, `{"collector":"a","interval":1e99}`,
 		`{"collector":"` + strings.Repeat("a", 1<<20) + `","interval":1}`} {
-		if p.heard([]byte(payload), time.Now()) {
+		if p.take([]byte(payload), time.Now()) {
 			t.Errorf("%.40s is taken for a pace", payload)
 		}
 	}
 	for i := range 2 * maxPacers {
-		p.heard(pace(fmt.Sprint("c", i), time.Duration(i)*time.Second), time.Unix(1, 0))
+		p.take(pace(fmt.Sprint("c", i), time.Duration(i)*time.Second), time.Unix(1, 0))
 	}
 	if longest := p.longest(time.Unix(2, 0)); longest != (maxPacers-1)*time.Second || len(p.wishes) != maxPacers {
 		t.Errorf("%d collectors are remembered, the longest interval is %v", len(p.wishes), longest)

@@ -316,7 +316,7 @@ func (p *Publisher) run() {
 	}
 }
 
-// follow publishes as often as collectors wish, and tells them the interval.
+// follow publishes as often as collectors wish, and states the interval.
 func (p *Publisher) follow(now time.Time) {
 	if !p.rhythm.follow(p.paces.longest(now), now) {
 		return

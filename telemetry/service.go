@@ -102,7 +102,7 @@ func (p *Publisher) listen(s *service) error {
 		}
 	}
 	subscribe(p.cfg.Subjects.Hello(), func(m *nats.Msg) {
-		if p.paces.heard(m.Data, time.Now()) {
+		if p.paces.take(m.Data, time.Now()) {
 			return
 		}
 		for i := range p.feeds {

@@ -45,7 +45,7 @@ type fleet struct {
 	silent  atomic.Bool   // as if the network to all sources was cut, once they are stopped
 	hellos  chan struct{} // one value for each collector that subscribed
 	paces   sync.Map      // by the name of the collector, the microseconds that it asks for
-	every   atomic.Int64  // a source publishes in each of so many turns, because of paces; 0 is 1
+	every   atomic.Int64  // a source publishes once in this number of turns, because of paces; 0 is 1
 
 	counts counts
 }

@@ -52,7 +52,7 @@ type source struct {
 	since  int   // messages since the last full one
 	inStep bool  // the reader has all rows
 	silent int   // turns
-	every  int64 // as the last message told: see fleet.every
+	every  int64 // as stated in the last message: see fleet.every
 }
 
 // begin resets the source to a new process.

@@ -63,7 +63,7 @@ type later struct {
 	fill func(set func(row int, v Value))
 }
 
-// read returns the values of the row, which it makes if nobody has read one before.
+// read returns the values of the row, which it makes if it was not read before.
 func (c *cells) read(row int) Value {
 	if c.later != nil {
 		c.later.once.Do(func() {

@@ -41,7 +41,9 @@ type recorder struct {
 	sound  uint64   // the last commit that recover has read
 	grown  int      // bytes since the last snapshot
 	failed error    // the first failure; nothing is written after it
-	whole  joiner   // of entries that are read
+	// written holds a token after an entry was written, or writing failed.
+	written chan struct{}
+	whole   joiner // of entries that are read
 
 	// Of the log of a part.
 	hash     hash.Hash // nil for other logs
@@ -195,7 +197,7 @@ func (e *Engine) openJournal(ctx context.Context, now int64) (saved, error) {
 	if err != nil {
 		return saved{}, err
 	}
-	r := &recorder{log: e.cfg.Journal, last: e.cfg.Journal.Last(), readings: make([]reading, e.cfg.Part.upstream()),
+	r := &recorder{log: e.cfg.Journal, written: make(chan struct{}, 1), last: e.cfg.Journal.Last(), readings: make([]reading, e.cfg.Part.upstream()),
 		queues: make([]queueCounts, len(e.cfg.Nets))}
 	if e.cfg.Part != nil {
 		r.hash = sha256.New()

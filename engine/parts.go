@@ -65,6 +65,7 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 	}
 	if len(commit) > maxWhole {
 		r.failed = fmt.Errorf("writing the journal: a commit of %d bytes: %w, at most %d", len(commit), journal.ErrTooLarge, maxWhole)
+		r.wake()
 		return r.failed
 	}
 	for which := byte(partFirst); len(commit) > 0; which = partMore {
@@ -92,6 +93,7 @@ func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 		entry = r.entry
 	}
 	last, err := r.log.Append(ctx, r.last, entry)
+	r.wake()
 	if err != nil {
 		r.failed = fmt.Errorf("writing the journal: %w", err)
 		return unwritten{r.failed, r.whose}
@@ -103,6 +105,14 @@ func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 		r.entry = nil
 	}
 	return nil
+}
+
+// wake wakes keep up.
+func (r *recorder) wake() {
+	select {
+	case r.written <- struct{}{}:
+	default:
+	}
 }
 
 // confirm waits until what was written so far cannot be lost with this process.
@@ -162,6 +172,7 @@ func (r *recorder) fail(cause error) {
 	if r.failed == nil {
 		r.failed = cause
 	}
+	r.wake()
 }
 
 // joiner joins the parts of commits.

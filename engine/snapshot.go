@@ -19,36 +19,50 @@ import (
 // snapshotAfter is the default of Config.SnapshotAfter.
 const snapshotAfter = 64 << 20
 
-// keep syncs the journal and saves the state regularly until ctx ends.
+// keepEvery is the time between two looks at a journal that has something to do.
+const keepEvery = 50 * time.Millisecond
+
+// keep syncs the journal and saves the state regularly until ctx ends. While nothing is written
+// it sleeps, if the journal can say that it has nothing to do; other logs may stop by themselves.
 func (e *Engine) keep(ctx context.Context) error {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
+	r := e.recorder
+	resting, _ := r.log.(interface{ Idle() bool })
+	pause := time.NewTimer(keepEvery)
+	defer pause.Stop()
 	var notBefore time.Time // the next snapshot, after one that failed
 	for {
 		select {
-		case <-tick.C:
+		case <-pause.C:
 		case <-ctx.Done():
 			return nil
 		}
-		if err := e.recorder.log.Sync(context.WithoutCancel(ctx), e.cfg.Clock()); err != nil {
+		if err := r.log.Sync(context.WithoutCancel(ctx), e.cfg.Clock()); err != nil {
 			return fmt.Errorf("syncing the journal: %w", err)
 		}
-		e.recorder.mu.Lock()
-		grown, failed := e.recorder.grown, e.recorder.failed
-		e.recorder.mu.Unlock()
+		r.mu.Lock()
+		grown, failed := r.grown, r.failed
+		r.mu.Unlock()
 		if failed != nil {
 			return failed // which so far only a call from outside may have returned
 		}
-		if grown <= e.cfg.SnapshotAfter || time.Now().Before(notBefore) {
-			continue
+		due := grown > e.cfg.SnapshotAfter
+		if due && !time.Now().Before(notBefore) {
+			before := e.snapshotsFailed.Load()
+			if err := e.trySnapshot(ctx); err != nil {
+				return err
+			}
+			if e.snapshotsFailed.Load() != before {
+				notBefore = time.Now().Add(snapshotRetry)
+			}
 		}
-		before := e.snapshotsFailed.Load()
-		if err := e.trySnapshot(ctx); err != nil {
-			return err
+		if resting != nil && !due && resting.Idle() {
+			select {
+			case <-r.written:
+			case <-ctx.Done():
+				return nil
+			}
 		}
-		if e.snapshotsFailed.Load() != before {
-			notBefore = time.Now().Add(snapshotRetry)
-		}
+		pause.Reset(keepEvery)
 	}
 }
 

@@ -31,6 +31,9 @@ type File struct {
 	snapshots []uint64 // ascending; none is after newest
 	newest    uint64   // the last commit of the newest snapshot; 0 if there is none
 	group     []byte   // records of the last Append; the buffer is reused
+
+	syncing bool       // active is synced without mu, and must stay the last segment
+	synced  *sync.Cond // of mu: syncing has ended
 }
 
 // segment is a file of commits.
@@ -55,6 +58,9 @@ func (f *File) Append(ctx context.Context, last uint64, commits ...[]byte) (uint
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.full() {
+		f.settle()
+	}
 	if err := f.usable(); err != nil {
 		return f.last, fmt.Errorf("append: %w", err)
 	}
@@ -111,7 +117,7 @@ func checkGroup(commits [][]byte) error {
 // write appends the commits to the last segment, or to a new one if that is
 // full.
 func (f *File) write(commits [][]byte) error {
-	if s := f.segments[len(f.segments)-1]; s.size >= f.options.SegmentBytes && s.first <= f.last {
+	if f.full() {
 		if err := f.roll(); err != nil {
 			return err
 		}
@@ -139,6 +145,12 @@ func (f *File) write(commits [][]byte) error {
 	f.last = end
 	f.marked = false
 	return nil
+}
+
+// full reports whether the next commit begins a segment.
+func (f *File) full() bool {
+	s := &f.segments[len(f.segments)-1]
+	return s.size >= f.options.SegmentBytes && s.first <= f.last
 }
 
 // roll ends the last segment and begins the next one. The old segment is
@@ -172,7 +184,36 @@ func (f *File) begin() error {
 	return nil
 }
 
-// flush makes everything durable that was appended.
+// settle waits until the last segment is not being synced. It may release mu meanwhile, so call
+// it before anything is decided.
+func (f *File) settle() {
+	for f.syncing {
+		f.synced.Wait()
+	}
+}
+
+// flushAside makes everything durable that was appended before the call. It releases mu
+// meanwhile, so that commits are appended while the disk works. Call settle first.
+func (f *File) flushAside() error {
+	end, s := f.last, &f.segments[len(f.segments)-1]
+	if f.durable == end {
+		return nil
+	}
+	active, name := f.active, segmentName(s.first)
+	f.syncing = true
+	f.mu.Unlock()
+	err := active.Sync()
+	f.mu.Lock()
+	f.syncing = false
+	f.synced.Broadcast()
+	if err != nil {
+		return f.stop("sync", fmt.Errorf("sync %s: %w", name, err))
+	}
+	f.durable = max(f.durable, end)
+	return nil
+}
+
+// flush makes everything durable that was appended. Call settle first.
 func (f *File) flush() error {
 	if f.durable == f.last {
 		return nil
@@ -193,6 +234,7 @@ func (f *File) Sync(ctx context.Context, now int64) error {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.settle()
 	if err := f.usable(); err != nil {
 		return fmt.Errorf("sync: %w", err)
 	}
@@ -200,11 +242,18 @@ func (f *File) Sync(ctx context.Context, now int64) error {
 	if f.options.Mode != SyncInterval || since >= 0 && since < f.options.Interval {
 		return nil
 	}
-	if err := f.flush(); err != nil {
-		return f.stop("sync", err)
+	if err := f.flushAside(); err != nil {
+		return err
 	}
 	f.syncedAt = now
 	return nil
+}
+
+// Idle reports whether Sync has nothing to do before the next Append.
+func (f *File) Idle() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.options.Mode != SyncInterval || f.durable == f.last
 }
 
 // Last returns the number of the last commit that Append has accepted.
@@ -232,9 +281,11 @@ func (f *File) usable() error {
 	return nil
 }
 
-// stop records an error of the disk. From now on the journal returns it.
+// stop records an error of the disk. From now on the journal returns the first one.
 func (f *File) stop(doing string, err error) error {
-	f.stopped = fmt.Errorf("%w: %s: %w", ErrStopped, doing, err)
+	if f.stopped == nil {
+		f.stopped = fmt.Errorf("%w: %s: %w", ErrStopped, doing, err)
+	}
 	return f.stopped
 }
 
@@ -246,6 +297,7 @@ func (f *File) Close() error {
 	defer f.saving.Unlock()
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.settle()
 	if f.closed {
 		return nil
 	}

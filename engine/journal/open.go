@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sync"
 )
 
 // Open opens the journal in a directory, or creates one if the directory is
@@ -39,6 +40,7 @@ func Open(dir string, options Options) (*File, []Warning, error) {
 // it fails.
 func openIn(dir directory, options Options) (f *File, warnings []Warning, err error) {
 	r := recovery{dir: dir, f: &File{dir: dir, options: options, marked: true}}
+	r.f.synced = sync.NewCond(&r.f.mu)
 	defer func() {
 		if err != nil {
 			if r.f.active != nil {

@@ -36,6 +36,7 @@ func (f *File) SaveSnapshot(ctx context.Context, upTo uint64, write func(io.Writ
 func (f *File) beginSnapshot(upTo uint64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.settle()
 	switch err := f.usable(); {
 	case err != nil:
 		return err
@@ -46,10 +47,7 @@ func (f *File) beginSnapshot(upTo uint64) error {
 	case upTo <= f.durable:
 		return nil
 	}
-	if err := f.flush(); err != nil {
-		return f.stop("sync", err)
-	}
-	return nil
+	return f.flushAside()
 }
 
 // storeSnapshot writes the file and makes it the newest snapshot.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/pnagent/pnagent/collector"
@@ -217,7 +218,7 @@ func (b *Builder) rowValues(view *collector.View, now int64, draft *smi.Draft) {
 func each[R any](p *plan, view *collector.View, now int64, draft *smi.Draft, first int, columns []column[R], at func(*netPlan) []int,
 	rows func(*collector.NetView, *netPlan, *clock) (int, func(int) *R)) {
 	for c := range columns {
-		draft.SetLater(first+c, func(set func(int, smi.Value)) {
+		draft.SetLater(first+c, new(sync.Once), func(set func(int, smi.Value)) {
 			clock := &clock{now: now}
 			for i := range p.nets {
 				n := &p.nets[i]
@@ -282,7 +283,7 @@ func (b *Builder) alarmValues(block int, rows *dynamic, agent *agentRow, draft *
 // are read. It returns the block after the table.
 func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], now int64, all []A, row func(*A, *clock) R) (next int) {
 	for c := range columns {
-		draft.SetLater(first+c, func(set func(int, smi.Value)) {
+		draft.SetLater(first+c, new(sync.Once), func(set func(int, smi.Value)) {
 			clock := &clock{now: now}
 			for k := range all {
 				r := row(&all[k], clock)

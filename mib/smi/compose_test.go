@@ -212,13 +212,13 @@ func TestABlockIsFilledOnceAndWhenItIsRead(t *testing.T) {
 	}, nil)
 	var filled [2]atomic.Int64
 	draft := smi.NewDraft(layout)
-	draft.SetLater(0, func(set func(int, smi.Value)) {
+	draft.SetLater(0, new(sync.Once), func(set func(int, smi.Value)) {
 		filled[0].Add(1)
 		for _, row := range []int{2, 0, 1} {
 			set(row, smi.Gauge32(uint32(row)+10))
 		}
 	})
-	draft.SetLater(1, func(func(int, smi.Value)) { filled[1].Add(1) })
+	draft.SetLater(1, new(sync.Once), func(func(int, smi.Value)) { filled[1].Add(1) })
 	table := draft.Table()
 	if filled[0].Load() != 0 {
 		t.Error("a block was filled before it was read")

@@ -27,7 +27,7 @@
 //	}, objects)
 //	draft := smi.NewDraft(layout)     // a new tick over the same names
 //	draft.Set(1, 0, smi.Gauge32(7))   // block 1, row 0; and so on for all
-//	draft.SetLater(2, fill)           // block 2 when it is first read
+//	draft.SetLater(2, once, fill)     // block 2 when it is first read
 //	table := draft.Table()
 //
 // NewLayout and NewTable list the names of a small or irregular table one by one.

@@ -5,7 +5,6 @@ package smi
 import (
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // Draft is a Table that is not complete yet. Its values may be set in any order.
@@ -28,10 +27,14 @@ func NewDraft(l *Layout) *Draft {
 // caller must call it once for each row of every block that has values of its own.
 func (d *Draft) Set(block, row int, v Value) { d.table.cells[block].put(row, v) }
 
-// SetLater sets all values of a block when one of them is first read. fill is then called once,
-// by any goroutine, and calls set once for each row. What it reads must not change any more.
-func (d *Draft) SetLater(block int, fill func(set func(row int, v Value))) {
-	d.table.cells[block].later = &later{fill: fill}
+// Once calls a function once, whichever goroutine comes first, and returns after it did: a
+// *sync.Once.
+type Once interface{ Do(f func()) }
+
+// SetLater sets all values of a block when one of them is first read. fill is then called by
+// once, and calls set once for each row. What it reads must not change any more.
+func (d *Draft) SetLater(block int, once Once, fill func(set func(row int, v Value))) {
+	d.table.cells[block].later = &later{once: once, fill: fill}
 }
 
 // Table returns the complete table; the Draft must not be used after it. It panics if values
@@ -59,7 +62,7 @@ type cells struct {
 
 // later is what fills cells when they are first read; nil for cells that are filled before.
 type later struct {
-	once sync.Once
+	once Once
 	fill func(set func(row int, v Value))
 }
 

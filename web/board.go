@@ -48,10 +48,10 @@ func (s *Server) advance(before *board, view *collector.View, alarms *alarm.Acti
 		nb.whole = sync.OnceValue(func() *event {
 			return newEvent("frame", view.Generation, nb.frame().AppendJSON(nil))
 		})
-		if last := before.nets[n.Name]; last != nil && s.lookedAt(n.Name) {
-			if f := nb.frame(); f.follows(last.frame()) {
-				nb.diff = newEvent("diff", view.Generation, f.diff(last.frame()).AppendJSON(nil))
-			}
+		if last := before.nets[n.Name]; last != nil && s.lookedAt(n.Name) && last.frame().follows(n, nb.drawing.hash, nb.resting) {
+			next, diff := last.frame().next(last.net, n, view.Generation, view.At)
+			nb.frame = func() *frame { return next }
+			nb.diff = newEvent("diff", view.Generation, diff.AppendJSON(nil))
 		}
 		b.nets[n.Name] = nb
 	}

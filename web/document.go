@@ -61,11 +61,14 @@ func netTotals(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.Net
 }
 
 // rate returns nil for a rate that is not known.
-func rate(r float64) *float64 {
-	if r == collector.UnknownRate {
+func rate(r float64) *float64 { return rateAt(&r) }
+
+// rateAt is rate without a copy.
+func rateAt(r *float64) *float64 {
+	if *r == collector.UnknownRate {
 		return nil
 	}
-	return &r
+	return r
 }
 
 func damped(r *collector.Rate) api.DampedRates {
@@ -107,7 +110,7 @@ func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
 		d.OldestSince = api.Time(p.Oldest)
 	}
 	if cols.Has(stats.ColArrivals) {
-		d.ArrivalRate = rate(n.Rates.Arrivals[i])
+		d.ArrivalRate = rateAt(&n.Rates.Arrivals[i])
 	}
 	return d
 }
@@ -165,7 +168,7 @@ func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
 	d.Enabled, d.Running = knownAt(cols, stats.ColEnabled, &t.Enabled), knownAt(cols, stats.ColRunning, &t.Running)
 	d.Blocked, d.Failures = knownAt(cols, stats.ColBlocks, &n.Blocked[i]), knownAt(cols, stats.ColFailures, &t.Failures)
 	if cols.Has(stats.ColFirings) {
-		d.Rate = rate(n.Rates.Transitions[i].Now)
+		d.Rate = rateAt(&n.Rates.Transitions[i].Now)
 	}
 	if cols.Has(stats.ColEnabled) {
 		d.EnabledSince = api.Time(t.EnabledSince)

@@ -80,6 +80,9 @@ func TestDiffsGiveWhatWholeFramesGive(t *testing.T) {
 			st.show(w.tick(w.random.Float64()))
 			n := st.board.Load().nets["net"]
 			whole := frameOf(t, dataOf(t, n.whole()))
+			if fresh := newFrame(n.net, n.drawing.hash, n.resting, whole.Generation, int64(n.frame().At)); !reflect.DeepEqual(fresh, n.frame()) {
+				t.Fatalf("seed %d, generation %d (-of the View +of the frame before):\n%s", seed, whole.Generation, cmp.Diff(fresh.Frame, n.frame().Frame))
+			}
 			if n.diff == nil {
 				shown = whole
 			} else {

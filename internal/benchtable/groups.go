@@ -149,7 +149,8 @@ func sidecarGroups() []group {
 			{what: "scrape of 110,500 series, gzip", name: "Scrape/kept/text+gzip", unit: "ns/series", base: "Scrape/base=const/text+gzip", baseIs: constMetrics},
 			{what: "1,000 nets of 100 places within a budget, gzip", name: "ThousandNets/nets=1000", unit: "ns/series", base: "ThousandNets/base=1x1000", baseIs: "one net, a thousand times"},
 		}},
-		{pkg: "web", pattern: "Crowd", rows: []row{
+		{pkg: "web", pattern: "Crowd|Frame", rows: []row{
+			{what: "page frame of 10,000 places and transitions, 1 % changed, and its difference", name: "Frame", unit: "µs/view", base: "Frame", baseUnit: "whole-µs/view", baseIs: "a whole frame, not compared", goal: "≤ 1 ms"},
 			{what: "200 viewers of a net of 1,000 nodes that all change, a View a second", name: "Crowd/200_viewers_packed", unit: "%core", base: "Crowd/1_viewer_packed", baseIs: "one viewer", goal: "≤ 5 %"},
 			{what: "sent to each of them for a View", name: "Crowd/200_viewers_packed", unit: "B/viewer"},
 		}},

@@ -107,12 +107,19 @@ func writePNML(tb testing.TB, n *petri.Net) []byte {
 // publish starts a source that says its tokens and firings are those.
 func publish(tb testing.TB, nc *nats.Conn, source string, net *petri.Net, tokens uint64) *telemetry.Publisher {
 	tb.Helper()
+	return publishing(tb, nc, source, net, func() uint64 { return tokens })
+}
+
+// publishing does the same with tokens, arrivals and firings that change.
+func publishing(tb testing.TB, nc *nats.Conn, source string, net *petri.Net, count func() uint64) *telemetry.Publisher {
+	tb.Helper()
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler),
 		Nets: []telemetry.SourceNet{{ID: net.ID, PNML: writePNML(tb, net), Places: len(net.Places), Transitions: len(net.Transitions)}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error {
 			into.Columns = stats.ColTokens | stats.ColArrivals | stats.ColFirings
-			into.Places[0].Tokens, into.Places[0].Arrivals, into.Transitions[0].Firings = tokens, tokens, tokens
+			n := count()
+			into.Places[0].Tokens, into.Places[0].Arrivals, into.Transitions[0].Firings = n, n, n
 			return nil
 		},
 	})

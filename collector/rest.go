@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -74,8 +75,9 @@ func (c *Collector) forgetsAt(now int64) (at int64) {
 	return at
 }
 
-// rests reports whether a View may stand for some intervals: it is as the one before, no
-// source is one whose silence would be noticed, and nothing has been asked for. before is
+// rests reports whether a View may stand for some intervals: it is as the one before but for
+// rates over minutes, no source is one whose silence would be noticed, and nothing has been
+// asked for. before is
 // the revision of the Merger before that View. The caller holds mu.
 func (c *Collector) rests(view *View, before uint64, asked bool) bool {
 	last := c.view.Load()
@@ -84,11 +86,11 @@ func (c *Collector) rests(view *View, before uint64, asked bool) bool {
 		return false
 	case asked || len(c.waiting) > 0 || len(c.fetching) > 0 || c.pace.step > 0:
 		return false
-	case view.MessageRate != last.MessageRate || view.MessageRate > 0 || len(view.Nets) != len(last.Nets):
+	case view.MessageRate != last.MessageRate || view.MessageRate > 0 || !SameReport(last, view):
 		return false
 	}
-	for i, n := range view.Nets {
-		if n != last.Nets[i] { // its rates still fall
+	for _, n := range view.Nets {
+		if n.Rates.now() {
 			return false
 		}
 	}
@@ -98,4 +100,10 @@ func (c *Collector) rests(view *View, before uint64, asked bool) bool {
 		}
 	}
 	return true
+}
+
+// now reports whether one of the rates of the last seconds is not 0.
+func (r *Rates) now() bool {
+	some := func(rate float64) bool { return rate > 0 }
+	return r.Firings.Now > 0 || r.Finished > 0 || slices.ContainsFunc(r.Arrivals, some) || slices.ContainsFunc(r.Departures, some)
 }

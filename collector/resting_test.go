@@ -3,6 +3,7 @@
 package collector
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,7 +29,9 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 			t.Errorf("%d Views in 40 s without a source; want one in %d s", n, restIntervals)
 		}
 		ofEngine := natstest.Connect(t, server)
-		p := publish(t, ofEngine, "a", lineNet("order", 2, 1), 3)
+		var fired atomic.Uint64
+		fired.Store(3)
+		p := publishing(t, ofEngine, "a", lineNet("order", 2, 1), fired.Load)
 		defer func() { _ = p.Close(t.Context()) }() // it has no connection
 		begun := time.Now()
 		until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
@@ -38,13 +41,18 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 		if n := views(20 * time.Second); n != 20 {
 			t.Errorf("%d Views in 20 s with a source; want one each second", n)
 		}
+		fired.Add(1000)
+		views(2 * time.Second)
 		ofEngine.Close()
 		ended := time.Now()
 		until(t, c, "stale", func(v *View) bool { return states(v) == "a=stale" })
 		if took := time.Since(ended); took > time.Duration(leastPatience)*time.Microsecond+c.cfg.Interval {
 			t.Errorf("it is stale after %v", took)
 		}
-		views(10 * time.Second) // the rates fall to 0
+		views(10 * time.Second) // the rates of the last seconds fall to 0
+		if r := c.View().Nets[0].Rates.Firings; r.Now != 0 || r.Min15 == 0 {
+			t.Errorf("the rates are %+v; want one over 15 minutes that still falls", r)
+		}
 		if n := views(40 * time.Second); n != 10 {
 			t.Errorf("%d Views in 40 s with a source that is silent; want one in %d s", n, restIntervals)
 		}

@@ -201,18 +201,36 @@ type Traffic struct {
 }
 
 // SameReport reports whether two Views have the same nets, sources and connection, so that
-// they differ only in what the time makes of them. A Merger replaces the parts of a View that
-// have changed, and no others.
+// they differ only in what the time makes of them, as rates that fall. A Merger replaces the
+// parts of a View that have changed, and no others.
 func SameReport(a, b *View) bool {
 	switch {
 	case a == b:
 		return true
-	case a == nil || b == nil || a.Interrupted != b.Interrupted || len(a.Nets) != len(b.Nets) || len(a.Sources) != len(b.Sources):
+	case a == nil || b == nil || a.Interrupted != b.Interrupted:
 		return false
-	case len(a.Sources) > 0 && &a.Sources[0] != &b.Sources[0]:
+	case !sameSlice(a.Sources, b.Sources):
 		return false
 	case (a.NATS == nil) != (b.NATS == nil) || a.NATS != nil && *a.NATS != *b.NATS:
 		return false
 	}
-	return slices.Equal(a.Nets, b.Nets)
+	return slices.EqualFunc(a.Nets, b.Nets, sameNet)
+}
+
+// sameNet reports whether two NetViews differ in Rates at most.
+func sameNet(a, b *NetView) bool {
+	switch {
+	case a == b:
+		return true
+	case a.Def != b.Def || a.Rows != b.Rows || a.Up != b.Up || a.Stale != b.Stale || a.Since != b.Since || a.Recalled != b.Recalled:
+		return false
+	case a.Requests != b.Requests || a.Recent != b.Recent || a.Left != b.Left || a.Unsettled != b.Unsettled:
+		return false
+	}
+	return sameSlice(a.Remnants, b.Remnants) && sameSlice(a.Answers, b.Answers) && sameSlice(a.Digests, b.Digests)
+}
+
+// sameSlice reports whether two slices are the same memory.
+func sameSlice[T any](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -227,7 +227,8 @@ func (f *File) flush() error {
 
 // Sync syncs in the mode SyncInterval, if the interval since the last sync has
 // passed or the clock was set back. In the other modes it only reports whether
-// the journal has stopped.
+// the journal has stopped. Append does not wait for it, unless it begins a
+// segment.
 func (f *File) Sync(ctx context.Context, now int64) error {
 	if err := ctx.Err(); err != nil {
 		return err

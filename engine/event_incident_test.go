@@ -6,11 +6,14 @@ import (
 	"bytes"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // A catcher that no event can reach, and a throw that has no name or key, are incidents: of the
@@ -117,6 +120,13 @@ func TestAKeyThatComesLaterIsCaught(t *testing.T) {
 	}
 	if _, err := e.Message(t.Context(), "k", "7", nil); err != nil {
 		t.Error(err)
+	}
+	ended := func() bool { // the flow to the end fires after the message was caught
+		in, err := e.Instance(t.Context(), "p", e.InstanceName(0))
+		return err == nil && slices.ContainsFunc(in.Tokens, func(tok telemetry.InstanceToken) bool { return tok.Place == "e/end" })
+	}
+	for deadline := time.Now().Add(20 * time.Second); !ended() && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
 	}
 	stop()
 	if got := allMarked(e)[0]; got != "p/0 e/end u-x" && got != "p/0 u-x e/end" {

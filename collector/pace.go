@@ -92,7 +92,8 @@ const paceHeard = int64(10 * time.Second / time.Microsecond)
 // silent as if it did.
 func (m *Merger) slow(interval time.Duration, now int64) {
 	longer := interval.Microseconds() > m.pace
-	if m.pace = interval.Microseconds(); !longer {
+	m.pace = interval.Microseconds()
+	if !longer {
 		return
 	}
 	m.paceAt = now

@@ -57,7 +57,7 @@ func TestAPublisherFollowsTheLongestPaceAndSaysSoBefore(t *testing.T) {
 		perMinute("beyond the bound", hear(pace("a", time.Hour), time.Minute), 2, 4)
 		next := timesOf(t, l, 3*time.Minute) // both are forgotten
 		all = append(all, next...)
-		perMinute("nobody asks", timesOf(t, l, time.Minute), 60, 60)
+		perMinute("no collector asks", timesOf(t, l, time.Minute), 60, 60)
 		for i := 1; i < len(all); i++ {
 			if gap := all[i].at - all[i-1].at; gap > all[i-1].interval+20*time.Millisecond {
 				t.Errorf("%v after a message that states %v", gap, all[i-1].interval)

@@ -95,7 +95,8 @@ func (s *sidecar) build() {
 		s.buildContexts(l.view, l.alarms)
 	}
 	said := l.said
-	if l.said = ""; err != nil {
+	l.said = ""
+	if err != nil {
 		l.said = err.Error()
 	}
 	if err != nil && l.said != said {

@@ -273,7 +273,8 @@ func (m *Machine) number(h *held) {
 // reindex gives a held alarm another index; 0 for none.
 func (m *Machine) reindex(h *held, index uint32) {
 	delete(m.byIndex, h.Index)
-	if h.Index = index; index != 0 {
+	h.Index = index
+	if index != 0 {
 		m.byIndex[index] = h
 	}
 }

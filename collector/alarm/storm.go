@@ -83,7 +83,8 @@ func (s *limiter) pass(changes []Change, now int64) (out []Notification) {
 // due returns when pass has something to send without further changes; 0 for never.
 func (s *limiter) due(now int64) (at int64) {
 	earliest := func(t int64) {
-		if t = max(t, now+1); at == 0 || t < at {
+		t = max(t, now+1)
+		if at == 0 || t < at {
 			at = t
 		}
 	}

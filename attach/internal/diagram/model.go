@@ -178,7 +178,8 @@ func (r *diagramReader) start() error {
 	}
 	switch {
 	case name == "process":
-		if r.in = r.attr("id") == r.key; r.in {
+		r.in = r.attr("id") == r.key
+		if r.in {
 			r.found, r.d.name = true, r.attr("name")
 		}
 	case !r.in:

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -471,32 +470,5 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 		}
 		c.fetching[a] = true
 		c.tasks.Go(func() { c.fetch(ctx, a) })
-	}
-}
-
-// sendNotice sends a source the notice that its messages are refused. The source
-// logs each notice; the collector logs the first one.
-func (c *Collector) sendNotice(a Ask) {
-	payload, err := json.Marshal(a.Notice)
-	if err == nil {
-		err = c.cfg.Conn.Publish(c.cfg.Subjects.Notice(a.Net, a.Source), payload)
-	}
-	if err != nil {
-		c.cfg.Log.Debug("send a notice", "net", a.Net, "source", a.Source, "err", err)
-	}
-	if c.notices.first("refused "+a.Notice.Reason+" "+a.Net+" "+a.Source, time.Now().UnixMicro()) != noticeSeen {
-		c.cfg.Log.Warn("source refused", "net", a.Net, "source", a.Source, "reason", a.Notice.Text)
-	}
-}
-
-// notice logs an error if it is the first one of its reason and origin in
-// noticePeriod.
-func (c *Collector) notice(err error, from string, now int64) {
-	switch reason := telemetry.ReasonOf(err); c.notices.first(string(reason)+" "+from, now) {
-	case noticeFirst:
-		c.cfg.Log.Warn("message not taken", "from", from, "err", err)
-	case noticeLast:
-		c.cfg.Log.Warn("message not taken; more of them are only counted for the next hour", "from", from, "err", err)
-	case noticeSeen:
 	}
 }

@@ -2,7 +2,12 @@
 
 package collector
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/pnagent/pnagent/telemetry"
+)
 
 const (
 	// maxNotices is how many different notices are logged in noticePeriod.
@@ -38,4 +43,31 @@ func (n *notices) first(key string, now int64) notice {
 		return noticeLast
 	}
 	return noticeFirst
+}
+
+// sendNotice sends a source the notice that its messages are refused. The source
+// logs each notice; the collector logs the first one.
+func (c *Collector) sendNotice(a Ask) {
+	payload, err := json.Marshal(a.Notice)
+	if err == nil {
+		err = c.cfg.Conn.Publish(c.cfg.Subjects.Notice(a.Net, a.Source), payload)
+	}
+	if err != nil {
+		c.cfg.Log.Debug("send a notice", "net", a.Net, "source", a.Source, "err", err)
+	}
+	if c.notices.first("refused "+a.Notice.Reason+" "+a.Net+" "+a.Source, time.Now().UnixMicro()) != noticeSeen {
+		c.cfg.Log.Warn("source refused", "net", a.Net, "source", a.Source, "reason", a.Notice.Text)
+	}
+}
+
+// notice logs an error if it is the first one of its reason and origin in
+// noticePeriod.
+func (c *Collector) notice(err error, from string, now int64) {
+	switch reason := telemetry.ReasonOf(err); c.notices.first(string(reason)+" "+from, now) {
+	case noticeFirst:
+		c.cfg.Log.Warn("message not taken", "from", from, "err", err)
+	case noticeLast:
+		c.cfg.Log.Warn("message not taken; more of them are only counted for the next hour", "from", from, "err", err)
+	case noticeSeen:
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nats-io/nats.go"
 	"github.com/pnagent/pnagent/collector/standby/roster"
 )
 
@@ -149,4 +150,15 @@ func (b *mailbox) overran() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.dropped
+}
+
+// overrun counts the messages dropped because a queue was full.
+func (m *Member) overrun(sub *nats.Subscription) {
+	dropped, err := sub.Dropped()
+	if err != nil {
+		return // the connection is closed
+	}
+	m.mu.Lock()
+	m.counters.Rejected[roster.Overrun] = uint64(max(dropped, 0)) + m.mail.overran()
+	m.mu.Unlock()
 }

@@ -403,17 +403,6 @@ func (m *Member) updateDigest() {
 	}
 }
 
-// overrun counts the messages dropped because a queue was full.
-func (m *Member) overrun(sub *nats.Subscription) {
-	dropped, err := sub.Dropped()
-	if err != nil {
-		return // the connection is closed
-	}
-	m.mu.Lock()
-	m.counters.Rejected[roster.Overrun] = uint64(max(dropped, 0)) + m.mail.overran()
-	m.mu.Unlock()
-}
-
 // step updates the roster and the state, and sends what is due.
 func (m *Member) step() {
 	m.updateDigest()

@@ -247,3 +247,18 @@ func (s *Shard) close(in *instance, at spot) {
 		s.emptied = append(s.emptied, f)
 	}
 }
+
+// nth returns the injection time of the n-th oldest token that can be taken; 0
+// if there are fewer.
+func (p *pile) nth(n uint32) int64 {
+	if p == nil || n == 0 {
+		return 0
+	}
+	for _, l := range p.left() {
+		if l.n >= n {
+			return l.injected
+		}
+		n -= l.n
+	}
+	return 0
+}

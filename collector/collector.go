@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/latest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -42,7 +43,7 @@ type Config struct {
 	NATS     func() *natslink.ConnState // of Conn, for Views; nil where it is not known
 	Up       func() *natslink.ConnState // of another connection, to a collector above; nil without one
 	Subjects telemetry.Subjects
-	Rules    Rules
+	Rules    merge.Rules
 	Interval time.Duration // between two views, see untilView; 0 is DefaultInterval
 	Nets     []*petri.Net  // shown from the start, before any message arrives
 
@@ -50,7 +51,7 @@ type Config struct {
 	// NetNotAllowed. Nil allows every net.
 	Allow func(net string) bool
 	PNML  pnml.Limits // of definitions that are received
-	Share Share       // of the sources; the zero Share is all
+	Share merge.Share // of the sources; the zero Share is all
 
 	// State and Shown are the last arguments of Keep in the previous process, with
 	// the same Share or another one. Nil starts from zero.
@@ -67,22 +68,27 @@ type Config struct {
 	Log *slog.Logger
 }
 
+// admission is what is taken of other processes.
+func (c *Config) admission() merge.Admission {
+	return merge.Admission{Net: c.Allow, Share: c.Share, PNML: c.PNML}
+}
+
 // Collector receives the messages of all sources of a subject space and keeps one
 // View of them. It is the shell around a Merger.
 type Collector struct {
 	cfg  Config
-	view latest.Value[View]
+	view latest.Value[merge.View]
 	sift shareFilter
 
 	mu       sync.Mutex // protects the fields below
-	merger   *Merger
-	saver    saver
-	saving   *saving // the state that is being made, or nil
-	lastErr  string  // of the last state; "" if it was complete
+	merger   *merge.Merger
+	saver    merge.Saver
+	saving   *merge.Saving // the state that is being made, or nil
+	lastErr  string        // of the last state; "" if it was complete
 	notices  notices
-	fetching map[Ask]bool
+	fetching map[merge.Ask]bool
 	reading  chan struct{} // holds one element for each definition that is being read
-	waiting  []Ask         // definitions to fetch when there is room; at most Limits.Definitions
+	waiting  []merge.Ask   // definitions to fetch when there is room; at most Limits.Definitions
 	tasks    sync.WaitGroup
 	running  bool // while Run runs
 	dropped  map[*nats.Subscription]int
@@ -105,8 +111,8 @@ func New(cfg Config) (*Collector, error) {
 	}
 	cfg.Interval = cmp.Or(cfg.Interval, DefaultInterval)
 	now := time.Now().UnixMicro()
-	c := &Collector{cfg: cfg, merger: NewMerger(cfg.Rules, now),
-		name: "sidecar-" + strconv.FormatUint(rand.Uint64(), 36), fetching: make(map[Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int),
+	c := &Collector{cfg: cfg, merger: merge.NewMerger(cfg.Rules, now),
+		name: "sidecar-" + strconv.FormatUint(rand.Uint64(), 36), fetching: make(map[merge.Ask]bool), reading: make(chan struct{}, maxReading), dropped: make(map[*nats.Subscription]int),
 		proofs: newProofs(cfg.Interval), rest: rest{stir: make(chan struct{}, 1)}}
 	for _, n := range cfg.Nets {
 		// An engine that runs the same net has the same digest, so its definition
@@ -121,9 +127,9 @@ func New(cfg Config) (*Collector, error) {
 		}
 	}
 	if cfg.State != nil {
-		err := c.merger.restore(cfg.State, &cfg, now)
+		err := c.merger.Restore(cfg.State, cfg.admission(), now)
 		if err == nil && cfg.Shown != nil {
-			err = c.merger.restoreShown(cfg.Shown, &cfg, now)
+			err = c.merger.RestoreShown(cfg.Shown, cfg.admission(), now)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("collect: restore the state of the previous process: %w", err)
@@ -131,23 +137,23 @@ func New(cfg Config) (*Collector, error) {
 	}
 	c.inbox.filled.L = &c.inbox.mu
 	c.inbox.keep(c.shownSubjects())
-	c.merger.begin(now)
+	c.merger.Begin(now)
 	c.proofs.at = now
 	view, _ := c.merger.Tick(now)
 	c.links(view)
 	view.Interrupted = true
-	c.merger.setPresent(view)
+	c.merger.SetPresent(view)
 	c.view.Store(view)
 	return c, nil
 }
 
 // View returns the latest View. It is never nil, and safe for concurrent use.
-func (c *Collector) View() *View { return c.view.Load() }
+func (c *Collector) View() *merge.View { return c.view.Load() }
 
 // Subscribe returns a channel of Views with one slot: it holds the newest View
 // that was not received, at first the current one. Each subscriber needs a channel
 // of its own.
-func (c *Collector) Subscribe() <-chan *View { return c.view.Subscribe() }
+func (c *Collector) Subscribe() <-chan *merge.View { return c.view.Subscribe() }
 
 // Run receives messages until the context ends, which is no error. It may be
 // called once.
@@ -159,7 +165,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	defer cancel()
 	c.tasks.Go(func() { c.process(ctx) })
 	defer c.inbox.close()
-	for _, subject := range c.cfg.Share.subjects(c.cfg.Subjects) {
+	for _, subject := range c.cfg.Share.Subjects(c.cfg.Subjects) {
 		sub, err := c.subscribe(subject)
 		if err != nil {
 			return fmt.Errorf("collect from %s: %w", subject, err)
@@ -268,14 +274,8 @@ func (c *Collector) process(ctx context.Context) {
 
 // shownSubjects returns the subjectKey of each source whose rows are shown.
 func (c *Collector) shownSubjects() map[string]bool {
-	shown := make(map[string]bool, c.merger.sources)
-	for _, n := range c.merger.nets {
-		for _, s := range n.order {
-			if s.rows != nil && s.state != Gone {
-				shown[telemetry.Escape(n.name)+"."+telemetry.Escape(s.name)] = true
-			}
-		}
-	}
+	shown := make(map[string]bool)
+	c.merger.Shown(func(net, source string) { shown[telemetry.Escape(net)+"."+telemetry.Escape(source)] = true })
 	return shown
 }
 
@@ -294,7 +294,7 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decode
 	}
 	c.arrived()
 	if err != nil {
-		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil && telemetry.ReasonOf(err) != NetNotAllowed {
+		if net, source, bad := c.cfg.Subjects.ParseSnapshot(m.Subject); bad == nil && telemetry.ReasonOf(err) != merge.NetNotAllowed {
 			c.merger.RejectFrom(net, source, err, len(m.Data), now)
 		} else {
 			c.merger.Reject(err, len(m.Data))
@@ -303,12 +303,12 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decode
 		return
 	}
 	if c.saving != nil {
-		c.saving.before(c.merger, msg)
+		c.saving.Before(c.merger, msg)
 	}
 	asks, err := c.merger.Take(msg, len(m.Data), now)
 	if err != nil {
 		c.notice(err, m.Subject, now)
-	} else if !first && c.merger.shows(msg.Net, msg.Source) {
+	} else if !first && c.merger.Shows(msg.Net, msg.Source) {
 		c.inbox.show(m.Subject)
 	}
 	c.ask(ctx, asks)
@@ -321,7 +321,7 @@ func (c *Collector) allowed(subject string) error {
 	}
 	net, _, err := c.cfg.Subjects.ParseSnapshot(subject)
 	if err == nil && !c.cfg.Allow(net) {
-		return reject(NetNotAllowed, "net %q", net)
+		return merge.Rejection(merge.NetNotAllowed, "net %q", net)
 	}
 	return nil // an invalid subject is rejected by the decoder
 }
@@ -332,7 +332,7 @@ func (c *Collector) tick(ctx context.Context, now int64) {
 	view, kept, whole := c.look(ctx, now)
 	if kept != nil {
 		if c.cfg.Keep(c.save(kept), whole) {
-			c.saver.note(kept.of, whole)
+			c.saver.Note(kept, whole)
 		}
 	}
 	c.view.Store(view)
@@ -348,28 +348,28 @@ func (c *Collector) last(now int64) {
 	c.running = false
 	c.confirmReceived()
 	c.merger.Tick(now)
-	kept := c.saver.begin(c.merger)
+	kept := c.saver.Begin(c.merger)
 	c.mu.Unlock()
 	c.cfg.Keep(c.save(kept), true)
 }
 
 // look makes a View, and begins the state to keep with it, or returns nil for
 // that.
-func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *saving, whole bool) {
+func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept *merge.Saving, whole bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	overran := false
 	for sub, before := range c.dropped {
 		if dropped, err := sub.Dropped(); err == nil && dropped > before {
 			overran = true
-			c.merger.Overran(uint64(dropped-before), Overrun)
+			c.merger.Overran(uint64(dropped-before), merge.Overrun)
 			c.dropped[sub] = dropped
-			c.notice(reject(Overrun, "%d messages so far", dropped), sub.Subject, now)
+			c.notice(merge.Rejection(merge.Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
 	dropped := c.countDropped(now) || overran
 	c.confirmReceived()
-	revision := c.merger.revision
+	revision := c.merger.Revision()
 	view, asks := c.merger.Tick(now)
 	if c.ticks++; c.ticks%keepEvery == 0 {
 		c.inbox.keep(c.shownSubjects())
@@ -378,19 +378,19 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 	c.links(view)
 	view.Pace, view.Load = c.paced(now, dropped), c.pace.load
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
-	c.merger.setPresent(view)
+	c.merger.SetPresent(view)
 	c.ask(ctx, asks)
 	c.rest.on.Store(c.rests(view, revision, len(asks) > 0))
-	switch whole = c.saver.due(now, c.merger.revision); {
+	switch whole = c.saver.Due(c.merger, now); {
 	case c.cfg.Keep == nil:
 		return view, nil, false
 	case whole:
-		c.saving = c.saver.begin(c.merger)
+		c.saving = c.saver.Begin(c.merger)
 		return view, c.saving, true
-	case c.saver.kept == c.merger.revision:
+	case !c.saver.Changed(c.merger):
 		return view, nil, false
 	}
-	return view, c.saver.beginShown(c.merger), false
+	return view, c.saver.BeginShown(c.merger), false
 }
 
 // countDropped counts the messages that the inbox dropped, and reports whether some were of
@@ -398,26 +398,26 @@ func (c *Collector) look(ctx context.Context, now int64) (view *View, kept *savi
 func (c *Collector) countDropped(now int64) bool {
 	known, unknown := c.inbox.takeDropped()
 	if known > 0 {
-		c.merger.Overran(known, Overrun)
-		c.notice(reject(Overrun, "%d messages of sources that are shown", known), "inbox", now)
+		c.merger.Overran(known, merge.Overrun)
+		c.notice(merge.Rejection(merge.Overrun, "%d messages of sources that are shown", known), "inbox", now)
 	}
 	if unknown > 0 {
-		c.merger.Overran(unknown, OverrunUnknown)
-		c.notice(reject(OverrunUnknown, "%d messages of sources that are not shown", unknown), "inbox", now)
+		c.merger.Overran(unknown, merge.OverrunUnknown)
+		c.notice(merge.Rejection(merge.OverrunUnknown, "%d messages of sources that are not shown", unknown), "inbox", now)
 	}
 	return known > 0
 }
 
 // save returns the state to keep. It holds the lock for one piece at a time.
-func (c *Collector) save(kept *saving) []byte {
+func (c *Collector) save(kept *merge.Saving) []byte {
 	for more := true; more; {
 		c.mu.Lock()
-		if more = kept.piece(); !more {
+		if more = kept.Piece(); !more {
 			c.saving = nil
 		}
 		c.mu.Unlock()
 	}
-	state, err := kept.state()
+	state, err := kept.State()
 	if err != nil && err.Error() != c.lastErr {
 		c.cfg.Log.Error("keep counters", "err", err)
 	}
@@ -429,7 +429,7 @@ func (c *Collector) save(kept *saving) []byte {
 }
 
 // links sets the connection states of a View.
-func (c *Collector) links(view *View) {
+func (c *Collector) links(view *merge.View) {
 	view.NATS = c.nats()
 	if c.cfg.Up != nil {
 		view.Up = c.cfg.Up()
@@ -447,7 +447,7 @@ func (c *Collector) nats() *natslink.ConnState {
 // ask sends requests to the sources. The Merger repeats a request that could not
 // be sent. Without a connection nothing is sent: the client may then hold its lock
 // for seconds, which would delay the Views.
-func (c *Collector) ask(ctx context.Context, asks []Ask) {
+func (c *Collector) ask(ctx context.Context, asks []merge.Ask) {
 	if nats := c.nats(); nats != nil && !nats.Connected {
 		return
 	}
@@ -465,7 +465,7 @@ func (c *Collector) ask(ctx context.Context, asks []Ask) {
 	for len(c.waiting) > 0 && len(c.fetching) < maxFetching {
 		a := c.waiting[0]
 		c.waiting = c.waiting[1:]
-		if !c.merger.asks(a) {
+		if !c.merger.Open(a) {
 			continue // the question gave way to another one
 		}
 		c.fetching[a] = true

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
@@ -74,7 +75,7 @@ func run(tb testing.TB, cfg Config) (*Collector, *logtest.Buffer) {
 }
 
 // until waits for a View in which something is so.
-func until(tb testing.TB, c *Collector, what string, so func(*View) bool) *View {
+func until(tb testing.TB, c *Collector, what string, so func(*merge.View) bool) *merge.View {
 	tb.Helper()
 	deadline := time.After(enough)
 	for {
@@ -138,7 +139,7 @@ func stop(tb testing.TB, p *telemetry.Publisher) {
 	}
 }
 
-func states(v *View) string {
+func states(v *merge.View) string {
 	var b strings.Builder
 	for _, s := range v.Sources {
 		fmt.Fprintf(&b, "%s=%s ", s.Name, s.State)
@@ -152,17 +153,17 @@ func TestCollectorReceivesPublishers(t *testing.T) {
 	a := publish(t, connect(t, url), "a", net, 3)
 	b := publish(t, connect(t, url), "b", net, 4)
 	c, _ := run(t, Config{Conn: connect(t, url)})
-	view := until(t, c, "both up", func(v *View) bool { return states(v) == "a=up b=up" })
+	view := until(t, c, "both up", func(v *merge.View) bool { return states(v) == "a=up b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 7 || p.Arrivals != 7 {
 		t.Errorf("got %+v; want 7 tokens and 7 arrivals", p)
 	}
 	stop(t, a)
-	view = until(t, c, "a is gone", func(v *View) bool { return states(v) == "a=gone b=up" })
+	view = until(t, c, "a is gone", func(v *merge.View) bool { return states(v) == "a=gone b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 4 || p.Arrivals != 7 {
 		t.Errorf("got %+v; want 4 tokens and 7 arrivals", p)
 	}
 	a = publish(t, connect(t, url), "a", net, 1)
-	view = until(t, c, "a is back", func(v *View) bool { return states(v) == "a=up b=up" })
+	view = until(t, c, "a is back", func(v *merge.View) bool { return states(v) == "a=up b=up" })
 	if p := view.Nets[0].Rows.Places[0]; p.Tokens != 5 || p.Arrivals != 8 {
 		t.Errorf("got %+v; want 5 tokens and 8 arrivals", p)
 	}
@@ -181,7 +182,7 @@ func TestSourceOfAGivenNetIsCountedWithoutBeingAsked(t *testing.T) {
 	say(t, nc, c, &telemetry.Snapshot{Source: "gone", Epoch: 1, Seq: 1, SentAt: time.Now().UnixMicro(), Interval: time.Second, Net: "n",
 		Digest: telemetry.Digest(writePNML(t, net)), Full: true,
 		Rows: stats.Rows{Columns: stats.ColFirings, Transitions: []stats.Transition{{Firings: 7}}}})
-	until(t, c, "7 firings", func(v *View) bool { return v.Net("n").Rows.Transitions[0].Firings == 7 })
+	until(t, c, "7 firings", func(v *merge.View) bool { return v.Net("n").Rows.Transitions[0].Firings == 7 })
 	if s := book.String(); s != "" {
 		t.Errorf("logged %s", s)
 	}
@@ -213,7 +214,7 @@ func TestNewRefuses(t *testing.T) {
 		t.Error("a net that is not valid")
 	}
 	cfg.Nets, cfg.Rules.Limits.Rows = []*petri.Net{lineNet("n", 3, 3)}, 5
-	if _, err := New(cfg); telemetry.ReasonOf(err) != TooManyRows {
+	if _, err := New(cfg); telemetry.ReasonOf(err) != merge.TooManyRows {
 		t.Errorf("a net that is too large: %v", err)
 	}
 }
@@ -245,8 +246,8 @@ func wrongDefinitionsAreCountedAndAskedForAgain(t *testing.T) {
 	msg := randomSource(rand.New(rand.NewPCG(1, 1)), "a", 1, 1, time.Now().UnixMicro())
 	msg.Digest = digest
 	say(t, nc, c, msg)
-	until(t, c, "the wrong one is counted", func(v *View) bool { return v.Traffic.Rejected["wrong_digest"] == 1 && states(v) == "a=undefined" })
-	until(t, c, "the right one is taken", func(v *View) bool { return states(v) == "a=up" && len(v.Nets) == 1 })
+	until(t, c, "the wrong one is counted", func(v *merge.View) bool { return v.Traffic.Rejected["wrong_digest"] == 1 && states(v) == "a=undefined" })
+	until(t, c, "the right one is taken", func(v *merge.View) bool { return states(v) == "a=up" && len(v.Nets) == 1 })
 	if n := strings.Count(book.String(), "message not taken"); n != 1 {
 		t.Errorf("logged %d times:\n%s", n, book)
 	}
@@ -291,7 +292,7 @@ func TestBadInputNeverStopsTheCollector(t *testing.T) {
 	net := lineNet("n", 2, 2)
 	c, book := run(t, Config{Conn: connect(t, url)})
 	good := publish(t, connect(t, url), "good", net, 5)
-	until(t, c, "the good one is up", func(v *View) bool { return states(v) == "good=up" })
+	until(t, c, "the good one is up", func(v *merge.View) bool { return states(v) == "good=up" })
 	var subjects telemetry.Subjects
 	r := rand.New(rand.NewPCG(3, 3))
 	garbage := func(n int) []byte {
@@ -311,18 +312,18 @@ func TestBadInputNeverStopsTheCollector(t *testing.T) {
 		say(t, nc, c, msg)
 	}
 	bad(func(m *telemetry.Snapshot) { m.Rows.Transitions[0].Firings, m.Rows.Places[0].Arrivals = 1000, 1000 })
-	until(t, c, "255 odd characters are a name", func(v *View) bool { return states(v) == "good=up "+odd+"=up" })
+	until(t, c, "255 odd characters are a name", func(v *merge.View) bool { return states(v) == "good=up "+odd+"=up" })
 	rejected := func(reason telemetry.Reason, n uint64) {
 		t.Helper()
-		until(t, c, string(reason), func(v *View) bool { return v.Traffic.Rejected[string(reason)] >= n })
+		until(t, c, string(reason), func(v *merge.View) bool { return v.Traffic.Rejected[string(reason)] >= n })
 	}
 	for i := range uint64(3) {
 		bad(func(m *telemetry.Snapshot) { m.Seq = 2 })
-		rejected(CounterFell, i+1)
+		rejected(merge.CounterFell, i+1)
 		bad(func(m *telemetry.Snapshot) { m.Seq, m.Rows.Places = 2, m.Rows.Places[:1]; m.Rows.Places[0].Stuck = nil })
-		rejected(WrongSize, i+1)
+		rejected(merge.WrongSize, i+1)
 		bad(func(*telemetry.Snapshot) {})
-		rejected(Duplicate, i+1)
+		rejected(merge.Duplicate, i+1)
 	}
 	for _, subject := range []string{subjects.Snapshot("n", "good"), subjects.Bye("n", "good"), subjects.Snapshot("x", "y")} {
 		for _, size := range []int{0, 1, 100, 1 << 20, 2 << 20} {
@@ -336,11 +337,11 @@ func TestBadInputNeverStopsTheCollector(t *testing.T) {
 	}
 	rejected(telemetry.NotProtobuf, 3)
 	rejected(telemetry.TooLarge, 3)
-	view := until(t, c, "the good one is still up", func(v *View) bool { return strings.HasPrefix(states(v), "good=up") })
+	view := until(t, c, "the good one is still up", func(v *merge.View) bool { return strings.HasPrefix(states(v), "good=up") })
 	if view.Nets[0].Rows.Places[0].Arrivals != 1005 {
 		t.Errorf("%d arrivals", view.Nets[0].Rows.Places[0].Arrivals)
 	}
-	for _, reason := range []telemetry.Reason{CounterFell, WrongSize, Duplicate} {
+	for _, reason := range []telemetry.Reason{merge.CounterFell, merge.WrongSize, merge.Duplicate} {
 		if n := strings.Count(book.String(), string(reason)+":"); n != 1 {
 			t.Errorf("%s is logged %d times:\n%s", reason, n, book)
 		}
@@ -351,19 +352,19 @@ func TestBadInputNeverStopsTheCollector(t *testing.T) {
 func TestViewsAreMadeAtWholeIntervalsOfTheClock(t *testing.T) {
 	whole := time.Unix(1_800_000_000, 0)
 	for _, c := range []struct {
-		share              Share
+		share              merge.Share
 		at, interval, want time.Duration
 	}{
-		{Share{}, 0, time.Second, time.Second},
-		{Share{}, time.Millisecond, time.Second, 999 * time.Millisecond},
-		{Share{}, 500 * time.Millisecond, time.Second, 500 * time.Millisecond},
-		{Share{}, 875 * time.Millisecond, time.Second, 125 * time.Millisecond},
-		{Share{}, 900 * time.Millisecond, time.Second, 1100 * time.Millisecond}, // one has just been made, or is made too late
-		{Share{}, -time.Microsecond, time.Second, time.Second + time.Microsecond},
-		{Share{}, 7 * time.Millisecond, 5 * time.Millisecond, 3 * time.Millisecond},
-		{Share{Index: 1, Count: 2}, 0, time.Second, 250 * time.Millisecond},
-		{Share{Index: 2, Count: 2}, 0, time.Second, 750 * time.Millisecond},
-		{Share{Index: 2, Count: 2}, 800 * time.Millisecond, time.Second, 950 * time.Millisecond},
+		{merge.Share{}, 0, time.Second, time.Second},
+		{merge.Share{}, time.Millisecond, time.Second, 999 * time.Millisecond},
+		{merge.Share{}, 500 * time.Millisecond, time.Second, 500 * time.Millisecond},
+		{merge.Share{}, 875 * time.Millisecond, time.Second, 125 * time.Millisecond},
+		{merge.Share{}, 900 * time.Millisecond, time.Second, 1100 * time.Millisecond}, // one has just been made, or is made too late
+		{merge.Share{}, -time.Microsecond, time.Second, time.Second + time.Microsecond},
+		{merge.Share{}, 7 * time.Millisecond, 5 * time.Millisecond, 3 * time.Millisecond},
+		{merge.Share{Index: 1, Count: 2}, 0, time.Second, 250 * time.Millisecond},
+		{merge.Share{Index: 2, Count: 2}, 0, time.Second, 750 * time.Millisecond},
+		{merge.Share{Index: 2, Count: 2}, 800 * time.Millisecond, time.Second, 950 * time.Millisecond},
 	} {
 		collector := &Collector{cfg: Config{Interval: c.interval, Share: c.share}}
 		if got := collector.untilView(whole.Add(c.at)); got != c.want {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -66,12 +67,12 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 	start("d", 1, fails, "p")
 	c, _ := run(t, Config{Conn: connect(t, url)})
 	var q int // in the union, whose order is that in which the definitions arrived
-	until(t, c, "all are up", func(v *View) bool {
+	until(t, c, "all are up", func(v *merge.View) bool {
 		if states(v) != "a=up b=up c=up d=up" {
 			return false
 		}
 		q = slices.IndexFunc(v.Net("n").Def.Places, func(p petri.Place) bool { return p.ID == "q" })
-		return q >= 0 && len(c.respondents("n", q)) == 2
+		return q >= 0 && len(respondents(c, "n", q)) == 2
 	})
 	three := &stats.Query{Limit: 3}
 	found, err := c.Oldest(t.Context(), "n", q, three)
@@ -93,7 +94,7 @@ func TestTheOldestTokensOfAllSourcesAreThoseOfOnePlace(t *testing.T) {
 	}
 	start("e", 1, has(0, 20), "q")
 	start("f", 1, fails, "q")
-	until(t, c, "e and f are asked", func(*View) bool { return len(c.respondents("n", q)) == 4 })
+	until(t, c, "e and f are asked", func(*merge.View) bool { return len(respondents(c, "n", q)) == 4 })
 	if found, err := c.Oldest(t.Context(), "n", q, three); err != nil || len(found.Tokens) != 3 || found.Tokens[0].Instance != "20" || !found.More || found.Matches != 5 {
 		t.Errorf("%+v, %v; want those of the sources that answer", found, err)
 	}
@@ -104,7 +105,7 @@ func TestTokensWithoutAnAnswerAreAnError(t *testing.T) {
 	net := lineNet("n", 1, 1)
 	defer stop(t, publish(t, connect(t, url), "a", net, 1)) // it does not answer questions about tokens
 	c, _ := run(t, Config{Conn: connect(t, url)})
-	until(t, c, "a is up", func(v *View) bool { return states(v) == "a=up" })
+	until(t, c, "a is up", func(v *merge.View) bool { return states(v) == "a=up" })
 	if found, err := c.Oldest(t.Context(), "n", 0, &stats.Query{Limit: 3}); !errors.Is(err, ErrNoAnswer) || found.Tokens != nil {
 		t.Errorf("%+v, %v; want ErrNoAnswer", found, err)
 	}
@@ -113,26 +114,50 @@ func TestTokensWithoutAnAnswerAreAnError(t *testing.T) {
 	}
 }
 
-// What a source answers has its own indices and its own clock.
-func TestATokenIsTranslatedFromItsSource(t *testing.T) {
-	a := &respondent{source: "a", rows: columns{places: []int32{4, 5}, transitions: []int32{7, 6}}, shift: 1000}
-	token := func(at int64, waits ...stats.Wait) stats.FoundToken {
-		return stats.FoundToken{Token: stats.Token{Injected: at, Waits: waits}}
+// The sources of a net that are up are asked for an instance, one after the other.
+func TestAnInstanceIsFoundAtTheSourceThatHasIt(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	start := func(source, id string, instance func(int, string) (*telemetry.Instance, error)) {
+		t.Helper()
+		net := lineNet(id, 1, 1)
+		p, err := telemetry.Start(telemetry.Config{
+			Conn: nc, Source: source, Interval: 20 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Instance: instance,
+			Nets: []telemetry.SourceNet{{ID: id, PNML: writePNML(t, net), Places: 1, Transitions: 1}},
+			Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColFirings; return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { stop(t, p) })
 	}
-	got := []stats.FoundToken{token(50, stats.Wait{Transition: 1, Place: 1, Until: 60}, stats.Wait{Place: stats.NoPlace}, stats.Wait{Place: 0}), token(2)}
-	err := a.translate(got)
-	want := []stats.FoundToken{token(1050, stats.Wait{Transition: 6, Place: 5, Until: 1060}, stats.Wait{Transition: 7, Place: stats.NoPlace}, stats.Wait{Transition: 7, Place: 4}), token(1002)}
-	if d := cmp.Diff(want, got); d != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, d)
-	}
-	a.shift = -1000 // a time is never 0, which is none
-	got = []stats.FoundToken{token(50, stats.Wait{Until: 60})}
-	if err := a.translate(got); err != nil || got[0].Injected != 1 || got[0].Waits[0].Until != 1 {
-		t.Errorf("%+v, %v; want times of 1", got, err)
-	}
-	for _, w := range []stats.Wait{{Transition: 2}, {Place: 2}} {
-		if err := a.translate([]stats.FoundToken{token(50, w)}); telemetry.ReasonOf(err) != telemetry.BadIndex {
-			t.Errorf("%+v: %v; want that it is outside", w, err)
+	only := func(name string) func(int, string) (*telemetry.Instance, error) {
+		return func(_ int, asked string) (*telemetry.Instance, error) {
+			if asked != name {
+				return nil, telemetry.ErrNoInstance
+			}
+			return &telemetry.Instance{Instance: name, At: t0}, nil
 		}
 	}
+	start("a", "n", only("one"))
+	start("b", "n", only("two"))
+	start("c", "other", only("three"))
+	c, _ := run(t, Config{Conn: connect(t, url)})
+	until(t, c, "all are up", func(v *merge.View) bool { return states(v) == "a=up b=up c=up" })
+	for _, name := range []string{"one", "two"} {
+		if found, err := c.Instance(t.Context(), "n", name); err != nil || found.Instance != name || found.At != t0 {
+			t.Errorf("instance %s: got %+v, error %v; want its answer as of %d", name, found, err, t0)
+		}
+	}
+	for _, name := range []string{"three", "four"} {
+		if found, err := c.Instance(t.Context(), "n", name); !errors.Is(err, telemetry.ErrNoInstance) || errors.Is(err, ErrNoAnswer) || found != nil {
+			t.Errorf("instance %s: got %+v, error %v; want ErrNoInstance alone", name, found, err)
+		}
+	}
+}
+
+func respondents(c *Collector, net string, place int) []merge.Respondent {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.merger.Respondents(net, place)
 }

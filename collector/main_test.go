@@ -8,5 +8,5 @@ import (
 	"go.uber.org/goleak"
 )
 
-// verify runs the tests and fails if any of them left a goroutine behind.
-func verify(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain fails if a test left a goroutine behind.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -47,7 +49,7 @@ func (n *notices) first(key string, now int64) notice {
 
 // sendNotice sends a source the notice that its messages are refused. The source
 // logs each notice; the collector logs the first one.
-func (c *Collector) sendNotice(a Ask) {
+func (c *Collector) sendNotice(a merge.Ask) {
 	payload, err := json.Marshal(a.Notice)
 	if err == nil {
 		err = c.cfg.Conn.Publish(c.cfg.Subjects.Notice(a.Net, a.Source), payload)
@@ -69,5 +71,12 @@ func (c *Collector) notice(err error, from string, now int64) {
 	case noticeLast:
 		c.cfg.Log.Warn("message not taken; more of them are only counted for the next hour", "from", from, "err", err)
 	case noticeSeen:
+	}
+}
+
+// logSaturated logs each net with a saturated sum once.
+func (c *Collector) logSaturated() {
+	for net, of := range c.merger.Saturated() {
+		c.cfg.Log.Warn("a sum reached its maximum and no longer increases", "net", net, "of", of, "at", uint64(stats.MaxSum))
 	}
 }

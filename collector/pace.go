@@ -83,32 +83,6 @@ func (p *pace) next(dropped bool) int {
 	return step
 }
 
-// paceHeard is how long after a Pace a message may still have been sent before it, in
-// microseconds.
-const paceHeard = int64(10 * time.Second / time.Microsecond)
-
-// slow records that sources were asked for an interval. The message in which a source states
-// that it follows may be lost, so until a later one states otherwise each source may be
-// silent as if it did.
-func (m *Merger) slow(interval time.Duration, now int64) {
-	longer := interval.Microseconds() > m.pace
-	m.pace = interval.Microseconds()
-	if !longer {
-		return
-	}
-	m.paceAt = now
-	for _, n := range m.nets {
-		for _, s := range n.contributors() {
-			m.bear(s)
-		}
-	}
-}
-
-// bear lets a source be silent for as long as one that follows the Pace.
-func (m *Merger) bear(s *source) {
-	s.patience = max(s.patience, min(patienceOf(m.pace), m.forgetAfter))
-}
-
 // meter measures how long a goroutine is at work: the time of a processor that its thread
 // used, and not the time that passed, which on a busy machine says nothing of the work.
 type meter struct{ busy atomic.Int64 } // nanoseconds
@@ -142,7 +116,7 @@ func (c *Collector) paced(now int64, dropped bool) time.Duration {
 	was := paceSteps[c.pace.step]
 	interval, announce := c.pace.decide(c.work.busy.Load(), now, dropped)
 	if nats := c.nats(); announce && (nats == nil || nats.Connected) {
-		c.merger.slow(interval, now)
+		c.merger.Slow(interval, now)
 		c.announce(interval, was)
 	}
 	return interval

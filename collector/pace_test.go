@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -98,58 +99,17 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	}
 }
 
-// The message in which a source states that it follows may be lost: the collector asked for
-// rarer messages, so it does not take their absence for a loss.
-func TestASourceThatWasAskedForRarerMessagesMayBeSilentForLonger(t *testing.T) {
-	m := NewMerger(Rules{}, t0)
-	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
-		t.Fatal(err)
-	}
-	state := func(name string, at int64) SourceState {
-		view, _ := m.Tick(t0 + at*1e6)
-		for _, s := range view.Sources {
-			if s.Name == name {
-				return s.State
-			}
-		}
-		t.Fatalf("no source %q", name)
-		return 0
-	}
-	send := func(name string, seq uint64, at int64) {
-		if _, err := m.Take(fired(name, t0, t0, seq, 1, 0), 0, t0+at*1e6); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, name := range []string{"follows", "ends", "ignores"} {
-		send(name, 1, 0)
-	}
-	m.slow(10*time.Second, t0+1e6)
-	send("ignores", 2, 2)
-	for _, c := range []struct {
-		at   int64
-		want SourceState
-	}{{10, Up}, {30, Up}, {32, Stale}} {
-		if got := state("ends", c.at); got != c.want {
-			t.Errorf("%s after %d s of silence, want %s", got, c.at, c.want)
-		}
-	}
-	send("ignores", 3, 33)
-	if got := state("ignores", 37); got != Stale {
-		t.Errorf("a source that publishes as before is %s after 4 s of silence", got)
-	}
-}
-
 // A collector that had to drop messages of a source asks for rarer ones; the source follows,
 // and says so in its next message.
 func TestASourceFollowsACollectorThatHasTooMuchWork(t *testing.T) {
 	url := startServer(t)
 	p := publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3)
 	c, book := run(t, Config{Conn: connect(t, url)})
-	until(t, c, "up", func(v *View) bool { return states(v) == "a=up" && v.Sources[0].Interval == 20*time.Millisecond })
+	until(t, c, "up", func(v *merge.View) bool { return states(v) == "a=up" && v.Sources[0].Interval == 20*time.Millisecond })
 	c.inbox.mu.Lock()
 	c.inbox.dropped++
 	c.inbox.mu.Unlock()
-	until(t, c, "the source follows", func(v *View) bool {
+	until(t, c, "the source follows", func(v *merge.View) bool {
 		return v.Pace == time.Second && states(v) == "a=up" && v.Sources[0].Interval == time.Second
 	})
 	if want := `msg="asked sources to publish at another interval, because of the work that their messages make" interval=1s before=0s`; !strings.Contains(book.String(), want) {

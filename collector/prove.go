@@ -166,23 +166,30 @@ func (q *proofs) take(p *proof) {
 // overdue reports whether a proof is overdue, so that nothing may have been received.
 func (q *proofs) overdue(now int64) bool { return now-q.at > q.late }
 
+// processed removes the first proof and returns it if its messages are all processed. Of
+// those of shown sources, came have reached the inbox so far, and done are processed.
+func (q *proofs) processed(came, done int64) (p *proof) {
+	if q.first == nil {
+		return nil
+	}
+	for i, s := range q.subs {
+		if s.taken.Load() < q.first.came[i] {
+			return nil
+		}
+	}
+	if !q.first.sorted {
+		q.first.sorted, q.first.first = true, came
+	}
+	if done < q.first.first {
+		return nil
+	}
+	p, q.first, q.next = q.first, q.next, nil
+	return p
+}
+
 // confirmReceived passes to the Merger the proofs whose messages are all processed.
 func (c *Collector) confirmReceived() {
-	q := &c.proofs
-	for q.first != nil {
-		for i, s := range q.subs {
-			if s.taken.Load() < q.first.came[i] {
-				return
-			}
-		}
-		came, done := c.inbox.progress()
-		if !q.first.sorted {
-			q.first.sorted, q.first.first = true, came
-		}
-		if done < q.first.first {
-			return
-		}
-		c.merger.ReceivedUntil(q.first.at, q.first.unbroken)
-		q.first, q.next = q.next, nil
+	for p := c.proofs.processed(c.inbox.progress()); p != nil; p = c.proofs.processed(c.inbox.progress()) {
+		c.merger.ReceivedUntil(p.at, p.unbroken)
 	}
 }

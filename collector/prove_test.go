@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -21,41 +22,44 @@ func noSourceIsSilentWhileTheCollectorReceivesNothing(t *testing.T) {
 	p := publish(t, natstest.Connect(t, s), "a", lineNet("order", 2, 1), 3)
 	t.Cleanup(func() { stop(t, p) })
 	c, _ := run(t, Config{Conn: natstest.Connect(t, way)})
-	until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
+	until(t, c, "up", func(v *merge.View) bool { return states(v) == "a=up" })
 	way.Set(natstest.Hold, natstest.Hold)
-	until(t, c, "a was not received for longer than it may be silent", func(v *View) bool {
+	until(t, c, "a was not received for longer than it may be silent", func(v *merge.View) bool {
 		if states(v) != "a=up" {
 			t.Fatalf("%s, %d us after it was received", states(v), v.At-v.Sources[0].LastMessage)
 		}
-		return v.At-v.Sources[0].LastMessage > leastPatience+1_000_000
+		return v.At-v.Sources[0].LastMessage > merge.LeastPatience+1_000_000
 	})
 }
 
 // Messages that the server delivered before it answered a ping count as received
 // only after they were processed.
 func TestDeliveredMessagesCountOnceTheyAreProcessed(t *testing.T) {
-	m := NewMerger(Rules{}, t0)
-	m.ReceivedUntil(t0, true)
-	c := &Collector{merger: m, proofs: proofs{subs: []*subscription{{}}, late: brokenAfter.Microseconds()}}
+	q := &proofs{subs: []*subscription{{}}}
+	var received []proof
 	receivedUntil := func(want int64) {
 		t.Helper()
-		c.look(t.Context(), m.reception.until) // each View has what was taken in by then
-		if got := m.reception.until - t0; got != want {
+		for p := q.processed(0, 0); p != nil; p = q.processed(0, 0) {
+			received = append(received, *p)
+		}
+		if got := received[len(received)-1].at; got != want {
 			t.Errorf("received until %d, want %d", got, want)
 		}
 	}
-	c.proofs.take(&proof{at: t0 + 1, unbroken: true, came: []int64{5}})
-	c.proofs.take(&proof{at: t0 + 2, unbroken: false, came: []int64{6}})
-	c.proofs.take(&proof{at: t0 + 3, unbroken: true, came: []int64{7}})
+	q.take(&proof{at: 0, unbroken: true, came: []int64{0}})
 	receivedUntil(0)
-	c.proofs.subs[0].taken.Add(5)
+	q.take(&proof{at: 1, unbroken: true, came: []int64{5}})
+	q.take(&proof{at: 2, unbroken: false, came: []int64{6}})
+	q.take(&proof{at: 3, unbroken: true, came: []int64{7}})
+	receivedUntil(0)
+	q.subs[0].taken.Add(5)
 	receivedUntil(1)
-	c.proofs.subs[0].taken.Add(1)
+	q.subs[0].taken.Add(1)
 	receivedUntil(1) // the second proof made room for the third
-	c.proofs.subs[0].taken.Add(1)
+	q.subs[0].taken.Add(1)
 	receivedUntil(3)
-	if m.reception.since != t0+3 {
-		t.Errorf("got no break since %d; want 3, because the second proof reported a break", m.reception.since-t0)
+	if last := received[len(received)-1]; last.unbroken {
+		t.Error("no break until 3; want one, because the second proof reported a break")
 	}
 }
 
@@ -72,7 +76,7 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 		}
 		return false
 	}})
-	until(t, c, "up", func(v *View) bool {
+	until(t, c, "up", func(v *merge.View) bool {
 		state = <-kept
 		return states(v) == "a=up"
 	})
@@ -97,11 +101,11 @@ func TestASourceThatFallsSilentIsStale(t *testing.T) {
 		p := publish(t, ofEngine, "a", lineNet("order", 2, 1), 3)
 		defer func() { _ = p.Close(t.Context()) }() // it has no connection
 		c, _ := run(t, Config{Conn: natstest.Connect(t, server)})
-		until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
+		until(t, c, "up", func(v *merge.View) bool { return states(v) == "a=up" })
 		ofEngine.Close()
 		ended := time.Now()
-		until(t, c, "stale", func(v *View) bool { return states(v) == "a=stale" })
-		patience := time.Duration(leastPatience) * time.Microsecond
+		until(t, c, "stale", func(v *merge.View) bool { return states(v) == "a=stale" })
+		patience := time.Duration(merge.LeastPatience) * time.Microsecond
 		if took := time.Since(ended); took < patience || took > patience+2*proveEvery {
 			t.Errorf("it was stale after %v; want %v and the time between two proofs at most", took, patience)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -36,9 +37,9 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 		}
 		return p
 	}
-	owner := func(source string, fence uint64) func(*View) bool {
+	owner := func(source string, fence uint64) func(*merge.View) bool {
 		shown := uint64(0)
-		return func(v *View) bool {
+		return func(v *merge.View) bool {
 			if n := v.Net("n"); n != nil && len(n.Rows.Transitions) > 0 {
 				now := n.Rows.Transitions[0].Firings
 				if now < shown || shown > 0 && n.Rows.Places[0].Tokens != 7 {
@@ -47,7 +48,7 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 				shown = now
 			}
 			for _, s := range v.Sources {
-				if s.Name == source && s.Fence == fence && s.State == Up && s.Position != nil && shown > 0 {
+				if s.Name == source && s.Fence == fence && s.State == merge.Up && s.Position != nil && shown > 0 {
 					return true
 				}
 			}
@@ -63,7 +64,7 @@ func TestARegionIsHandedOverWithItsTokensAndCounters(t *testing.T) {
 		}
 		firings.Add(5) // counted by an owner that sent no snapshot
 	}
-	view := until(t, c, "all is counted", func(v *View) bool { return v.Net("n").Rows.Transitions[0].Firings == firings.Load()-5 })
+	view := until(t, c, "all is counted", func(v *merge.View) bool { return v.Net("n").Rows.Transitions[0].Firings == firings.Load()-5 })
 	if n := view.Net("n").Rows.Places[0].Tokens; n != 7 {
 		t.Errorf("got %d tokens in a region without an owner; want 0", n)
 	}

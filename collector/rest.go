@@ -3,9 +3,10 @@
 package collector
 
 import (
-	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // restIntervals is how many intervals pass between two Views while nothing is received and
@@ -51,7 +52,7 @@ func (c *Collector) untilNext(now time.Time) time.Duration {
 		return c.untilView(now)
 	}
 	at := now.Add((restIntervals - 1) * c.cfg.Interval)
-	for _, due := range []int64{c.rest.needed.Load(), c.forgetsAt(now.UnixMicro())} {
+	for _, due := range []int64{c.rest.needed.Load(), c.merger.ForgetsAt(c.view.Load(), now.UnixMicro())} {
 		if t := time.UnixMicro(due); due != 0 && t.Before(at) {
 			at = t
 		}
@@ -63,47 +64,12 @@ func (c *Collector) untilNext(now time.Time) time.Duration {
 	return at.Sub(now) + c.untilView(at)
 }
 
-// forgetsAt returns when the next silent source is forgotten; 0 for none.
-func (c *Collector) forgetsAt(now int64) (at int64) {
-	sources := c.view.Load().Sources
-	for i := range sources {
-		s := &sources[i]
-		if t := s.LastMessage + c.merger.forgetAfter; s.State == Stale && t > now && (at == 0 || t < at) {
-			at = t
-		}
-	}
-	return at
-}
-
 // rests reports whether a View may stand for some intervals: it is as the one before but for
 // rates over minutes, no source is one whose silence would be noticed, and nothing has been
 // asked for. before is
 // the revision of the Merger before that View. The caller holds mu.
-func (c *Collector) rests(view *View, before uint64, asked bool) bool {
+func (c *Collector) rests(view *merge.View, before uint64, asked bool) bool {
 	last := c.view.Load()
-	switch {
-	case last == nil || c.merger.revision != before || view.Interrupted || last.Interrupted:
-		return false
-	case asked || len(c.waiting) > 0 || len(c.fetching) > 0 || c.pace.step > 0:
-		return false
-	case view.MessageRate != last.MessageRate || view.MessageRate > 0 || !SameReport(last, view):
-		return false
-	}
-	for _, n := range view.Nets {
-		if n.Rates.now() {
-			return false
-		}
-	}
-	for i := range view.Sources {
-		if s := view.Sources[i].State; s != Stale && s != Gone {
-			return false
-		}
-	}
-	return true
-}
-
-// now reports whether one of the rates of the last seconds is not 0.
-func (r *Rates) now() bool {
-	some := func(rate float64) bool { return rate > 0 }
-	return r.Firings.Now > 0 || r.Finished > 0 || slices.ContainsFunc(r.Arrivals, some) || slices.ContainsFunc(r.Departures, some)
+	idle := !asked && len(c.waiting) == 0 && len(c.fetching) == 0 && c.pace.step == 0
+	return idle && last != nil && c.merger.Revision() == before && view.AtRest(last)
 }

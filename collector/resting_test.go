@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
 )
 
@@ -17,7 +18,7 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {
 		const forget = 60 * time.Second
 		server := natstest.Run(t)
-		c, _ := run(t, Config{Conn: natstest.Connect(t, server), Interval: time.Second, Rules: Rules{ForgetAfter: forget}})
+		c, _ := run(t, Config{Conn: natstest.Connect(t, server), Interval: time.Second, Rules: merge.Rules{ForgetAfter: forget}})
 		views := func(d time.Duration) uint64 {
 			before := c.View().Generation
 			time.Sleep(d)
@@ -34,7 +35,7 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 		p := publishing(t, ofEngine, "a", lineNet("order", 2, 1), fired.Load)
 		defer func() { _ = p.Close(t.Context()) }() // it has no connection
 		begun := time.Now()
-		until(t, c, "up", func(v *View) bool { return states(v) == "a=up" })
+		until(t, c, "up", func(v *merge.View) bool { return states(v) == "a=up" })
 		if took := time.Since(begun); took > 3*time.Second {
 			t.Errorf("a source is shown after %v; want three intervals at most: its message, its definition and its rows", took)
 		}
@@ -45,8 +46,8 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 		views(2 * time.Second)
 		ofEngine.Close()
 		ended := time.Now()
-		until(t, c, "stale", func(v *View) bool { return states(v) == "a=stale" })
-		if took := time.Since(ended); took > time.Duration(leastPatience)*time.Microsecond+c.cfg.Interval {
+		until(t, c, "stale", func(v *merge.View) bool { return states(v) == "a=stale" })
+		if took := time.Since(ended); took > time.Duration(merge.LeastPatience)*time.Microsecond+c.cfg.Interval {
 			t.Errorf("it is stale after %v", took)
 		}
 		views(10 * time.Second) // the rates of the last seconds fall to 0
@@ -56,7 +57,7 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 		if n := views(40 * time.Second); n != 10 {
 			t.Errorf("%d Views in 40 s with a source that is silent; want one in %d s", n, restIntervals)
 		}
-		until(t, c, "gone", func(v *View) bool { return states(v) == "a=gone" })
+		until(t, c, "gone", func(v *merge.View) bool { return states(v) == "a=gone" })
 		if took := time.Since(ended); took < forget || took > forget+2*c.cfg.Interval {
 			t.Errorf("it is forgotten after %v; want %v", took, forget)
 		}
@@ -66,7 +67,7 @@ func TestACollectorRestsWhileNothingArrives(t *testing.T) {
 		needed := c.View().At + (2 * time.Second).Microseconds()
 		c.Need(needed)
 		if n := views(2500 * time.Millisecond); n == 0 || c.View().At < needed {
-			t.Errorf("no View at the time at which one was needed, but %d before", n)
+			t.Errorf("no merge.View at the time at which one was needed, but %d before", n)
 		}
 		c.Need(0)
 		if v := c.View(); v.Interrupted {
@@ -87,9 +88,37 @@ func TestABreakIsNoticedAtRest(t *testing.T) {
 		}
 		nc.Close()
 		ended := time.Now()
-		until(t, c, "interrupted", func(v *View) bool { return v.Interrupted })
+		until(t, c, "interrupted", func(v *merge.View) bool { return v.Interrupted })
 		if took, most := time.Since(ended), brokenAfter+(restIntervals+2)*c.cfg.Interval; took > most {
 			t.Errorf("the break is shown after %v; want %v at most", took, most)
 		}
 	})
+}
+
+// What has not changed is not made again; a state is made once a minute, and after a failure.
+func TestNothingIsKeptAgainWithoutAChange(t *testing.T) {
+	url := startServer(t)
+	var kept atomic.Int64
+	var works atomic.Bool
+	works.Store(true)
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func([]byte, bool) bool { kept.Add(1); return works.Load() }})
+	views := func(n uint64) {
+		t.Helper()
+		from := c.View().Generation
+		until(t, c, "more Views", func(v *merge.View) bool { return v.Generation >= from+n })
+	}
+	views(3)
+	before := kept.Load()
+	if views(20); kept.Load() != before {
+		t.Errorf("kept %d times in 20 Views without a change", kept.Load()-before)
+	}
+	defer stop(t, publish(t, connect(t, url), "a", lineNet("order", 2, 1), 3))
+	until(t, c, "kept with the source", func(v *merge.View) bool { return states(v) == "a=up" && kept.Load() > before })
+	works.Store(false)
+	defer stop(t, publish(t, connect(t, url), "b", lineNet("order", 2, 1), 3))
+	until(t, c, "both", func(v *merge.View) bool { return states(v) == "a=up b=up" })
+	before = kept.Load()
+	if views(5); kept.Load() < before+4 {
+		t.Errorf("kept %d times in 5 Views while the disk fails", kept.Load()-before)
+	}
 }

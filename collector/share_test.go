@@ -5,24 +5,26 @@ package collector
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
 func TestParseShare(t *testing.T) {
-	for text, want := range map[string]Share{"1/1": {Index: 1, Count: 1}, "2/8": {Index: 2, Count: 8}, "4096/4096": {Index: 4096, Count: 4096}} {
-		if got, err := ParseShare(text); err != nil || got != want {
+	for text, want := range map[string]merge.Share{"1/1": {Index: 1, Count: 1}, "2/8": {Index: 2, Count: 8}, "4096/4096": {Index: 4096, Count: 4096}} {
+		if got, err := merge.ParseShare(text); err != nil || got != want {
 			t.Errorf("share %s: got %v, error %v; want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "x", "1", "0/8", "9/8", "-1/8", "1/0", "0/0", "1/4097", "01/8", "+1/8", "1/8/2", "1/8 ", "1/x"} {
-		if got, err := ParseShare(text); !errors.Is(err, ErrShare) {
-			t.Errorf("share %q: got %v, error %v; want ErrShare", text, got, err)
+		if got, err := merge.ParseShare(text); !errors.Is(err, merge.ErrShare) {
+			t.Errorf("share %q: got %v, error %v; want merge.ErrShare", text, got, err)
 		}
 	}
 }
@@ -57,7 +59,7 @@ func agreesWithServer(t *testing.T, byNet bool) {
 		}
 		return b.String()
 	}
-	seen := map[Share]int{}
+	seen := map[merge.Share]int{}
 	for i := range 300 {
 		net, source := name(), name()
 		subject := telemetry.Subjects{}.Snapshot(net, source)
@@ -75,9 +77,9 @@ func agreesWithServer(t *testing.T, byNet bool) {
 			t.Fatalf("%s is mapped to %s, which is %s", subject, m.Subject, plain)
 		}
 		for k := 1; k <= shares; k++ {
-			s := Share{Index: k, Count: shares, ByNet: byNet}
+			s := merge.Share{Index: k, Count: shares, ByNet: byNet}
 			is := strings.HasPrefix(m.Subject, strings.TrimSuffix(telemetry.Subjects{}.Shared(k, shares, byNet), "*.*.*"))
-			if s.Has(net, source) != is || s.hasSubject(subject) != is {
+			if s.Has(net, source) != is || s.HasSubject(subject) != is {
 				t.Fatalf("share %s: got %t for net %q, source %q; want %t, as the server maps it to %s", s, s.Has(net, source), net, source, is, m.Subject)
 			}
 			if is {
@@ -100,7 +102,7 @@ func TestCollectorsOfSharesReceiveEachSourceOnce(t *testing.T) {
 			var parts []*Collector
 			var books []*logtest.Buffer
 			for k := range shares {
-				c, book := run(t, Config{Conn: connect(t, url), Share: Share{Index: k + 1, Count: shares}})
+				c, book := run(t, Config{Conn: connect(t, url), Share: merge.Share{Index: k + 1, Count: shares}})
 				parts, books = append(parts, c), append(books, book)
 			}
 			all, _ := run(t, Config{Conn: connect(t, url)})
@@ -109,16 +111,16 @@ func TestCollectorsOfSharesReceiveEachSourceOnce(t *testing.T) {
 			for i := range 9 {
 				sources = append(sources, publish(t, nc, fmt.Sprint("e ", i), net, 1))
 			}
-			until(t, all, "all nine are up", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 9 })
+			until(t, all, "all nine are up", func(v *merge.View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 9 })
 			for k, c := range parts {
-				s := Share{Index: k + 1, Count: shares}
+				s := merge.Share{Index: k + 1, Count: shares}
 				want := 0
 				for i := range 9 {
 					if s.Has("order", fmt.Sprint("e ", i)) {
 						want++
 					}
 				}
-				v := until(t, c, "its sources are up", func(v *View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == want })
+				v := until(t, c, "its sources are up", func(v *merge.View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == want })
 				if got := v.Nets[0].Rows.Places[0].Tokens; got != uint64(want) {
 					t.Errorf("share %s has %d tokens of %d sources", s, got, want)
 				}
@@ -126,7 +128,7 @@ func TestCollectorsOfSharesReceiveEachSourceOnce(t *testing.T) {
 					t.Errorf("%d messages were passed over", passed)
 				}
 				for reason, n := range v.Traffic.Rejected { // sparse ones may come before the definition does
-					if n > 0 && reason != string(UnknownDigest) {
+					if n > 0 && reason != string(merge.UnknownDigest) {
 						t.Errorf("%d messages rejected: %s", n, reason)
 					}
 				}
@@ -137,7 +139,7 @@ func TestCollectorsOfSharesReceiveEachSourceOnce(t *testing.T) {
 			for _, p := range sources {
 				stop(t, p)
 			}
-			until(t, all, "all said bye", func(v *View) bool { return v.Nets[0].Up == 0 && v.Nets[0].Rows.Places[0].Tokens == 0 })
+			until(t, all, "all said bye", func(v *merge.View) bool { return v.Nets[0].Up == 0 && v.Nets[0].Rows.Places[0].Tokens == 0 })
 		})
 	}
 }
@@ -160,8 +162,31 @@ func TestPlainSubject(t *testing.T) {
 }
 
 func BenchmarkHasSubject(b *testing.B) {
-	s, subject := Share{Index: 2, Count: 8}, telemetry.Subjects{}.Snapshot("order fulfilment", "host-1")
+	s, subject := merge.Share{Index: 2, Count: 8}, telemetry.Subjects{}.Snapshot("order fulfilment", "host-1")
 	for b.Loop() {
-		s.hasSubject(subject)
+		s.HasSubject(subject)
+	}
+}
+
+// A collector that receives nothing for its share logs that once.
+func TestAShareWithoutMessagesIsLoggedOnce(t *testing.T) {
+	book := &logtest.Buffer{}
+	c := &Collector{cfg: Config{Share: merge.Share{Index: 1, Count: 2}, Log: slog.New(slog.NewTextHandler(book, nil))}}
+	for _, at := range []int64{0, 1, silence - 1, silence, silence + 1, 2 * silence} {
+		c.logSilence(t0 + at)
+		want := 0
+		if at >= silence {
+			want = 1
+		}
+		if n := strings.Count(book.String(), "no message has arrived"); n != want {
+			t.Errorf("after %d us: %d lines, want %d", at, n, want)
+		}
+	}
+	c = &Collector{cfg: Config{Log: c.cfg.Log}}
+	for _, at := range []int64{0, silence} {
+		c.logSilence(t0 + at)
+	}
+	if n := strings.Count(book.String(), "no message has arrived"); n != 1 {
+		t.Errorf("got %d lines of a collector of all sources; want 1", n)
 	}
 }

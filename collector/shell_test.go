@@ -5,12 +5,14 @@ package collector
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -24,7 +26,7 @@ func TestTreeOverNATS(t *testing.T) {
 	net := lineNet("order", 2, 1)
 	a, b := publish(t, connect(t, url), "a", net, 3), publish(t, connect(t, url), "b", net, 4)
 	below, _ := run(t, Config{Conn: connect(t, url)})
-	view := until(t, below, "both up", func(v *View) bool { return states(v) == "a=up b=up" })
+	view := until(t, below, "both up", func(v *merge.View) bool { return states(v) == "a=up b=up" })
 	published, err := view.Nets[0].Published()
 	if err != nil {
 		t.Fatal(err)
@@ -40,12 +42,12 @@ func TestTreeOverNATS(t *testing.T) {
 		t.Fatal(err)
 	}
 	root, _ := run(t, Config{Conn: connect(t, url), Subjects: subjects})
-	top := until(t, root, "the collector below is up", func(v *View) bool { return states(v) == "below=up" })
+	top := until(t, root, "the collector below is up", func(v *merge.View) bool { return states(v) == "below=up" })
 	if p := top.Nets[0].Rows.Places[0]; p.Tokens != 7 || p.Arrivals != 7 {
 		t.Errorf("got %+v; want 7 tokens and 7 arrivals", p)
 	}
 	stop(t, a)
-	until(t, root, "a's tokens have left", func(v *View) bool {
+	until(t, root, "a's tokens have left", func(v *merge.View) bool {
 		p := v.Nets[0].Rows.Places[0]
 		return p.Tokens == 4 && p.Arrivals == 7
 	})
@@ -85,8 +87,8 @@ func TestOverrunIsCounted(t *testing.T) {
 		}
 	}
 	c.mu.Unlock()
-	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= more })
-	if n := view.Traffic.Rejected[string(OverrunUnknown)]; n < more-maxUnknown-turn || n > more-maxUnknown || view.Traffic.Rejected[string(Overrun)] != 0 {
+	view := until(t, c, "all are counted", func(v *merge.View) bool { return v.Traffic.Messages >= more })
+	if n := view.Traffic.Rejected[string(merge.OverrunUnknown)]; n < more-maxUnknown-turn || n > more-maxUnknown || view.Traffic.Rejected[string(merge.Overrun)] != 0 {
 		t.Errorf("%d dropped", n)
 	}
 	if n := strings.Count(book.String(), "sources that are not shown"); n != 1 {
@@ -113,8 +115,8 @@ func TestTheInboxDecidesWhatIsDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := until(t, c, "all are counted", func(v *View) bool { return v.Traffic.Messages >= came })
-	if n := view.Traffic.Rejected[string(Overrun)]; n != 0 || view.Traffic.Messages != came {
+	view := until(t, c, "all are counted", func(v *merge.View) bool { return v.Traffic.Messages >= came })
+	if n := view.Traffic.Rejected[string(merge.Overrun)]; n != 0 || view.Traffic.Messages != came {
 		t.Errorf("%d of %d messages were dropped before the inbox; want none", n, view.Traffic.Messages)
 	}
 }
@@ -141,10 +143,10 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 		}
 		time.Sleep(20 * time.Millisecond)
 		if c.View() != before {
-			t.Error("a View is shown that is not kept")
+			t.Error("a merge.View is shown that is not kept")
 		}
 		goOn <- struct{}{}
-		until(t, c, "it is shown", func(v *View) bool { return v.Generation == before.Generation+1 })
+		until(t, c, "it is shown", func(v *merge.View) bool { return v.Generation == before.Generation+1 })
 	}
 	// The end keeps all once more.
 	cancel()
@@ -177,16 +179,52 @@ func TestViewsHaveTheStatesOfTheConnections(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- c.Run(ctx) }()
-	until(t, c, "a View with the states", func(v *View) bool { return v.NATS == connected.Load() && v.Up == up })
+	until(t, c, "a merge.View with the states", func(v *merge.View) bool { return v.NATS == connected.Load() && v.Up == up })
 	closed := &natslink.ConnState{Reason: "closed"}
 	connected.Store(closed)
-	until(t, c, "a View with the new state", func(v *View) bool { return v.NATS == closed && v.Up == up })
+	until(t, c, "a merge.View with the new state", func(v *merge.View) bool { return v.NATS == closed && v.Up == up })
 	cancel()
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
 	// Run, which calls Keep, has ended.
 	if last := c.View().Generation; shown != last {
-		t.Errorf("a View was shown after the last state was kept: number %d, and then %d", shown, last)
+		t.Errorf("a merge.View was shown after the last state was kept: number %d, and then %d", shown, last)
+	}
+}
+
+// A sum that can grow no more is logged at WARN, once for each net.
+func TestSaturatedSumIsLoggedOnce(t *testing.T) {
+	url := startServer(t)
+	nc := connect(t, url)
+	c, book := run(t, Config{Conn: connect(t, url)})
+	net := lineNet("n", 2, 2)
+	good := publish(t, connect(t, url), "good", net, 5)
+	defer stop(t, good)
+	view := until(t, c, "the net", func(v *merge.View) bool { return len(v.Nets) == 1 && v.Nets[0].Up == 1 })
+	send := func(source string, seq uint64) {
+		msg := &telemetry.Snapshot{Source: source, Net: "n", Digest: view.Nets[0].Digests[0].Digest, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(),
+			Interval: time.Second, Full: true, Rows: *stats.NewRows(2, 2)}
+		msg.Rows.Columns = stats.ColDwell
+		msg.Rows.Places[1].Dwell = stats.Histogram{Zero: 1, Sum: 1 << 62}
+		say(t, nc, c, msg)
+	}
+	const said = "a sum reached its maximum and no longer increases"
+	send("one", 1)
+	until(t, c, "one source", func(v *merge.View) bool { return v.Nets[0].Rows.Places[1].Dwell.Sum == 1<<62 })
+	if strings.Contains(book.String(), said) {
+		t.Errorf("logged too early:\n%s", book)
+	}
+	send("two", 1)
+	until(t, c, "the largest sum", func(v *merge.View) bool { return v.Nets[0].Rows.Places[1].Dwell.Sum == stats.MaxSum })
+	send("three", 1)
+	shown := until(t, c, "three sources and good", func(v *merge.View) bool { return v.Nets[0].Up == 4 })
+	until(t, c, "some more Views", func(v *merge.View) bool { return v.Generation > shown.Generation+3 })
+	if s := shown.Nets[0].Rows.Places[1].Dwell.Sum; s != stats.MaxSum {
+		t.Errorf("the sum is %d", s)
+	}
+	want := fmt.Sprintf(`level=WARN msg="%s" net=n of="place \"%s\"" at=9223372036854775807`, said, net.Places[1].ID)
+	if log := book.String(); strings.Count(log, said) != 1 || !strings.Contains(log, want) {
+		t.Errorf("expected once %s\n%s", want, log)
 	}
 }

@@ -7,8 +7,8 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -30,7 +30,7 @@ func alarmReasons(subject []string) Family {
 
 // waitOf returns the wait of the oldest token that an alarm is about, the one that is most
 // likely its cause.
-func waitOf(net *collector.NetView, a *alarm.Alarm) (worst stats.Wait, found bool) {
+func waitOf(net *merge.NetView, a *alarm.Alarm) (worst stats.Wait, found bool) {
 	if net == nil {
 		return stats.Wait{}, false
 	}

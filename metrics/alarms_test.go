@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -101,7 +101,7 @@ func TestUnknownAlarmsAndThoseThatFollowAreSeries(t *testing.T) {
 
 func TestTheReasonOfAnAlarmIsTheOneThatIsLeastLikelyToGoAwayByItself(t *testing.T) {
 	view := rich()
-	e := newExporter(t, nil, func(c *Config) { c.View, c.Alarms = func() *collector.View { return view }, alarms })
+	e := newExporter(t, nil, func(c *Config) { c.View, c.Alarms = func() *merge.View { return view }, alarms })
 	reasons := func() []string { return subjectsOf(scraped(t, e, "/metrics"), "petrinet_alarm_reason") }
 	const starved, stuck = "net=orders,place=,transition=pay,source=,region=,alarm=transitionStarved,waits_for=pay,reason=",
 		"net=orders,place=awaiting payment,transition=,source=,region=,alarm=tokenStuck,waits_for="

@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/accept"
 )
 
@@ -28,7 +28,7 @@ const answerFor = time.Second
 // clients: several Prometheus servers of a redundant pair, and people.
 type answers struct {
 	mu     sync.Mutex
-	view   *collector.View
+	view   *merge.View
 	alarms *alarm.ActiveSet
 	kept   map[answerKey]*answer
 }

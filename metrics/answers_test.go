@@ -19,8 +19,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // counting counts the times that it is collected.
@@ -39,7 +39,7 @@ func TestAnAnswerIsMadeOnceForAView(t *testing.T) {
 	var made atomic.Int64
 	e := newExporter(t, nil, func(c *Config) {
 		c.Now = func() time.Time { return now }
-		c.View = func() *collector.View { return view }
+		c.View = func() *merge.View { return view }
 		c.Alarms = func() *alarm.ActiveSet { return alarms }
 		c.Collectors = []prometheus.Collector{counting{&made}}
 	})

@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -74,7 +74,7 @@ const histogramColumns = stats.ColDwell | stats.ColDuration
 
 // plain is a View of nets x places without histograms, which const metrics
 // cannot show in both forms.
-func plain(nets, places int) *collector.View {
+func plain(nets, places int) *merge.View {
 	view := many(nets, places)
 	for _, n := range view.Nets {
 		n.Rows.Columns &^= histogramColumns
@@ -94,12 +94,12 @@ func countSeries(families []*dto.MetricFamily) int {
 // series, up to a new View and gives them to the encoder. The base is a
 // registry of const metrics with the same series and values.
 func BenchmarkGather(b *testing.B) {
-	views := []*collector.View{plain(100, 50), plain(100, 50)}
+	views := []*merge.View{plain(100, 50), plain(100, 50)}
 	for i, n := range views[0].Nets { // the definition stays the same from View to View
 		views[1].Nets[i].Def = n.Def
 	}
 	tick := 0
-	e := newExporter(b, nil, func(c *Config) { c.View = func() *collector.View { return views[tick%2] } })
+	e := newExporter(b, nil, func(c *Config) { c.View = func() *merge.View { return views[tick%2] } })
 	g := gatherer{e, target{allNets: true}}
 	families, done, err := g.Gather()
 	if err != nil {

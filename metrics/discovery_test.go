@@ -10,14 +10,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 func TestEveryNetIsATargetThatCanBeScraped(t *testing.T) {
 	view := rich()
 	view.Nets[0].Name = "a/b ü?"
-	var served *collector.View
-	e := newExporter(t, nil, func(c *Config) { c.View = func() *collector.View { return served } })
+	var served *merge.View
+	e := newExporter(t, nil, func(c *Config) { c.View = func() *merge.View { return served } })
 	h := e.Handler()
 	discover := func() (groups []targetGroup) {
 		t.Helper()

@@ -18,12 +18,12 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // named returns rich with a slowest instance in one place and in one transition.
-func named() *collector.View {
+func named() *merge.View {
 	view := rich()
 	rows := view.Nets[1].Rows
 	rows.Places[0].Slowest = stats.Slowest{Instance: "order-17", Micros: 5e6, At: before(90 * time.Second)}
@@ -177,12 +177,12 @@ func TestExemplarNamesFitOpenMetrics(t *testing.T) {
 
 // View after View, exemplars cost no memory once they are there.
 func TestExemplarsAreFilledInPlace(t *testing.T) {
-	measure := func(views ...*collector.View) float64 {
+	measure := func(views ...*merge.View) float64 {
 		tick := 0
 		for _, v := range views {
 			v.Nets[0].Def, v.Nets[1].Def = views[0].Nets[0].Def, views[0].Nets[1].Def
 		}
-		g := gatherer{newExporter(t, nil, func(c *Config) { c.View = func() *collector.View { return views[tick%len(views)] } }), target{allNets: true}}
+		g := gatherer{newExporter(t, nil, func(c *Config) { c.View = func() *merge.View { return views[tick%len(views)] } }), target{allNets: true}}
 		return testing.AllocsPerRun(50, func() {
 			tick++
 			_, done, err := g.Gather()
@@ -201,7 +201,7 @@ func TestExemplarsAreFilledInPlace(t *testing.T) {
 
 func TestAnExemplarThatIsForgottenIsNotShownAnyMore(t *testing.T) {
 	view := named()
-	e := newExporter(t, nil, func(c *Config) { c.View = func() *collector.View { return view } })
+	e := newExporter(t, nil, func(c *Config) { c.View = func() *merge.View { return view } })
 	if text := get(e.Handler(), "/metrics", acceptOpenMetrics).Body.Bytes(); !bytes.Contains(text, []byte(`{case="order-18"}`)) {
 		t.Error("no exemplar at first")
 	}

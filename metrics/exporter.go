@@ -19,8 +19,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // The defaults of Config.
@@ -32,8 +32,8 @@ const (
 
 // Config is the configuration of an Exporter.
 type Config struct {
-	View func() *collector.View // returns the newest View, or nil before the first
-	Now  func() time.Time       // nil is time.Now
+	View func() *merge.View // returns the newest View, or nil before the first
+	Now  func() time.Time   // nil is time.Now
 	// Ready returns why the sidecar cannot work, or nil. Without a View it is not
 	// ready in any case. A nil function is always ready.
 	Ready func() error
@@ -90,7 +90,7 @@ type Exporter struct {
 	mu       sync.Mutex
 	messages messageForm
 	texts    [2]*textForm // by textForm.open
-	view     *collector.View
+	view     *merge.View
 	alarms   *alarm.ActiveSet
 	byName   map[string]*netSeries
 	nets     []*netSeries // those of view, then those with sources only
@@ -101,7 +101,7 @@ type Exporter struct {
 // registered.
 func New(cfg Config) (*Exporter, error) {
 	if view := cfg.View; view != nil {
-		cfg.View = func() *collector.View { return view().Present() }
+		cfg.View = func() *merge.View { return view().Present() }
 	}
 	if cfg.View == nil {
 		return nil, errors.New("metrics: expected a function View")
@@ -236,10 +236,10 @@ func (e *Exporter) begin() *scrape {
 
 // follow takes the nets of a View and of the alarms, and drops the others. Alarms
 // about sources belong to the net "".
-func (e *Exporter) follow(view *collector.View, state *alarm.ActiveSet) {
-	sources := make(map[string][]*collector.Source)
+func (e *Exporter) follow(view *merge.View, state *alarm.ActiveSet) {
+	sources := make(map[string][]*merge.Source)
 	var names []string
-	nets := make(map[string]*collector.NetView, len(view.Nets))
+	nets := make(map[string]*merge.NetView, len(view.Nets))
 	for _, net := range view.Nets {
 		nets[net.Name] = net
 		names = append(names, net.Name)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -291,7 +291,7 @@ func TestWithoutAViewThereIsTheSidecar(t *testing.T) {
 
 func TestANewViewReplacesTheOld(t *testing.T) {
 	view := rich()
-	e := newExporter(t, nil, func(c *Config) { c.View = func() *collector.View { return view } })
+	e := newExporter(t, nil, func(c *Config) { c.View = func() *merge.View { return view } })
 	scraped(t, e, "/metrics")
 
 	next := rich()
@@ -336,11 +336,11 @@ func TestANewViewReplacesTheOld(t *testing.T) {
 // a standby for it. A missing number is not shown as 0.
 func TestASourceHasSeriesOfItsRegionOnlyForReportedNumbers(t *testing.T) {
 	view := rich()
-	view.Sources = []collector.Source{
-		{Name: "gone", Net: "orders", State: collector.Gone, Region: "east", Fence: 4, Position: new(uint64(1))},
-		{Name: "none", Net: "orders", State: collector.Up},
-		{Name: "first", Net: "orders", State: collector.Up, Region: "east", Fence: 1, Setbacks: 2},
-		{Name: "follows", Net: "orders", State: collector.Up, Region: "west", Position: new(uint64(0)), Lag: new(uint64(0))},
+	view.Sources = []merge.Source{
+		{Name: "gone", Net: "orders", State: merge.Gone, Region: "east", Fence: 4, Position: new(uint64(1))},
+		{Name: "none", Net: "orders", State: merge.Up},
+		{Name: "first", Net: "orders", State: merge.Up, Region: "east", Fence: 1, Setbacks: 2},
+		{Name: "follows", Net: "orders", State: merge.Up, Region: "west", Position: new(uint64(0)), Lag: new(uint64(0))},
 	}
 	var got []string
 	for name, family := range scraped(t, newExporter(t, view, nil), "/metrics") {

@@ -3,7 +3,7 @@
 package metrics
 
 import (
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -85,7 +85,7 @@ func netFamilies() []Family {
 }
 
 func sourceFamilies() []Family {
-	sources := func(name, help string, typ Type, ages bool, value func(src *collector.Source, now int64) float64) Family {
+	sources := func(name, help string, typ Type, ages bool, value func(src *merge.Source, now int64) float64) Family {
 		return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "source"}, scope: ofSources, ages: ages,
 			read: func(s *scrape) {
 				for i, src := range s.sources {
@@ -95,8 +95,8 @@ func sourceFamilies() []Family {
 	}
 	return []Family{
 		sources(SourceUp, "Whether a message of the source arrived within three of its intervals. While the sidecar itself cannot receive (pnagent_nats_connected is 0) the value does not change.", Gauge, false,
-			func(src *collector.Source, _ int64) float64 {
-				if src.State == collector.Up {
+			func(src *merge.Source, _ int64) float64 {
+				if src.State == merge.Up {
 					return 1
 				}
 				return 0
@@ -106,15 +106,15 @@ func sourceFamilies() []Family {
 				PnagentMessagesRejectedTotal + ". Other sources have no series. The rows of a refused source are its last accepted ones, or those of one of the two processes.",
 			read: func(s *scrape) {
 				for i, src := range s.sources {
-					if src.State == collector.Refused {
+					if src.State == merge.Refused {
 						s.put(1, s.labels.net, s.labels.sources[i], pair("reason", src.Refusal))
 					}
 				}
 			}},
 		sources(SourceLastSnapshotAgeSeconds, "Time since the last snapshot of the source arrived.", Gauge, true,
-			func(src *collector.Source, now int64) float64 { return age(src.LastMessage, now) }),
+			func(src *merge.Source, now int64) float64 { return age(src.LastMessage, now) }),
 		sources(SourceGapsTotal, "Snapshots of the source that were lost on the way. Those that it published while the sidecar itself could not receive, as during a restart or without NATS, are not counted.", Counter, false,
-			func(src *collector.Source, _ int64) float64 { return float64(src.Gaps) }),
+			func(src *merge.Source, _ int64) float64 { return float64(src.Gaps) }),
 	}
 }
 
@@ -122,11 +122,11 @@ func sourceFamilies() []Family {
 // each source that owns a region and reports the number. A source that is gone has
 // none.
 func regionFamilies() []Family {
-	regions := func(name, help string, typ Type, value func(src *collector.Source) *uint64) Family {
+	regions := func(name, help string, typ Type, value func(src *merge.Source) *uint64) Family {
 		return Family{Name: name, Type: typ, Help: help, Labels: []string{"net", "region", "source"}, scope: ofSources,
 			read: func(s *scrape) {
 				for i, src := range s.sources {
-					if src.Region == "" || src.State == collector.Gone {
+					if src.Region == "" || src.State == merge.Gone {
 						continue
 					}
 					if n := value(src); n != nil {
@@ -137,26 +137,26 @@ func regionFamilies() []Family {
 	}
 	return []Family{
 		regions(RegionEpoch, "Number of the source as owner of the region; it rises when the region moves, and with each start of an engine with a journal.", Gauge,
-			func(src *collector.Source) *uint64 {
+			func(src *merge.Source) *uint64 {
 				if src.Fence == 0 {
 					return nil
 				}
 				return &src.Fence
 			}),
 		regions(RegionSetbacksTotal, "Take-overs of the region by the source after which its counters were lower than those of the previous owner: the region's log lost something.", Counter,
-			func(src *collector.Source) *uint64 {
+			func(src *merge.Source) *uint64 {
 				if src.Fence == 0 {
 					return nil
 				}
 				return &src.Setbacks
 			}),
-		regions(RegionCommitsTotal, "Commits in the log of the region.", Counter, func(src *collector.Source) *uint64 { return src.Position }),
+		regions(RegionCommitsTotal, "Commits in the log of the region.", Counter, func(src *merge.Source) *uint64 { return src.Position }),
 		regions(RegionStandbys, "Standby processes that follow the log of the region.", Gauge,
-			func(src *collector.Source) *uint64 { return src.Standbys }),
+			func(src *merge.Source) *uint64 { return src.Standbys }),
 		regions(RegionLagCommits, "Commits by which the nearest standby of the region lags.", Gauge,
-			func(src *collector.Source) *uint64 { return src.Lag }),
+			func(src *merge.Source) *uint64 { return src.Lag }),
 		regions(RegionStopped, "Whether the region is stopped: 1 if so, else 0. The alarm's text has the reason.", Gauge,
-			func(src *collector.Source) *uint64 {
+			func(src *merge.Source) *uint64 {
 				if src.Position == nil {
 					return nil
 				}

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -23,10 +23,10 @@ func FuzzNames(f *testing.F) {
 		rows.Columns = stats.AllColumns
 		rows.Places[0].Tokens = 3
 		rows.Blocks = []stats.Block{{Reason: 250, Instances: 8}}
-		view := &collector.View{
-			Nets: []*collector.NetView{{Name: net, Rows: rows, Def: &petri.Net{Places: []petri.Place{{ID: place}},
+		view := &merge.View{
+			Nets: []*merge.NetView{{Name: net, Rows: rows, Def: &petri.Net{Places: []petri.Place{{ID: place}},
 				Transitions: []petri.Transition{{ID: transition}}}}},
-			Sources: []collector.Source{{Name: source, Net: net}},
+			Sources: []merge.Source{{Name: source, Net: net}},
 		}
 		e := newExporter(t, view, nil)
 		families := scraped(t, e, "/metrics")

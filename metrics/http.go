@@ -10,7 +10,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // landing is the path of the page with all links. One of the Mounts is at /.
@@ -71,7 +71,7 @@ func (e *Exporter) serveNet(w http.ResponseWriter, r *http.Request) {
 
 // netNames returns the nets of the View, and then those that only alarms are about, each
 // once.
-func (e *Exporter) netNames(view *collector.View) (names []string) {
+func (e *Exporter) netNames(view *merge.View) (names []string) {
 	listed := map[string]bool{"": true}
 	add := func(net string) {
 		if !listed[net] {
@@ -91,8 +91,8 @@ func (e *Exporter) netNames(view *collector.View) (names []string) {
 }
 
 // known reports whether a net, a source of it or an alarm about it is shown.
-func (e *Exporter) known(view *collector.View, net string) bool {
-	return view != nil && (slices.Contains(e.netNames(view), net) || slices.ContainsFunc(view.Sources, func(src collector.Source) bool { return src.Net == net }))
+func (e *Exporter) known(view *merge.View, net string) bool {
+	return view != nil && (slices.Contains(e.netNames(view), net) || slices.ContainsFunc(view.Sources, func(src merge.Source) bool { return src.Net == net }))
 }
 
 func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {

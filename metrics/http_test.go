@@ -22,7 +22,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -177,11 +177,11 @@ func TestAnyNetHasItsPathAndItsLink(t *testing.T) {
 }
 
 func TestHealthAndReadiness(t *testing.T) {
-	var view *collector.View
+	var view *merge.View
 	var connection error
 	var notes []string
 	h := newExporter(t, nil, func(c *Config) {
-		c.View = func() *collector.View { return view }
+		c.View = func() *merge.View { return view }
 		c.Ready = func() error { return connection }
 		c.Notes = func() []string { return notes }
 	}).Handler()
@@ -375,8 +375,8 @@ func TestScrapesAtOnceShowTheSame(t *testing.T) {
 
 // many is a View of nets with the given places and as many transitions, every
 // place with a few tokens, dwell and ladder.
-func many(nets, places int) *collector.View {
-	view := &collector.View{At: noon.UnixMicro(), Generation: 1}
+func many(nets, places int) *merge.View {
+	view := &merge.View{At: noon.UnixMicro(), Generation: 1}
 	for n := range nets {
 		def := &petri.Net{ID: fmt.Sprintf("net-%d", n)}
 		rows := stats.NewRows(places, places)
@@ -395,7 +395,7 @@ func many(nets, places int) *collector.View {
 			rows.Transitions[i] = stats.Transition{Firings: 997, LastFiring: before(1e9)}
 			rows.Transitions[i].Duration.Observe(1000)
 		}
-		view.Nets = append(view.Nets, &collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Since: before(1e12)})
+		view.Nets = append(view.Nets, &merge.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Since: before(1e12)})
 	}
 	return view
 }

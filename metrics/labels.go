@@ -10,7 +10,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -84,7 +84,7 @@ func (l *netLabels) place(i int32) *dto.LabelPair {
 }
 
 // setSources makes the labels of the sources that are new in their position.
-func (l *netLabels) setSources(sources []*collector.Source) {
+func (l *netLabels) setSources(sources []*merge.Source) {
 	for i, src := range sources {
 		switch {
 		case i == len(l.sources):

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/common/model"
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -64,28 +64,28 @@ func ordersRows() *stats.Rows {
 
 // rich is a View with everything in it: a net that knows every column, one
 // that knows two, one of which only a source is known, sources in every state.
-func rich() *collector.View {
+func rich() *merge.View {
 	few := stats.NewRows(1, 1)
 	few.Columns = stats.ColTokens | stats.ColFirings
 	few.Places[0].Tokens, few.Transitions[0].Firings = 1, 7
 	const hour = 3600e6
-	return (&collector.View{
+	return (&merge.View{
 		At: noon.UnixMicro(), Generation: 42,
-		Nets: []*collector.NetView{
+		Nets: []*merge.NetView{
 			{Name: "few", Def: &petri.Net{ID: "few", Places: []petri.Place{{ID: "p"}}, Transitions: []petri.Transition{{ID: "t"}}},
 				Rows: few, Since: noon.UnixMicro() - hour},
 			{Name: "orders", Def: orders(), Final: orders().FinalPlaces(), Rows: ordersRows(), Up: 1, Stale: 1, Since: noon.UnixMicro() - 2*hour + 500_000},
 		},
-		Sources: []collector.Source{
-			{Name: "host-1", Net: "few", State: collector.Gone, LastMessage: before(20 * time.Minute), Region: "north", Fence: 2},
-			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2, Requests: &stats.RefusedRequests{7, 0, 9},
+		Sources: []merge.Source{
+			{Name: "host-1", Net: "few", State: merge.Gone, LastMessage: before(20 * time.Minute), Region: "north", Fence: 2},
+			{Name: "host-1", Net: "orders", State: merge.Up, LastMessage: before(500 * time.Millisecond), Gaps: 2, Requests: &stats.RefusedRequests{7, 0, 9},
 				Region: "east", Fence: 3, Position: new(uint64(41)), Standbys: new(uint64(1)), Lag: new(uint64(0)), RegionStopped: "a log has lost commits"},
-			{Name: "host-2", Net: "orders", State: collector.Stale, LastMessage: before(time.Minute),
+			{Name: "host-2", Net: "orders", State: merge.Stale, LastMessage: before(time.Minute),
 				Region: "west", Fence: 7, Position: new(uint64(5)), Standbys: new(uint64(0)), Setbacks: 1},
-			{Name: "host-4", Net: "orders", State: collector.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastMessage: before(time.Second)},
-			{Name: "host-3", Net: "new", State: collector.Undefined, LastMessage: before(time.Second)},
+			{Name: "host-4", Net: "orders", State: merge.Refused, Conflict: true, Refusal: "conflict", Reason: "two processes", LastMessage: before(time.Second)},
+			{Name: "host-3", Net: "new", State: merge.Undefined, LastMessage: before(time.Second)},
 		},
-		Traffic: collector.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
+		Traffic: merge.Traffic{Messages: 1000, Bytes: 123456, Lost: 2, Rejected: map[string]uint64{"decode": 3, "columns": 0}},
 	}).Sum()
 }
 
@@ -110,9 +110,9 @@ func alarmCounters() alarm.Counters {
 func withAlarms(c *Config) { c.Alarms, c.AlarmCounters = alarms, alarmCounters }
 
 // newExporter shows view at noon.
-func newExporter(tb testing.TB, view *collector.View, change func(*Config)) *Exporter {
+func newExporter(tb testing.TB, view *merge.View, change func(*Config)) *Exporter {
 	tb.Helper()
-	cfg := Config{View: func() *collector.View { return view }, Now: func() time.Time { return noon }, Version: "1.2.3", Revision: "abcdef"}
+	cfg := Config{View: func() *merge.View { return view }, Now: func() time.Time { return noon }, Version: "1.2.3", Revision: "abcdef"}
 	if change != nil {
 		change(&cfg)
 	}

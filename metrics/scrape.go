@@ -8,16 +8,16 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // scrape is one reading of a View. The functions of the families read from it, and
 // put series into it.
 type scrape struct {
-	now     int64           // microseconds since the Unix epoch
-	view    *collector.View // nil before the first
+	now     int64       // microseconds since the Unix epoch
+	view    *merge.View // nil before the first
 	fixed   *fixedLabels
 	build   []*dto.LabelPair
 	nets    []*netSeries
@@ -41,8 +41,8 @@ type scrape struct {
 // netSeries is the state of one net between scrapes.
 type netSeries struct {
 	name          string
-	net           *collector.NetView  // nil if the View has only its sources
-	sources       []*collector.Source // of this net
+	net           *merge.NetView  // nil if the View has only its sources
+	sources       []*merge.Source // of this net
 	alarms        []shownAlarm
 	alarmsMissing bool  // they do not fit into the budget
 	resting       []int // places in which tokens may stay
@@ -164,7 +164,7 @@ func (n *netSeries) has(f *Family) bool {
 }
 
 // follow takes the net and its sources from a View; net may be nil.
-func (n *netSeries) follow(net *collector.NetView, sources []*collector.Source) {
+func (n *netSeries) follow(net *merge.NetView, sources []*merge.Source) {
 	if net != nil {
 		n.labels.define(net.Def)
 		if n.net == nil || n.net.Rows != net.Rows || n.net.Def != net.Def || n.net.Since != net.Since {

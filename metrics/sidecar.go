@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // sidecarFamilies returns the families about pnagent itself. Those of the
@@ -15,7 +15,7 @@ func sidecarFamilies() []Family {
 	sidecar := func(name, help string, typ Type, read func(*scrape), labels ...string) Family {
 		return Family{Name: name, Type: typ, Help: help, Labels: labels, scope: ofSidecar, read: read}
 	}
-	traffic := func(name, help string, value func(*collector.Traffic) uint64) Family {
+	traffic := func(name, help string, value func(*merge.Traffic) uint64) Family {
 		return sidecar(name, help, Counter, func(s *scrape) {
 			if s.view != nil {
 				s.put(float64(value(&s.view.Traffic)))
@@ -26,11 +26,11 @@ func sidecarFamilies() []Family {
 		sidecar(PnagentBuildInfo, "Version, revision and Go version of the program; always 1.", Gauge,
 			func(s *scrape) { s.put(1, s.build...) }, "version", "revision", "goversion"),
 		traffic(PnagentMessagesTotal, "Messages that the collector received.",
-			func(t *collector.Traffic) uint64 { return t.Messages }),
+			func(t *merge.Traffic) uint64 { return t.Messages }),
 		traffic(PnagentBytesTotal, "Bytes of the messages that the collector received.",
-			func(t *collector.Traffic) uint64 { return t.Bytes }),
+			func(t *merge.Traffic) uint64 { return t.Bytes }),
 		traffic(PnagentMessagesLostTotal, "Snapshots of all sources that were lost on the way, as in "+SourceGapsTotal+".",
-			func(t *collector.Traffic) uint64 { return t.Lost }),
+			func(t *merge.Traffic) uint64 { return t.Lost }),
 		sidecar(PnagentMessagesRejectedTotal, "Messages that the collector rejected, by reason.", Counter, rejected, "reason"),
 		sidecar(PnagentCollectorLoadRatio, "Share of a processor that messages of shown sources took in the last ten seconds. Above 0.5 the collector asks sources for rarer messages.", Gauge,
 			func(s *scrape) {
@@ -99,6 +99,6 @@ func sourceStates(s *scrape) {
 		return
 	}
 	for state, count := range s.view.States {
-		s.put(float64(count), pair("state", collector.SourceState(state).String()))
+		s.put(float64(count), pair("state", merge.SourceState(state).String()))
 	}
 }

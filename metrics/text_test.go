@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -138,11 +138,11 @@ func randomRows(rng *rand.Rand, def *petri.Net) *stats.Rows {
 
 // follower is a View that follows another one: some nets are the same, some have other rows or
 // another definition, some come and some go.
-func follower(rng *rand.Rand, view *collector.View) *collector.View {
-	next := &collector.View{At: noon.UnixMicro(), Generation: view.Generation + 1,
-		Traffic: collector.Traffic{Messages: any64(rng), Bytes: any64(rng), Lost: any64(rng), Rejected: map[string]uint64{odd(rng): any64(rng)}}}
+func follower(rng *rand.Rand, view *merge.View) *merge.View {
+	next := &merge.View{At: noon.UnixMicro(), Generation: view.Generation + 1,
+		Traffic: merge.Traffic{Messages: any64(rng), Bytes: any64(rng), Lost: any64(rng), Rejected: map[string]uint64{odd(rng): any64(rng)}}}
 	for _, name := range []string{"", "a", `b"\`, "c\n\xff", "d"} {
-		var net *collector.NetView
+		var net *merge.NetView
 		for _, n := range view.Nets {
 			if n.Name == name {
 				net = n
@@ -159,7 +159,7 @@ func follower(rng *rand.Rand, view *collector.View) *collector.View {
 			for range rng.IntN(5) {
 				def.Transitions = append(def.Transitions, petri.Transition{ID: odd(rng)})
 			}
-			net = &collector.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: randomRows(rng, def), Since: before(time.Duration(rng.Int64N(1e15)))}
+			net = &merge.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: randomRows(rng, def), Since: before(time.Duration(rng.Int64N(1e15)))}
 		case change < 5:
 			fresh := *net
 			fresh.Rows = randomRows(rng, net.Def)
@@ -172,7 +172,7 @@ func follower(rng *rand.Rand, view *collector.View) *collector.View {
 		next.Nets = append(next.Nets, net)
 	}
 	for range rng.IntN(6) {
-		next.Sources = append(next.Sources, collector.Source{Name: odd(rng), Net: []string{"", "a", "d", "only"}[rng.IntN(4)], State: collector.SourceState(rng.IntN(5)),
+		next.Sources = append(next.Sources, merge.Source{Name: odd(rng), Net: []string{"", "a", "d", "only"}[rng.IntN(4)], State: merge.SourceState(rng.IntN(5)),
 			LastMessage: moment(rng), Gaps: any64(rng), Region: odd(rng), Fence: any64(rng), Position: new(any64(rng)), Refusal: odd(rng), Requests: &stats.RefusedRequests{any64(rng)}})
 	}
 	return next.Sum()
@@ -181,11 +181,11 @@ func follower(rng *rand.Rand, view *collector.View) *collector.View {
 func TestTextIsWhatExpfmtWrites(t *testing.T) {
 	for seed := range seeds.Of(8, 1000) {
 		rng := rand.New(rand.NewPCG(seed, 32))
-		view, now, budget := &collector.View{}, noon, []int{0, 60}[rng.IntN(2)]
+		view, now, budget := &merge.View{}, noon, []int{0, 60}[rng.IntN(2)]
 		var active *alarm.ActiveSet
 		values := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "other_values", Help: "A \"help\" \\ of\nlines."}, []string{"label"})
 		e := newExporter(t, nil, func(c *Config) {
-			c.View = func() *collector.View { return view }
+			c.View = func() *merge.View { return view }
 			c.Now = func() time.Time { return now }
 			c.Alarms, c.AlarmCounters = func() *alarm.ActiveSet { return active }, alarmCounters
 			c.CreatedSamples = rng.IntN(2) == 0
@@ -265,7 +265,7 @@ func TestAFilterIsAnsweredAndNotKept(t *testing.T) {
 // A body is not given to another answer while it is sent.
 func TestABodyIsNotUsedAgainWhileItIsSent(t *testing.T) {
 	view := plain(1, 50)
-	e := newExporter(t, nil, func(c *Config) { c.View = func() *collector.View { return view } })
+	e := newExporter(t, nil, func(c *Config) { c.View = func() *merge.View { return view } })
 	h := e.serve(target{allNets: true})
 	want := get(h, "/metrics", "").Body.String()
 	slow := &pausing{recorder: httptest.NewRecorder(), meanwhile: func() {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // cachedPrefixes is the least that a text encoder does: for each line it appends what does
@@ -52,7 +52,7 @@ func (c *cachedPrefixes) encode() []byte {
 }
 
 // changed returns a View in which some nets have other numbers.
-func changed(view *collector.View, every int) *collector.View {
+func changed(view *merge.View, every int) *merge.View {
 	next := *view
 	next.Nets = slices.Clone(view.Nets)
 	for i := 0; i < len(next.Nets); i += every {
@@ -76,7 +76,7 @@ func changed(view *collector.View, every int) *collector.View {
 func BenchmarkScrapeText(b *testing.B) {
 	for _, c := range []struct {
 		name  string
-		view  *collector.View
+		view  *merge.View
 		every int
 	}{
 		{"changed=all", plain(100, 50), 1},
@@ -84,11 +84,11 @@ func BenchmarkScrapeText(b *testing.B) {
 		{"histograms", many(20, 50), 1},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			views := []*collector.View{changed(c.view, c.every), changed(c.view, c.every)}
+			views := []*merge.View{changed(c.view, c.every), changed(c.view, c.every)}
 			tick := 0
 			now := noon
 			e := newExporter(b, nil, func(cfg *Config) {
-				cfg.View = func() *collector.View { return views[tick%2] }
+				cfg.View = func() *merge.View { return views[tick%2] }
 				cfg.Now = func() time.Time { return now }
 			})
 			h := e.serve(target{allNets: true})

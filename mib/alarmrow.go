@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
@@ -40,7 +40,7 @@ func newServed(root smi.OID, p *plan, sources []sourceAt, byNet map[[2]string]ui
 
 func newSubjects(sources []sourceAt, byNet map[[2]string]uint32) *subjects {
 	s := &subjects{byName: make(map[string]uint32, len(sources)), byNet: byNet, byRegion: map[[2]string]uint32{}}
-	owners := map[[2]string]*collector.Source{}
+	owners := map[[2]string]*merge.Source{}
 	for i := range sources {
 		at := &sources[i]
 		if s.byName[at.source.Name] == 0 {

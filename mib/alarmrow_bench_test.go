@@ -6,16 +6,16 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // silentFleet is a View of a fleet that fell silent, and the alarms of it: one for each source.
-func silentFleet(sources int) (*collector.View, *alarm.ActiveSet) {
+func silentFleet(sources int) (*merge.View, *alarm.ActiveSet) {
 	view, state := viewOf(), &alarm.ActiveSet{}
 	for i := range sources {
 		name := fmt.Sprintf("engine-%05d", i)
-		view.Sources = append(view.Sources, collector.Source{Net: "n", Name: name, State: collector.Stale, LastMessage: now0 - 60e6})
+		view.Sources = append(view.Sources, merge.Source{Net: "n", Name: name, State: merge.Stale, LastMessage: now0 - 60e6})
 		state.Active = append(state.Active, alarm.Alarm{Index: uint32(i + 1), Kind: alarm.SourceLost, Subject: name,
 			Severity: alarm.Major, Raised: now0 - 50e6, Since: now0 - 60e6, Affected: 1, Text: "silent"})
 	}

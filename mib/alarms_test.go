@@ -13,8 +13,8 @@ import (
 	"github.com/sleepinggenius2/gosmi/models"
 	"github.com/sleepinggenius2/gosmi/types"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
@@ -32,7 +32,7 @@ func buildAlarms(t *testing.T, b *Builder, state *alarm.ActiveSet) *smi.Table {
 	return buildView(t, b, orderView(), state)
 }
 
-func buildView(t *testing.T, b *Builder, view *collector.View, state *alarm.ActiveSet) *smi.Table {
+func buildView(t *testing.T, b *Builder, view *merge.View, state *alarm.ActiveSet) *smi.Table {
 	t.Helper()
 	table, err := b.Build(view, state, now0)
 	if err != nil {
@@ -104,10 +104,10 @@ func TestAlarmRowNamesARowThatIsThere(t *testing.T) {
 // that was created again, in which fences begin at 1.
 func TestAnAlarmAboutARegionNamesItsLatestOwner(t *testing.T) {
 	const net = "orderFulfilment"
-	owner := func(name string, fence uint64, since, epoch int64) collector.Source {
-		return collector.Source{Name: name, Net: net, Region: "desk", Fence: fence, Since: since, Epoch: epoch}
+	owner := func(name string, fence uint64, since, epoch int64) merge.Source {
+		return merge.Source{Name: name, Net: net, Region: "desk", Fence: fence, Since: since, Epoch: epoch}
 	}
-	for want, owners := range map[string][]collector.Source{
+	for want, owners := range map[string][]merge.Source{
 		"of-three": {owner("before", 1, 7, 8), owner("of-three", 3, 7, 6), owner("between", 2, 7, 9)},
 		"created":  {owner("before", 5, 7, 8), owner("created", 1, 20, 21), owner("older", 6, 7, 9)},
 	} {

@@ -8,15 +8,15 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // benchView is a View of ten nets with 10,000 places and some transitions.
-func benchView(transitions int) *collector.View {
+func benchView(transitions int) *merge.View {
 	r := rand.New(rand.NewPCG(1, 1))
-	var nets []*collector.NetView
+	var nets []*merge.NetView
 	for i := range 10 {
 		def := sizedNet(string(rune('a'+i)), 1000, transitions/10)
 		nets = append(nets, netOf(def, randomRows(r, def, stats.AllColumns)))
@@ -36,7 +36,7 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
-func benchmarkBuild(b *testing.B, view *collector.View) {
+func benchmarkBuild(b *testing.B, view *merge.View) {
 	builder, err := NewBuilder(testRoot(b), "", Agent{})
 	if err != nil {
 		b.Fatal(err)

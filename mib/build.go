@@ -12,8 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -90,8 +90,8 @@ func NewBuilder(root smi.OID, lockPath string, agent Agent) (*Builder, error) {
 //
 // It may return a table with an error: the lock could not be extended (the numbers are then in
 // memory, and Build saves them later), or some names have no number and are left out.
-func (b *Builder) Build(view *collector.View, state *alarm.ActiveSet, now int64) (*smi.Table, error) {
-	view, state = cmp.Or(view.Present(), &collector.View{}), cmp.Or(state, &alarm.ActiveSet{})
+func (b *Builder) Build(view *merge.View, state *alarm.ActiveSet, now int64) (*smi.Table, error) {
+	view, state = cmp.Or(view.Present(), &merge.View{}), cmp.Or(state, &alarm.ActiveSet{})
 	b.now.Store(now)
 	if err := checkView(view); err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (b *Builder) lay(d *dynamic) error {
 }
 
 // checkView checks that rows fit their definition.
-func checkView(view *collector.View) error {
+func checkView(view *merge.View) error {
 	for _, n := range view.Nets {
 		if len(n.Rows.Places) != len(n.Def.Places) || len(n.Rows.Transitions) != len(n.Def.Transitions) {
 			return fmt.Errorf("net %q has %d places and %d transitions, but rows for %d and %d",
@@ -145,7 +145,7 @@ func checkView(view *collector.View) error {
 }
 
 // stale reports whether the plan was made for other nets or columns.
-func (b *Builder) stale(view *collector.View) bool {
+func (b *Builder) stale(view *merge.View) bool {
 	if b.plan == nil || len(b.plan.views) != len(view.Nets) {
 		return true
 	}
@@ -158,7 +158,7 @@ func (b *Builder) stale(view *collector.View) bool {
 }
 
 // table returns the table with the value of every name of the layout.
-func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dynamic, now int64) *smi.Table {
+func (b *Builder) table(view *merge.View, state *alarm.ActiveSet, rows *dynamic, now int64) *smi.Table {
 	draft := smi.NewDraft(b.layout)
 	at := &clock{now: now}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: at}
@@ -176,7 +176,7 @@ func (b *Builder) table(view *collector.View, state *alarm.ActiveSet, rows *dyna
 }
 
 // netValues sets the values of one net.
-func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow, draft *smi.Draft) {
+func (b *Builder) netValues(n *netPlan, net *merge.NetView, agent *agentRow, draft *smi.Draft) {
 	row := netRow{net: net, number: n.number, at: agent.at, since: max(net.Since, agent.others.Answers)}
 	row.oldest, _ = agent.state.Oldest(net)
 	for i, c := range b.desc.nets {
@@ -189,9 +189,9 @@ func (b *Builder) netValues(n *netPlan, net *collector.NetView, agent *agentRow,
 
 // rowValues sets the values of places and transitions when they are read: most are not before the
 // next table.
-func (b *Builder) rowValues(view *collector.View, now int64, draft *smi.Draft) {
+func (b *Builder) rowValues(view *merge.View, now int64, draft *smi.Draft) {
 	p := b.plan
-	places := func(net *collector.NetView, n *netPlan, at *clock) (int, func(int) *placeRow) {
+	places := func(net *merge.NetView, n *netPlan, at *clock) (int, func(int) *placeRow) {
 		row := &placeRow{net: net.Name, at: at}
 		return len(n.places), func(k int) *placeRow {
 			i := n.places[k].index
@@ -202,7 +202,7 @@ func (b *Builder) rowValues(view *collector.View, now int64, draft *smi.Draft) {
 	each(p, view, now, draft, p.placeBlock, b.desc.places, func(n *netPlan) []int { return n.placeAt }, places)
 	each(p, view, now, draft, p.ageBlock, b.desc.ages, func(n *netPlan) []int { return n.ageAt }, places)
 	each(p, view, now, draft, p.transitionBlock, b.desc.transitions, func(n *netPlan) []int { return n.transAt },
-		func(net *collector.NetView, n *netPlan, at *clock) (int, func(int) *transitionRow) {
+		func(net *merge.NetView, n *netPlan, at *clock) (int, func(int) *transitionRow) {
 			row := &transitionRow{net: net.Name, at: at}
 			return len(n.transitions), func(k int) *transitionRow {
 				i := n.transitions[k].index
@@ -215,8 +215,8 @@ func (b *Builder) rowValues(view *collector.View, now int64, draft *smi.Draft) {
 // each sets the values of a table of rows of all nets, whose columns begin with block first, when
 // they are read. at returns where the rows of a net begin in each column, and rows returns how
 // many there are and the k-th of them.
-func each[R any](p *plan, view *collector.View, now int64, draft *smi.Draft, first int, columns []column[R], at func(*netPlan) []int,
-	rows func(*collector.NetView, *netPlan, *clock) (int, func(int) *R)) {
+func each[R any](p *plan, view *merge.View, now int64, draft *smi.Draft, first int, columns []column[R], at func(*netPlan) []int,
+	rows func(*merge.NetView, *netPlan, *clock) (int, func(int) *R)) {
 	for c := range columns {
 		draft.SetLater(first+c, new(sync.Once), func(set func(int, smi.Value)) {
 			clock := &clock{now: now}
@@ -244,7 +244,7 @@ func scalars[R any](draft *smi.Draft, block int, columns []column[R], row *R) {
 
 // dynamicValues sets the values of the dynamic rows before those of alarms, when they are read. It
 // returns the block after them.
-func (b *Builder) dynamicValues(view *collector.View, rows *dynamic, now int64, draft *smi.Draft) (next int) {
+func (b *Builder) dynamicValues(view *merge.View, rows *dynamic, now int64, draft *smi.Draft) (next int) {
 	block, numbers := len(b.plan.head), b.plan.numbers
 	block = scatter(draft, block, b.desc.stuck, now, rows.stuck, func(at *stuckAt, c *clock) stuckRow {
 		token := &view.Nets[at.net.view].Stuck(at.net.places[at.place].index)[at.rank]
@@ -303,7 +303,7 @@ type sourceNumbers struct {
 
 // number returns the sources by number and forgets missing ones. It makes a new map of those
 // that are known, which is never changed.
-func (s *sourceNumbers) number(sources []collector.Source) []sourceAt {
+func (s *sourceNumbers) number(sources []merge.Source) []sourceAt {
 	all := make([]sourceAt, 0, len(sources))
 	known := make(map[[2]string]uint32, len(sources))
 	var taken map[uint32]bool
@@ -362,7 +362,7 @@ const saveAgain = 60e6
 
 // numbered returns the part of a net's definition that is to have numbers: what is settled.
 // A net that is not settled has numbers while n.ahead lasts. Nil is for nothing.
-func (n *numbering) numbered(net *collector.NetView) *petri.Net {
+func (n *numbering) numbered(net *merge.NetView) *petri.Net {
 	if net.Unsettled && n.lock.Net(net.Name).without(net.Def) > n.ahead {
 		return nil
 	}
@@ -385,7 +385,7 @@ func settled[T any](rows []T, recent []bool) (out []T) {
 
 // cover adds new names of a fresh view to the lock, and saves unsaved ones. It reports
 // whether the lock was changed.
-func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed bool, err error) {
+func (n *numbering) cover(view *merge.View, now int64, fresh bool) (changed bool, err error) {
 	missing := fresh && n.missing(view)
 	if !missing && (!n.unsaved || now < n.retry) {
 		return false, nil
@@ -410,7 +410,7 @@ func (n *numbering) cover(view *collector.View, now int64, fresh bool) (changed 
 	return true, errors.Join(err, assignErr)
 }
 
-func (n *numbering) assign(lock *Lock, view *collector.View) error {
+func (n *numbering) assign(lock *Lock, view *merge.View) error {
 	var first error
 	for _, net := range view.Nets {
 		def := n.numbered(net)
@@ -426,7 +426,7 @@ func (n *numbering) assign(lock *Lock, view *collector.View) error {
 	return first
 }
 
-func (n *numbering) missing(view *collector.View) bool {
+func (n *numbering) missing(view *merge.View) bool {
 	for _, net := range view.Nets {
 		def := n.numbered(net)
 		if def == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/sleepinggenius2/gosmi"
 	"github.com/sleepinggenius2/gosmi/types"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
@@ -31,7 +31,7 @@ func newBuilder(t testing.TB, lockPath string) *Builder {
 	return b
 }
 
-func build(t testing.TB, b *Builder, view *collector.View, now int64) *smi.Table {
+func build(t testing.TB, b *Builder, view *merge.View, now int64) *smi.Table {
 	t.Helper()
 	if view != nil {
 		view.Sum()
@@ -96,7 +96,7 @@ func fits(o gosmi.SmiNode, v smi.Value) error {
 
 // randomView is a View of three nets, the last with only some columns, and the
 // modules of these nets. The lock knows the places in another order.
-func randomView(t *testing.T, r *rand.Rand) (view *collector.View, dir string) {
+func randomView(t *testing.T, r *rand.Rand) (view *merge.View, dir string) {
 	t.Helper()
 	defs := []*petri.Net{sizedNet("alpha", 12, 9), orderNet(), sizedNet("partial", 5, 5)}
 	reversed := sizedNet("alpha", 12, 9)
@@ -108,7 +108,7 @@ func randomView(t *testing.T, r *rand.Rand) (view *collector.View, dir string) {
 		netOf(defs[0], randomRows(r, defs[0], stats.AllColumns)),
 		netOf(defs[1], randomRows(r, defs[1], stats.AllColumns)),
 		netOf(defs[2], randomRows(r, defs[2], stats.ColTokens|stats.ColFirings)))
-	view.Sources = append(view.Sources, collector.Source{Name: strings.Repeat("é", 255), Net: "other", State: collector.Undefined})
+	view.Sources = append(view.Sources, merge.Source{Name: strings.Repeat("é", 255), Net: "other", State: merge.Undefined})
 	return view, dir
 }
 
@@ -209,7 +209,7 @@ func petrinetOIDs(root smi.OID) map[string]string {
 }
 
 // orderView is a View of orderNet with numbers that are easy to remember.
-func orderView() *collector.View {
+func orderView() *merge.View {
 	def := orderNet()
 	rows := stats.NewRows(3, 2)
 	rows.Columns = stats.AllColumns
@@ -420,7 +420,7 @@ func TestAgesAreMadeAsOfNow(t *testing.T) {
 
 // Laying names out is dear; ticks that change only values share a layout.
 func TestTheLayoutChangesOnlyWithTheRows(t *testing.T) {
-	var view *collector.View
+	var view *merge.View
 	for name, c := range map[string]struct {
 		change func()
 		same   bool
@@ -497,7 +497,7 @@ func TestASourceKeepsItsNumber(t *testing.T) {
 func TestSourcesDoNotShareANumber(t *testing.T) {
 	first := [2]string{"n", "a"}
 	s := sourceNumbers{known: map[[2]string]uint32{{"n", "other"}: indexOf(first)}}
-	all := s.number([]collector.Source{{Net: "n", Name: "a"}, {Net: "n", Name: "other"}})
+	all := s.number([]merge.Source{{Net: "n", Name: "a"}, {Net: "n", Name: "other"}})
 	if got := []uint32{all[0].number, all[1].number}; !slices.Equal(got, []uint32{indexOf(first), indexOf(first)%maxNumber + 1}) || all[0].source.Name != "other" {
 		t.Errorf("the indices are %v, %s first", got, all[0].source.Name)
 	}
@@ -513,7 +513,7 @@ func TestAnOddViewStillMakesATable(t *testing.T) {
 	rows.Places[1].Oldest, rows.Places[1].Tokens = now0+1e15, 1<<63
 	rows.Queues = []stats.Queue{{Priority: 9}, {Priority: 9}, {Priority: 0}}
 	view.Nets = append(view.Nets, view.Nets[0])
-	view.Sources = append(view.Sources, view.Sources[0], collector.Source{State: 77, Interval: -5, Skew: 1 << 62})
+	view.Sources = append(view.Sources, view.Sources[0], merge.Source{State: 77, Interval: -5, Skew: 1 << 62})
 	table, err := newBuilder(t, "").Build(view, nil, now0)
 	if err != nil {
 		t.Fatal(err)
@@ -548,7 +548,7 @@ func TestEnumerationsHaveTheNamesOfTheirConstants(t *testing.T) {
 			t.Errorf("reason %v is called %q", r, got)
 		}
 	}
-	for s := collector.Up; s <= collector.Undefined; s++ {
+	for s := merge.Up; s <= merge.Undefined; s++ {
 		if got := label("pnSourceState", int(s)+1); got != s.String() {
 			t.Errorf("state %v is called %q", s, got)
 		}

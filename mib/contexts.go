@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
@@ -40,7 +40,7 @@ func NewContexts(root smi.OID, lockPath string, agent Agent) *Contexts {
 // Build makes the table of every net, as Builder.Build does, and reports whether
 // there are nets that had none. A net that is gone from the View keeps its
 // context, without rows. A net whose id cannot name a context is an error once.
-func (c *Contexts) Build(view *collector.View, alarms *alarm.ActiveSet, now int64) (added bool, err error) {
+func (c *Contexts) Build(view *merge.View, alarms *alarm.ActiveSet, now int64) (added bool, err error) {
 	var errs []error
 	view = view.Present()
 	for _, n := range view.Nets {
@@ -89,18 +89,18 @@ func (c *Contexts) Tables() map[string]func() *smi.Table {
 }
 
 // viewOfNet returns the part of a View that is about one net.
-func viewOfNet(v *collector.View, net string) *collector.View {
+func viewOfNet(v *merge.View, net string) *merge.View {
 	one := *v
 	one.Nets, one.Sources = nil, nil
 	if n := v.Net(net); n != nil {
-		one.Nets = []*collector.NetView{n}
+		one.Nets = []*merge.NetView{n}
 	}
 	for i := range v.Sources {
 		if v.Sources[i].Net == net {
 			one.Sources = append(one.Sources, v.Sources[i])
 		}
 	}
-	one.States = collector.StatesOf(one.Sources)
+	one.States = merge.StatesOf(one.Sources)
 	return &one
 }
 

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -44,11 +44,11 @@ type queueAt struct {
 
 type sourceAt struct {
 	number uint32
-	source *collector.Source
+	source *merge.Source
 }
 
 // find returns the rows of the View and the alarms; last are those of the previous tick.
-func (p *plan) find(view *collector.View, state *alarm.ActiveSet, sources *sourceNumbers, last dynamicRows) *dynamic {
+func (p *plan) find(view *merge.View, state *alarm.ActiveSet, sources *sourceNumbers, last dynamicRows) *dynamic {
 	d := &dynamic{stuck: make([]stuckAt, 0, last.stuck.Len()+16), blocks: make([]blockAt, 0, last.blocks.Len()+16)}
 	for i := range p.nets {
 		n := &p.nets[i]
@@ -79,7 +79,7 @@ func (p *plan) find(view *collector.View, state *alarm.ActiveSet, sources *sourc
 	return d
 }
 
-func (d *dynamic) findStuck(n *netPlan, net *collector.NetView) {
+func (d *dynamic) findStuck(n *netPlan, net *merge.NetView) {
 	for i, place := range n.places {
 		for rank := range min(len(net.Stuck(place.index)), stats.MaxStuck) {
 			d.stuck = append(d.stuck, stuckAt{n, i, rank})

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -84,11 +84,11 @@ type planned struct {
 	name    string
 	def     *petri.Net
 	columns stats.Columns
-	recent  *collector.RowSet // without numbers, unless they have them already
-	open    bool              // NetView.Unsettled
+	recent  *merge.RowSet // without numbers, unless they have them already
+	open    bool          // NetView.Unsettled
 }
 
-func planOf(n *collector.NetView) planned {
+func planOf(n *merge.NetView) planned {
 	return planned{n.Name, n.Def, n.Rows.Columns, n.Recent, n.Unsettled}
 }
 
@@ -135,7 +135,7 @@ func byNumber(numbers []uint32) []numbered {
 }
 
 // newPlan lays out the nets of a View that are in the lock.
-func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*plan, error) {
+func newPlan(root smi.OID, d *description, lock *Lock, view *merge.View) (*plan, error) {
 	p := &plan{numbers: map[string]uint32{}}
 	for i, net := range view.Nets {
 		p.views = append(p.views, planOf(net))
@@ -170,7 +170,7 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *collector.View) (*p
 	return p, nil
 }
 
-func newNetPlan(view int, net *collector.NetView, locked *LockedNet) netPlan {
+func newNetPlan(view int, net *merge.NetView, locked *LockedNet) netPlan {
 	n := netPlan{number: locked.Number, view: view, name: net.Name, def: net.Def, columns: net.Rows.Columns}
 	n.placeNumber = make([]uint32, len(net.Def.Places))
 	for i := range net.Def.Places {

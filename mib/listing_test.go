@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
@@ -43,7 +43,7 @@ func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns,
 	}
 }
 
-func (l *listing) net(net *collector.NetView, locked *LockedNet) {
+func (l *listing) net(net *merge.NetView, locked *LockedNet) {
 	has, module := net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
 	row := netRow{net: net, number: locked.Number, at: l.at, oldest: net.OldestSince, since: net.Since}
 	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
@@ -89,7 +89,7 @@ func (l *listing) net(net *collector.NetView, locked *LockedNet) {
 }
 
 // listed is everything that there is to show of a View that was built.
-func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64) []smi.Variable {
+func listed(b *Builder, view *merge.View, state *alarm.ActiveSet, now int64) []smi.Variable {
 	l := &listing{b: b, objects: b.root.Append(subPetrinet, subObjects), at: &clock{now: now}}
 	agent := agentRow{view: view, state: state, agent: &b.agent, at: l.at}
 	for _, c := range agentScalars() {
@@ -127,7 +127,7 @@ func listed(b *Builder, view *collector.View, state *alarm.ActiveSet, now int64)
 
 // change makes what differs from one tick to the next: rows come and go, and
 // now and then what the sources of a net report.
-func change(r *rand.Rand, view *collector.View, state *alarm.ActiveSet) {
+func change(r *rand.Rand, view *merge.View, state *alarm.ActiveSet) {
 	net := view.Nets[r.IntN(len(view.Nets))]
 	fresh := randomRows(r, net.Def, net.Rows.Columns)
 	switch r.IntN(8) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -87,7 +87,7 @@ func TestOnlySettledRowsAreNumbered(t *testing.T) {
 	path := filepath.Join(t.TempDir(), LockFile)
 	b := newBuilder(t, path)
 	net := netOf(sizedNet("old", 3, 2), stats.NewRows(3, 2))
-	net.Recent = &collector.RowSet{Places: []bool{false, true, false}, Transitions: []bool{false, true}}
+	net.Recent = &merge.RowSet{Places: []bool{false, true, false}, Transitions: []bool{false, true}}
 	build(t, b, viewOf(net), now0)
 	numbers := func(id string) (out []uint32) {
 		t.Helper()

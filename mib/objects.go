@@ -5,8 +5,8 @@ package mib
 import (
 	"cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -17,7 +17,7 @@ const discontinuity = " The discontinuity time is pnNetDiscontinuityTime of this
 
 // agentRow has the input of the scalars.
 type agentRow struct {
-	view   *collector.View
+	view   *merge.View
 	state  *alarm.ActiveSet
 	agent  *Agent
 	others Others
@@ -25,7 +25,7 @@ type agentRow struct {
 }
 
 func agentScalars() []column[agentRow] {
-	count := func(s collector.SourceState) func(*agentRow) smi.Value {
+	count := func(s merge.SourceState) func(*agentRow) smi.Value {
 		return func(r *agentRow) smi.Value { return gauge(uint64(r.view.States[s])) }
 	}
 	return append([]column[agentRow]{
@@ -45,10 +45,10 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return counter32(r.view.Generation) }},
 		{object{8, "Nets", syntaxGauge(), "nets", "How many nets are in pnNetTable. A fall means that all sources of a net were forgotten: look in pnSourceTable for sources that are gone.", 0, false},
 			func(r *agentRow) smi.Value { return gauge(uint64(len(r.view.Nets))) }},
-		{object{9, "SourcesUp", syntaxGauge(), "sources", "How many sources sent a message within three of their intervals. Set an alarm below the number of engines that you run; pnSourceTable shows which one is missing.", 0, false}, count(collector.Up)},
-		{object{10, "SourcesStale", syntaxGauge(), "sources", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they publish again. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false}, count(collector.Stale)},
-		{object{11, "SourcesGone", syntaxGauge(), "sources", "How many sources stopped, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; an unplanned rise is an engine that died: see pnSourceState and pnSourceLastHeard.", 0, false}, count(collector.Gone)},
-		{object{12, "SourcesUndefined", syntaxGauge(), "sources", "How many sources publish but are not in the sums, because the definition of their net is not known. It is 0 except for moments after a start. Anything else for more than a minute is a fault of the source: pnSourceTable shows which one, and its log has the reason.", 0, false}, count(collector.Undefined)},
+		{object{9, "SourcesUp", syntaxGauge(), "sources", "How many sources sent a message within three of their intervals. Set an alarm below the number of engines that you run; pnSourceTable shows which one is missing.", 0, false}, count(merge.Up)},
+		{object{10, "SourcesStale", syntaxGauge(), "sources", "How many sources are silent. Their tokens stay in the sums and grow older, so ages may be too high until they publish again. Anything but 0 for more than a minute is worth a look at pnSourceTable.", 0, false}, count(merge.Stale)},
+		{object{11, "SourcesGone", syntaxGauge(), "sources", "How many sources stopped, or were silent for so long that their tokens left the sums. It rises when engines are stopped on purpose; an unplanned rise is an engine that died: see pnSourceState and pnSourceLastHeard.", 0, false}, count(merge.Gone)},
+		{object{12, "SourcesUndefined", syntaxGauge(), "sources", "How many sources publish but are not in the sums, because the definition of their net is not known. It is 0 except for moments after a start. Anything else for more than a minute is a fault of the source: pnSourceTable shows which one, and its log has the reason.", 0, false}, count(merge.Undefined)},
 		{object{13, "MessagesReceived", syntaxCounter(), "messages", "Messages received from sources since pnAgentStartTime, rejected ones included. It rises all the time while any source runs. If it does not change, no message reaches the agent: look at the transport, not at the engines.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Counter64(r.view.Traffic.Messages) }},
 		{object{14, "BytesReceived", syntaxCounter(), "octets", "Octets of the messages received since pnAgentStartTime. It serves to plan the network; a sudden change of its rate means that nets or sources came or went: see pnAgentNets and pnAgentSourcesUp.", 0, false},
@@ -61,7 +61,7 @@ func agentScalars() []column[agentRow] {
 			func(r *agentRow) smi.Value { return counter32(r.state.Suppressed) }},
 		{object{18, "Priority", syntaxPriorityAgentX(), "", "The priority with which the agent that answers is registered at the SNMP master agent; 0 if it answers by itself. Of two agents the one of the lower number answers: up to 100 is a primary, more a standby. If it is not the number that you gave to the primary, look at pnAgentName for the agent that answers and at pnAgentRole for what to do.", 0, false},
 			func(r *agentRow) smi.Value { return smi.Gauge32(uint32(r.agent.Priority)) }},
-	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "sources", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: pnSourceReason has the reason.", 0, false}, count(collector.Refused)})...)
+	}, append(natsScalars(), column[agentRow]{object{22, "SourcesRefused", syntaxGauge(), "sources", "How many sources publish messages that are refused. Their last rows stay in the sums and grow older. Anything but 0 is a fault of a source, a bound of the agent that is reached, or two processes of one name: pnSourceReason has the reason.", 0, false}, count(merge.Refused)})...)
 }
 
 func agentRole(r *agentRow) smi.Value {
@@ -73,7 +73,7 @@ func agentRole(r *agentRow) smi.Value {
 
 // netRow is one net.
 type netRow struct {
-	net    *collector.NetView
+	net    *merge.NetView
 	number uint32
 	at     *clock
 	oldest int64 // injection of its oldest token, see alarm.ActiveSet.Oldest

@@ -6,7 +6,7 @@ import (
 	"cmp"
 	"math"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -17,7 +17,7 @@ type transitionRow struct {
 	net        string // id
 	transition *stats.Transition
 	def        *petri.Transition
-	rate       *collector.Rate
+	rate       *merge.Rate
 	at         *clock
 }
 
@@ -163,7 +163,7 @@ func blockColumns() []column[blockRow] {
 
 // sourceRow is one source of one net.
 type sourceRow struct {
-	source *collector.Source
+	source *merge.Source
 	net    uint32 // 0 if the net has no number
 	at     *clock
 }
@@ -217,7 +217,7 @@ func sourceColumns() []column[sourceRow] {
 
 // optional are columns of pnSourceTable of which only sources with by have an instance.
 type optional struct {
-	by      func(*collector.Source) bool
+	by      func(*merge.Source) bool
 	columns []column[sourceRow]
 }
 
@@ -227,23 +227,23 @@ const lists = 5
 // regionColumns returns the columns after sourceColumns.
 func regionColumns() [lists]optional {
 	return [lists]optional{
-		{func(s *collector.Source) bool { return s.Region != "" && s.Fence > 0 }, []column[sourceRow]{
+		{func(s *merge.Source) bool { return s.Region != "" && s.Fence > 0 }, []column[sourceRow]{
 			{object{16, "RegionEpoch", syntaxGauge(), "owners", "The number of the owner of its region that this source is or was: of two sources of one pnSourceRegion the one with the higher number has the region. It rises each time that the region moves, and with each start of an engine that keeps a journal; of a source that is itself an agent with sources below, it is the second since 1970 in which that agent started. It need not rise by one. One that rises all the time while no process starts is a region that no process can keep: look at the network between its processes and their log.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(r.source.Fence) }},
 			{object{17, "RegionSetbacks", syntaxCounter32(), "setbacks", "How often it took its region over with lower counters than the previous owner had published: the region's log has lost commits. Anything but 0 is a fault of the storage of the log: look there. No sum fell; the sums continue from their last value. It counts since pnAgentStartTime.", 0, false},
 				func(r *sourceRow) smi.Value { return counter32(r.source.Setbacks) }}}},
-		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
+		{func(s *merge.Source) bool { return s.Position != nil }, []column[sourceRow]{
 			{object{18, "RegionPosition", syntaxCounter32(), "commits", "How many commits the log of its region has. If it does not change while pnSourceState is up, nothing happens in the region: see pnTransitionEnabled for whether something could. It continues when the owner changes. What is seen of it counts since pnAgentStartTime.", 0, false},
 				func(r *sourceRow) smi.Value { return counter32(*r.source.Position) }},
 			{object{19, "RegionStandbys", syntaxGauge(), "processes", "How many processes follow the log of its region now, ready to take it over. With 0 the region stops when its owner does: start another process for it.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(*r.source.Standbys) }}}},
-		{func(s *collector.Source) bool { return s.Lag != nil }, []column[sourceRow]{
+		{func(s *merge.Source) bool { return s.Lag != nil }, []column[sourceRow]{
 			{object{20, "RegionLag", syntaxGauge(), "commits", "How many commits the nearest of pnSourceRegionStandbys is behind. It has to read these before it can take over: a few are usual, a number that grows means that it cannot keep up, so look at its load.", 0, false},
 				func(r *sourceRow) smi.Value { return gauge(*r.source.Lag) }}}},
-		{func(*collector.Source) bool { return true }, []column[sourceRow]{
+		{func(*merge.Source) bool { return true }, []column[sourceRow]{
 			{object{21, "Reason", syntaxText(), "", "Why its messages are refused while pnSourceState is refused; empty if they are not. If two processes publish as this source, give one of them another name. Anything else is a fault of the source, or a bound of the agent that is reached; the log of the source has the same text.", 0, false},
 				func(r *sourceRow) smi.Value { return text(r.source.Reason) }}}},
-		{func(s *collector.Source) bool { return s.Position != nil }, []column[sourceRow]{
+		{func(s *merge.Source) bool { return s.Position != nil }, []column[sourceRow]{
 			{object{22, "RegionStopped", syntaxText(), "", "Why its region is stopped; empty while it runs. Its tokens stay where they are, and tokens that are sent to it are kept: see the page of the notification pnRegionStopped.", 0, false},
 				func(r *sourceRow) smi.Value { return text(r.source.RegionStopped) }}}},
 	}

@@ -9,15 +9,15 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib/smi"
 )
 
 func TestRatesAreThoseOfTheView(t *testing.T) {
 	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
-	view.Nets[0].Rates.Transitions[1] = collector.Rate{Min1: 632.121, Min5: 181.269, Min15: 64.493}
-	view.Nets[0].Rates.Firings = collector.Rate{Min1: 1.5}
+	view.Nets[0].Rates.Transitions[1] = merge.Rate{Min1: 632.121, Min5: 181.269, Min15: 64.493}
+	view.Nets[0].Rates.Firings = merge.Rate{Min1: 1.5}
 	table := build(t, b, view, view.At)
 	for object, want := range map[string]uint32{"pnTransitionRate1": 632121, "pnTransitionRate5": 181269, "pnTransitionRate15": 64493} {
 		if got := get(t, table, names, object, 1, 2); got != smi.Gauge32(want) {
@@ -52,7 +52,7 @@ func TestCountersAndDigestsFitTheirSyntax(t *testing.T) {
 	b, view, names := newBuilder(t, ""), orderView(), petrinetOIDs(testRoot(t))
 	net := view.Nets[0]
 	net.Rows.Transitions[0].Failures = 1<<32 + 5
-	net.Digests = []collector.Digest{{Digest: strings.Repeat("5f", 40), Sources: 1}}
+	net.Digests = []merge.Digest{{Digest: strings.Repeat("5f", 40), Sources: 1}}
 	view.Sources[0].Digest = strings.Repeat("é", 40)
 	table := build(t, b, view, now0)
 	for _, c := range []struct {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -102,19 +102,19 @@ func randomHistogram(r *rand.Rand) stats.Histogram {
 }
 
 // viewOf returns a View of nets with one source each.
-func viewOf(nets ...*collector.NetView) *collector.View {
-	view := &collector.View{At: now0, Generation: 1, Nets: nets,
-		Traffic: collector.Traffic{Messages: 10, Bytes: 1000, Lost: 1, Rejected: map[string]uint64{"digest": 2, "size": 1}}}
+func viewOf(nets ...*merge.NetView) *merge.View {
+	view := &merge.View{At: now0, Generation: 1, Nets: nets,
+		Traffic: merge.Traffic{Messages: 10, Bytes: 1000, Lost: 1, Rejected: map[string]uint64{"digest": 2, "size": 1}}}
 	for _, n := range nets {
 		known := uint64(3)
-		view.Sources = append(view.Sources, collector.Source{Name: "engine-1", Net: n.Name, State: collector.Up, Region: "north",
+		view.Sources = append(view.Sources, merge.Source{Name: "engine-1", Net: n.Name, State: merge.Up, Region: "north",
 			Fence: 7, Position: &known, Standbys: &known, Lag: &known,
 			LastMessage: now0 - 500_000, Interval: time.Second, Epoch: now0 - 3600e6, Skew: -20 * time.Millisecond})
 	}
 	return view.Sum()
 }
 
-func netOf(def *petri.Net, rows *stats.Rows) *collector.NetView {
-	return (&collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
-		Digests: []collector.Digest{{Digest: "5f1d", Sources: 1}}}).Sum()
+func netOf(def *petri.Net, rows *stats.Rows) *merge.NetView {
+	return (&merge.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now0 - 60e6,
+		Digests: []merge.Digest{{Digest: "5f1d", Sources: 1}}}).Sum()
 }

@@ -5,7 +5,7 @@ package mib
 import (
 	"fmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 )
 
@@ -30,7 +30,7 @@ func (b *Builder) Waiting() []Waiting {
 }
 
 // waiting returns the nets of a View that have no numbers yet.
-func (n *numbering) waiting(view *collector.View) (nets []Waiting) {
+func (n *numbering) waiting(view *merge.View) (nets []Waiting) {
 	for _, net := range view.Nets {
 		if n.numbered(net) == nil {
 			nets = append(nets, Waiting{net.Name, n.lock.Net(net.Name).without(net.Def)})

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -116,7 +116,7 @@ func judged(t *testing.T, path string, def *petri.Net, of func(what, id string))
 		rows.Transitions[i] = stats.Transition{Enabled: 1, EnabledSince: now0}
 	}
 	now := now0 + time.Hour.Microseconds()
-	view := (&collector.View{At: now, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1}}}).Sum()
+	view := (&merge.View{At: now, Nets: []*merge.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1}}}).Sum()
 	for _, c := range alarm.NewMachine(alarm.DefaultRules(), alarm.Saved{}, time.Hour).Step(view, now) {
 		of(c.Alarm.Kind.String(), c.Alarm.Subject)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/top"
@@ -175,7 +175,7 @@ func heads(t *testing.T, tab top.Tab) []string {
 // The age of a View grows alike in the MIB, the metrics and the JSON.
 func TestTheAgeOfAViewIsTheSameOnEveryFace(t *testing.T) {
 	v, now := view(), noon.Add(7*time.Second)
-	exporter, err := metrics.New(metrics.Config{View: func() *collector.View { return v }, Now: func() time.Time { return now }})
+	exporter, err := metrics.New(metrics.Config{View: func() *merge.View { return v }, Now: func() time.Time { return now }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,9 +25,9 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/mib"
@@ -44,7 +44,7 @@ import (
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // view is of one net in which every number is another one.
-func view() *collector.View {
+func view() *merge.View {
 	rows := stats.NewRows(2, 1)
 	rows.Columns = stats.AllColumns
 	def := &petri.Net{ID: "net", Places: []petri.Place{{ID: "p0"}, {ID: "p1"}}, Transitions: []petri.Transition{{ID: "t0"}},
@@ -71,22 +71,22 @@ func view() *collector.View {
 	rows.Queues = []stats.Queue{{Priority: 3, Ready: 26, OldestSince: before(27), UnservedSince: before(28), Served: 29, QuoteSwitches: 30}}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 31}}
 	position, standbys, lag := uint64(32), uint64(33), uint64(34)
-	v := (&collector.View{At: noon.UnixMicro(), Generation: 35, Nets: []*collector.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37, Since: before(48),
-		Digests: []collector.Digest{{Digest: "d", Sources: 1}, {Digest: "e", Sources: 1}, {Digest: "f", Sources: 1}}}},
+	v := (&merge.View{At: noon.UnixMicro(), Generation: 35, Nets: []*merge.NetView{{Name: "net", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 36, Stale: 37, Since: before(48),
+		Digests: []merge.Digest{{Digest: "d", Sources: 1}, {Digest: "e", Sources: 1}, {Digest: "f", Sources: 1}}}},
 		NATS: &natslink.ConnState{Connected: true, Since: before(49), Disconnects: 50},
-		Sources: []collector.Source{{Name: "s", Net: "net", State: collector.Up, Region: "r", Fence: 38, Epoch: before(52), Position: &position, Standbys: &standbys, Lag: &lag,
+		Sources: []merge.Source{{Name: "s", Net: "net", State: merge.Up, Region: "r", Fence: 38, Epoch: before(52), Position: &position, Standbys: &standbys, Lag: &lag,
 			LastMessage: before(39), Interval: 2 * time.Second, Skew: 3 * time.Second, Gaps: 41, Duplicates: 42, Restarts: 43, Setbacks: 44, Requests: &stats.RefusedRequests{58, 59, 60, 61}}},
-		Traffic: collector.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
-	v.Nets[0].Rates = &collector.Rates{Firings: collector.Rate{Now: 2.5, Min1: 2.25, Min5: 2.125, Min15: 2.0625}, Finished: 0.5,
-		Transitions: []collector.Rate{{Now: 3.5, Min1: 3.25, Min5: 3.125, Min15: 3.0625}}, Arrivals: []float64{4.5, 4.25}, Departures: []float64{5.5, 5.25}}
+		Traffic: merge.Traffic{Messages: 1001, Bytes: 1002, Lost: 1003, Rejected: map[string]uint64{"bad_name": 7}}, MessageRate: 1004}).Sum()
+	v.Nets[0].Rates = &merge.Rates{Firings: merge.Rate{Now: 2.5, Min1: 2.25, Min5: 2.125, Min15: 2.0625}, Finished: 0.5,
+		Transitions: []merge.Rate{{Now: 3.5, Min1: 3.25, Min5: 3.125, Min15: 3.0625}}, Arrivals: []float64{4.5, 4.25}, Departures: []float64{5.5, 5.25}}
 	return v
 }
 
 // faces are the live page, mounted as the sidecar does, and its Run.
-func faces(t *testing.T, v *collector.View) (http.Handler, *web.Server) {
+func faces(t *testing.T, v *merge.View) (http.Handler, *web.Server) {
 	t.Helper()
-	shown := func() *collector.View { return v }
-	views := make(chan *collector.View, 1)
+	shown := func() *merge.View { return v }
+	views := make(chan *merge.View, 1)
 	views <- v
 	raised := make(chan *alarm.ActiveSet, 1)
 	raised <- alarms()
@@ -287,7 +287,7 @@ func firstFrame(t *testing.T, h http.Handler) string {
 
 // tableOf returns the numbers of PETRINET-MIB at a time by object, in the units of the
 // JSON.
-func tableOf(t *testing.T, v *collector.View, now time.Time) func(t *testing.T, object, subject string) float64 {
+func tableOf(t *testing.T, v *merge.View, now time.Time) func(t *testing.T, object, subject string) float64 {
 	t.Helper()
 	module := module(t)
 	type place struct {

@@ -21,8 +21,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -88,9 +88,9 @@ func TestAnOverviewIsBoundedAndSaysWhatItLeavesOut(t *testing.T) {
 	st, v := newStage(t, nil), orders()
 	v.Sources = nil
 	for i := range 3 * maxListed {
-		s := collector.Source{Name: fmt.Sprint("s", i), Net: "orders", State: collector.Up}
+		s := merge.Source{Name: fmt.Sprint("s", i), Net: "orders", State: merge.Up}
 		if i%100 == 99 {
-			s.State = collector.Stale
+			s.State = merge.Stale
 		}
 		v.Sources = append(v.Sources, s)
 		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "orders"})
@@ -285,7 +285,7 @@ func TestOneAnswerIsEnough(t *testing.T) {
 		v := orders()
 		v.Sources = nil
 		for i := range 100 {
-			v.Sources = append(v.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "orders", State: collector.Up})
+			v.Sources = append(v.Sources, merge.Source{Name: fmt.Sprint("s", i), Net: "orders", State: merge.Up})
 		}
 		var asked atomic.Int32
 		st := newStage(t, func(c *Config) {

@@ -5,15 +5,15 @@ package web
 import (
 	"sync"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/web/api"
 )
 
 // board is what is shown of one View. It is immutable, except for parts that are
 // made on first use.
 type board struct {
-	view     *collector.View // nil before the first View
+	view     *merge.View // nil before the first View
 	alarms   *alarm.ActiveSet
 	nets     map[string]*netBoard
 	actions  bool // see api.Overview
@@ -29,7 +29,7 @@ type board struct {
 
 // netBoard is what is shown of a net.
 type netBoard struct {
-	net     *collector.NetView
+	net     *merge.NetView
 	drawing *drawing
 	resting []int // places in which tokens may stay
 	frame   func() *frame
@@ -39,7 +39,7 @@ type netBoard struct {
 
 // advance returns the board of a View. It makes differences only for nets with
 // viewers.
-func (s *Server) advance(before *board, view *collector.View, alarms *alarm.ActiveSet) *board {
+func (s *Server) advance(before *board, view *merge.View, alarms *alarm.ActiveSet) *board {
 	b := &board{view: view, alarms: alarms, actions: s.cfg.Actions != nil, serial: before.serial + 1,
 		nets: make(map[string]*netBoard, len(view.Nets)), next: make(chan struct{})}
 	for _, n := range view.Nets {
@@ -79,7 +79,7 @@ func (c *Config) about() *api.Sidecar {
 
 // emptyBoard returns the board before the first View.
 func (s *Server) emptyBoard() *board {
-	b := &board{serial: 1, sidecar: s.cfg.about(), view: &collector.View{}, alarms: s.alarms.Load(), next: make(chan struct{})}
+	b := &board{serial: 1, sidecar: s.cfg.about(), view: &merge.View{}, alarms: s.alarms.Load(), next: make(chan struct{})}
 	b.sum()
 	return b
 }

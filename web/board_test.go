@@ -5,12 +5,12 @@ package web
 import (
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 func TestTheOverviewIsEncodedAndPackedOnceForAllViewersOfAView(t *testing.T) {
-	s, err := New(Config{Views: make(chan *collector.View), History: history.New(history.Config{})})
+	s, err := New(Config{Views: make(chan *merge.View), History: history.New(history.Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // crowdEnv makes the test binary a server of its own, so that what it uses is
@@ -38,11 +38,11 @@ type usage struct {
 // that it reads; it answers each with what it used.
 func serveCrowd() {
 	w := newWorld(4, 500, 500)
-	var views []*collector.View
+	var views []*merge.View
 	for range 16 {
 		views = append(views, w.tick(1))
 	}
-	s, err := New(Config{Views: make(chan *collector.View), History: history.New(history.Config{}), ViewersPerAddress: DefaultViewers})
+	s, err := New(Config{Views: make(chan *merge.View), History: history.New(history.Config{}), ViewersPerAddress: DefaultViewers})
 	if err != nil {
 		panic(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/act"
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/web/api"
@@ -187,7 +187,7 @@ func TestFileNamesAreSafe(t *testing.T) {
 		}
 		view := orders()
 		view.Nets[0].Name = net
-		st.show(&collector.View{At: view.At, Nets: view.Nets})
+		st.show(&merge.View{At: view.At, Nets: view.Nets})
 		if net == "" {
 			continue
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -16,10 +16,10 @@ import (
 
 // ViewDocument returns a View for JSON, with ages as of now (microseconds since
 // the Unix epoch). The alarms have the places in which tokens may stay.
-func ViewDocument(v *collector.View, alarms *alarm.ActiveSet, now int64) *api.View {
+func ViewDocument(v *merge.View, alarms *alarm.ActiveSet, now int64) *api.View {
 	d := &api.View{At: api.Time(v.At), Age: ageAt(v.At, now), Generation: v.Generation, Nets: make([]api.Net, len(v.Nets)), Sources: make([]api.Source, len(v.Sources)),
-		States: api.States{Up: v.States[collector.Up], Stale: v.States[collector.Stale], Gone: v.States[collector.Gone],
-			Undefined: v.States[collector.Undefined], Refused: v.States[collector.Refused]},
+		States: api.States{Up: v.States[merge.Up], Stale: v.States[merge.Stale], Gone: v.States[merge.Gone],
+			Undefined: v.States[merge.Undefined], Refused: v.States[merge.Refused]},
 		Traffic: api.Traffic{Messages: v.Traffic.Messages, MessageRate: rate(v.MessageRate), Bytes: v.Traffic.Bytes, Lost: v.Traffic.Lost,
 			Bad: v.Traffic.Bad, Rejected: v.Traffic.Rejected},
 		NATS: connection(v.NATS), Up: connection(v.Up), Interrupted: v.Interrupted, Pace: v.Pace.Seconds()}
@@ -39,7 +39,7 @@ func connection(c *natslink.ConnState) *api.Connection {
 	return &api.Connection{Connected: c.Connected, Since: api.Time(c.Since), Server: c.Server, Reason: c.Reason, Disconnects: c.Disconnects}
 }
 
-func netTotals(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.NetTotals {
+func netTotals(n *merge.NetView, alarms *alarm.ActiveSet, now int64) api.NetTotals {
 	cols := n.Rows.Columns
 	d := api.NetTotals{ID: n.Name, Name: n.Def.Name, Since: api.Time(n.Since), Digests: make([]api.Digest, len(n.Digests)), Up: n.Up, Stale: n.Stale,
 		Tokens: known(cols, stats.ColTokens, n.Tokens), Waiting: known(cols, stats.ColWaiting, n.Rows.Waiting)}
@@ -65,17 +65,17 @@ func rate(r float64) *float64 { return rateAt(&r) }
 
 // rateAt is rate without a copy.
 func rateAt(r *float64) *float64 {
-	if *r == collector.UnknownRate {
+	if *r == merge.UnknownRate {
 		return nil
 	}
 	return r
 }
 
-func damped(r *collector.Rate) api.DampedRates {
+func damped(r *merge.Rate) api.DampedRates {
 	return api.DampedRates{Rate1: &r.Min1, Rate5: &r.Min5, Rate15: &r.Min15}
 }
 
-func netDocument(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.Net {
+func netDocument(n *merge.NetView, alarms *alarm.ActiveSet, now int64) api.Net {
 	cols := n.Rows.Columns
 	d := api.Net{NetTotals: netTotals(n, alarms, now), Places: make([]api.Place, len(n.Rows.Places)), Transitions: make([]api.Transition, len(n.Rows.Transitions))}
 	for i := range n.Rows.Places {
@@ -103,7 +103,7 @@ func netDocument(n *collector.NetView, alarms *alarm.ActiveSet, now int64) api.N
 }
 
 // placeNow returns the part of a place that frames contain.
-func placeNow(n *collector.NetView, i int) (d api.PlaceNow) {
+func placeNow(n *merge.NetView, i int) (d api.PlaceNow) {
 	cols, p := n.Rows.Columns, &n.Rows.Places[i]
 	d.Tokens, d.Instances = knownAt(cols, stats.ColTokens, &p.Tokens), knownAt(cols, stats.ColPlaceInstances, &p.Instances)
 	if cols.Has(stats.ColOldest) {
@@ -123,7 +123,7 @@ func bookkeeping(r petri.Role) string {
 	return r.String()
 }
 
-func placeDocument(n *collector.NetView, i int, alarms *alarm.ActiveSet, now int64) api.Place {
+func placeDocument(n *merge.NetView, i int, alarms *alarm.ActiveSet, now int64) api.Place {
 	def, p, cols := n.Def, &n.Rows.Places[i], n.Rows.Columns
 	d := api.Place{ID: def.Places[i].ID, Name: def.Places[i].Name, Final: n.IsFinal(i), Resting: alarms.Rests(n, i), Role: bookkeeping(def.Places[i].Role), PlaceNow: placeNow(n, i),
 		Arrivals:   known(cols, stats.ColArrivals, p.Arrivals),
@@ -163,7 +163,7 @@ func waits(def *petri.Net, waits []stats.Wait) []api.Wait {
 }
 
 // transitionNow returns the part of a transition that frames contain.
-func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
+func transitionNow(n *merge.NetView, i int) (d api.TransitionNow) {
 	cols, t := n.Rows.Columns, &n.Rows.Transitions[i]
 	d.Enabled, d.Running = knownAt(cols, stats.ColEnabled, &t.Enabled), knownAt(cols, stats.ColRunning, &t.Running)
 	d.Blocked, d.Failures = knownAt(cols, stats.ColBlocks, &n.Blocked[i]), knownAt(cols, stats.ColFailures, &t.Failures)
@@ -176,7 +176,7 @@ func transitionNow(n *collector.NetView, i int) (d api.TransitionNow) {
 	return d
 }
 
-func transitionDocument(n *collector.NetView, i int, now int64) api.Transition {
+func transitionDocument(n *merge.NetView, i int, now int64) api.Transition {
 	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
 	d := api.Transition{ID: def.ID, Name: def.Name, Role: bookkeeping(def.Role), TransitionNow: transitionNow(n, i),
 		Firings:    known(cols, stats.ColFirings, t.Firings),
@@ -205,14 +205,14 @@ func blockDocument(def *petri.Net, b *stats.Block) api.Block {
 
 // stateOf returns the state of a source. While sources are shown as of before a break, it is not
 // known whether one that was up still is.
-func stateOf(v *collector.View, s *collector.Source) string {
-	if s.State == collector.Up && v.Interrupted {
+func stateOf(v *merge.View, s *merge.Source) string {
+	if s.State == merge.Up && v.Interrupted {
 		return api.UnknownState
 	}
 	return s.State.String()
 }
 
-func sourceState(v *collector.View, s *collector.Source, now int64) api.SourceState {
+func sourceState(v *merge.View, s *merge.Source, now int64) api.SourceState {
 	d := api.SourceState{Name: s.Name, Net: s.Net, State: stateOf(v, s), Reason: s.Reason, Gaps: s.Gaps,
 		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped,
 		Below: s.Below(), RefusedRequests: refusedRequests(s.Requests)}
@@ -223,7 +223,7 @@ func sourceState(v *collector.View, s *collector.Source, now int64) api.SourceSt
 	return d
 }
 
-func sourceDocument(v *collector.View, s *collector.Source, now int64) api.Source {
+func sourceDocument(v *merge.View, s *merge.Source, now int64) api.Source {
 	return api.Source{SourceState: sourceState(v, s, now), Digest: s.Digest, Since: api.Time(s.Since), Conflict: s.Conflict, Epoch: s.Epoch, Seq: s.Seq,
 		LastMessage: api.Time(s.LastMessage), Interval: s.Interval.Seconds(), Skew: s.Skew.Seconds(), SkewBeyond: s.SkewBeyond,
 		Duplicates: s.Duplicates, Restarts: s.Restarts, Setbacks: s.Setbacks}
@@ -256,7 +256,7 @@ func slowest(s stats.Slowest) *api.Slowest {
 }
 
 // AlarmsDocument returns alarms for JSON, with the names of a View and ages as of now.
-func AlarmsDocument(s *alarm.ActiveSet, v *collector.View, now int64) *api.Alarms {
+func AlarmsDocument(s *alarm.ActiveSet, v *merge.View, now int64) *api.Alarms {
 	names := namesOf(v)
 	d := &api.Alarms{LastChange: api.Time(s.LastChange), Suppressed: s.Suppressed, Active: make([]api.Alarm, len(s.Active)), Silences: silenceDocuments(s.Silences)}
 	for i := range s.Active {
@@ -274,7 +274,7 @@ type netNames struct {
 	of  func() map[string]string
 }
 
-func namesOf(v *collector.View) names {
+func namesOf(v *merge.View) names {
 	all := make(names, len(v.Nets))
 	for _, n := range v.Nets {
 		all[n.Name] = &netNames{n.Def, sync.OnceValue(func() map[string]string { return elementNames(n.Def) })}

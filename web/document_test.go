@@ -13,8 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -42,8 +42,8 @@ func line(id string, places, transitions int) *petri.Net {
 }
 
 // Two nets: of one all is known, of the other only some columns.
-func goldenView(t *testing.T) *collector.View {
-	m := collector.NewMerger(collector.Rules{}, t0)
+func goldenView(t *testing.T) *merge.View {
+	m := merge.NewMerger(merge.Rules{}, t0)
 	n := line("order", 2, 2)
 	n.Name, n.Places[0].Name, n.Places[0].Initial, n.Transitions[0].Name = "Order fulfilment", "awaiting payment", 1, "pay <&>"
 	n.Arcs = []petri.Arc{{Source: "p0", Target: "t0", Weight: 1}, {Source: "t0", Target: "p1", Weight: 1}}
@@ -132,7 +132,7 @@ func TestAlarmsAsJSON(t *testing.T) {
 		{Index: 5, Kind: alarm.FailureRatio, Severity: alarm.Minor, Net: "n", Subject: "t", Raised: t0, Since: t0, Affected: 7, Above: 0.5, Window: time.Minute, Measured: 9, Outdated: true},
 		{Index: 6, Kind: alarm.TransitionLoop, Severity: alarm.Minor, Net: "gone", Subject: "t", Raised: t0, Since: t0, Measured: 9.5},
 	}}
-	view := &collector.View{Nets: []*collector.NetView{{Name: "n", Def: &petri.Net{ID: "n", Name: "A net", Places: []petri.Place{{ID: "p <€>", Name: "Paid"}}, Transitions: []petri.Transition{{ID: "t", Name: "Ship"}}}}}}
+	view := &merge.View{Nets: []*merge.NetView{{Name: "n", Def: &petri.Net{ID: "n", Name: "A net", Places: []petri.Place{{ID: "p <€>", Name: "Paid"}}, Transitions: []petri.Transition{{ID: "t", Name: "Ship"}}}}}}
 	var b bytes.Buffer
 	if err := api.Encode(&b, AlarmsDocument(s, view, t0+500_000)); err != nil {
 		t.Fatal(err)

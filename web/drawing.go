@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"sync"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/draw"
 	"github.com/pnagent/pnagent/web/api"
@@ -32,7 +32,7 @@ type drawing struct {
 const upright = 0.6
 
 // drawingOf returns the drawing of a net, a new one if its definition changed.
-func (s *Server) drawingOf(n *collector.NetView) *drawing {
+func (s *Server) drawingOf(n *merge.NetView) *drawing {
 	def := n.Def
 	if d := s.drawings[n.Name]; d != nil && d.def == def {
 		return d

@@ -7,7 +7,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
@@ -22,7 +22,7 @@ type frame struct {
 }
 
 // newFrame returns the frame of a net. Tokens may stay in the places of resting.
-func newFrame(n *collector.NetView, drawing string, resting []int, generation uint64, at int64) *frame {
+func newFrame(n *merge.NetView, drawing string, resting []int, generation uint64, at int64) *frame {
 	f := &frame{columns: n.Rows.Columns, Frame: api.Frame{Net: n.Name, Drawing: drawing, Generation: generation, At: api.Time(at), Resting: resting,
 		Places: make([]api.PlaceNow, len(n.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.Rows.Transitions))}}
 	for i := range f.Places {
@@ -35,14 +35,14 @@ func newFrame(n *collector.NetView, drawing string, resting []int, generation ui
 }
 
 // follows reports whether a frame of the net can be sent as a difference to f.
-func (f *frame) follows(n *collector.NetView, drawing string, resting []int) bool {
+func (f *frame) follows(n *merge.NetView, drawing string, resting []int) bool {
 	return f.Drawing == drawing && f.columns == n.Rows.Columns && slices.Equal(f.Resting, resting) &&
 		len(f.Places) == len(n.Rows.Places) && len(f.Transitions) == len(n.Rows.Transitions)
 }
 
 // next returns the frame of a later View of a net that f follows, and its difference to f. before is
 // the net of f.
-func (f *frame) next(before, n *collector.NetView, generation uint64, at int64) (*frame, *api.Diff) {
+func (f *frame) next(before, n *merge.NetView, generation uint64, at int64) (*frame, *api.Diff) {
 	next := &frame{columns: f.columns, Frame: f.Frame}
 	next.Generation, next.At = generation, api.Time(at)
 	d := &api.Diff{Generation: generation, At: next.At, Places: []api.PlaceDiff{}, Transitions: []api.TransitionDiff{}}
@@ -74,7 +74,7 @@ func (f *frame) next(before, n *collector.NetView, generation uint64, at int64) 
 
 // changed returns the places and the transitions that may differ between two Views of a net: all, if
 // anything does.
-func changed(before, n *collector.NetView) (places, transitions iter.Seq[int]) {
+func changed(before, n *merge.NetView) (places, transitions iter.Seq[int]) {
 	if before == n {
 		return numbers(0), numbers(0)
 	}

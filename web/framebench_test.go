@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -24,7 +24,7 @@ func BenchmarkFrame(b *testing.B) {
 		def.Places = append(def.Places, petri.Place{ID: fmt.Sprint("p", i)})
 		def.Transitions = append(def.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
 	}
-	var views [2]*collector.NetView
+	var views [2]*merge.NetView
 	for v := range views {
 		r := stats.NewRows(rows, rows)
 		r.Columns = stats.AllColumns
@@ -35,8 +35,8 @@ func BenchmarkFrame(b *testing.B) {
 				r.Transitions[i].Enabled += uint64(v)
 			}
 		}
-		n := &collector.NetView{Name: "large", Def: def, Rows: r}
-		n.Rates = &collector.Rates{Arrivals: make([]float64, rows), Departures: make([]float64, rows), Transitions: make([]collector.Rate, rows)}
+		n := &merge.NetView{Name: "large", Def: def, Rows: r}
+		n.Rates = &merge.Rates{Arrivals: make([]float64, rows), Departures: make([]float64, rows), Transitions: make([]merge.Rate, rows)}
 		n.Blocked = make([]uint64, rows)
 		views[v] = n
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/act"
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/web/api"
@@ -52,7 +52,7 @@ func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, &doc)
 }
 
-func (s *Server) sightings(n *collector.NetView, instance string) []api.Sighting {
+func (s *Server) sightings(n *merge.NetView, instance string) []api.Sighting {
 	s.past.RLock()
 	defer s.past.RUnlock()
 	out := []api.Sighting{}
@@ -154,7 +154,7 @@ func (s *Server) live(net string) []string {
 	view := s.board.Load().view
 	var out []string
 	for i := range view.Sources {
-		if src := &view.Sources[i]; src.Net == net && src.State == collector.Up && len(out) < maxAsked {
+		if src := &view.Sources[i]; src.Net == net && src.State == merge.Up && len(out) < maxAsked {
 			out = append(out, src.Name)
 		}
 	}

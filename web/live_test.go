@@ -21,8 +21,8 @@ import (
 	"time"
 	"weak"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/latest"
 )
@@ -378,13 +378,13 @@ func TestAStreamOverHTTP2(t *testing.T) {
 
 func TestRunFollowsTheViews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var view latest.Value[collector.View]
+		var view latest.Value[merge.View]
 		var alarms latest.Value[alarm.ActiveSet]
 		st := newStage(t, func(c *Config) { c.Views, c.Alarms = view.Subscribe(), alarms.Subscribe() })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- st.Run(ctx) }()
-		for _, v := range []*collector.View{orders(), later(orders(), time.Second, 1)} {
+		for _, v := range []*merge.View{orders(), later(orders(), time.Second, 1)} {
 			view.Store(v)
 			synctest.Wait()
 			if got := st.board.Load().view; got != v {

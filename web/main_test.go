@@ -16,9 +16,9 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -47,7 +47,7 @@ type stage struct {
 func newStage(tb testing.TB, change func(*Config)) *stage {
 	tb.Helper()
 	st := &stage{now: noon, alarms: &alarm.ActiveSet{}}
-	cfg := Config{Views: make(chan *collector.View),
+	cfg := Config{Views: make(chan *merge.View),
 		Now: func() time.Time { return st.now }, History: history.New(history.Config{})}
 	if change != nil {
 		change(&cfg)
@@ -60,7 +60,7 @@ func newStage(tb testing.TB, change func(*Config)) *stage {
 }
 
 // show has the Server show a View.
-func (st *stage) show(v *collector.View) {
+func (st *stage) show(v *merge.View) {
 	st.Server.alarms.Store(st.alarms)
 	st.Server.show(v)
 }
@@ -96,7 +96,7 @@ func object(tb testing.TB, text []byte) map[string]any {
 }
 
 // orders is a small net with everything in it, as of noon.
-func orders() *collector.View {
+func orders() *merge.View {
 	def := &petri.Net{ID: "orders", Name: "Orders & more", Doc: "what is ordered",
 		Places:      []petri.Place{{ID: "due", Name: "Payment due", Initial: 1, At: &petri.Point{X: 10, Y: 10}}, {ID: "paid", At: &petri.Point{X: 300, Y: 10}}},
 		Transitions: []petri.Transition{{ID: "pay", Name: "Pay", At: &petri.Point{X: 150, Y: 10}}},
@@ -118,17 +118,17 @@ func orders() *collector.View {
 	rows.Transitions[0] = stats.Transition{Firings: 100, Failures: 3, Retries: 2, Cancels: 1, Enabled: 1, EnabledSince: before(time.Second),
 		LastFiring: before(3 * time.Second)}
 	rows.Blocks = []stats.Block{{Transition: 0, Place: 1, Reason: stats.ReasonMissing, Instances: 5}, {Place: stats.NoPlace, Reason: stats.ReasonGuarded, Instances: 2}}
-	return (&collector.View{At: noon.UnixMicro(), Generation: 41, Nets: []*collector.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
-		Sources: []collector.Source{
-			{Name: "host-1", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
+	return (&merge.View{At: noon.UnixMicro(), Generation: 41, Nets: []*merge.NetView{{Name: "orders", Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 2}},
+		Sources: []merge.Source{
+			{Name: "host-1", Net: "orders", State: merge.Up, LastMessage: before(time.Second), Interval: time.Second, Gaps: 2, Region: "east",
 				Fence: 3, Position: new(uint64(41)), Standbys: new(uint64(1)), Lag: new(uint64(0))},
-			{Name: "host-2", Net: "orders", State: collector.Up, LastMessage: before(time.Second), Interval: time.Second},
-			{Name: "host-3", Net: "orders", State: collector.Gone, LastMessage: before(time.Hour)}}}).Sum()
+			{Name: "host-2", Net: "orders", State: merge.Up, LastMessage: before(time.Second), Interval: time.Second},
+			{Name: "host-3", Net: "orders", State: merge.Gone, LastMessage: before(time.Hour)}}}).Sum()
 }
 
 // later is a View some time after, in which a place got tokens and a transition
 // fired.
-func later(v *collector.View, d time.Duration, n uint64) *collector.View {
+func later(v *merge.View, d time.Duration, n uint64) *merge.View {
 	next, net := *v, *v.Nets[0]
 	next.At, next.Generation = v.At+d.Microseconds(), v.Generation+1
 	rows := *net.Rows
@@ -140,21 +140,21 @@ func later(v *collector.View, d time.Duration, n uint64) *collector.View {
 	net.Sum()
 	perSecond := float64(n) / d.Seconds()
 	net.Rates.Arrivals, net.Rates.Departures, net.Rates.Transitions[0].Now, net.Rates.Firings.Now = []float64{perSecond, 0}, []float64{0, 0}, perSecond, perSecond
-	next.Nets = []*collector.NetView{&net}
+	next.Nets = []*merge.NetView{&net}
 	return &next
 }
 
 // world makes Views of a net that changes by chance.
 type world struct {
 	random *rand.Rand
-	view   *collector.View
+	view   *merge.View
 }
 
 func newWorld(seed uint64, places, transitions int) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 2))}
 	rows := stats.NewRows(0, 0)
 	rows.Columns = stats.AllColumns
-	w.view = &collector.View{At: noon.UnixMicro(), Nets: []*collector.NetView{{Name: "net", Rows: rows}}}
+	w.view = &merge.View{At: noon.UnixMicro(), Nets: []*merge.NetView{{Name: "net", Rows: rows}}}
 	w.grow(places, transitions)
 	return w
 }
@@ -172,11 +172,11 @@ func (w *world) grow(places, transitions int) {
 	for i := range rows.Transitions {
 		net.Def.Transitions = append(net.Def.Transitions, petri.Transition{ID: fmt.Sprint("t", i)})
 	}
-	w.view = &collector.View{At: w.view.At, Generation: w.view.Generation, Nets: []*collector.NetView{net.Sum()}}
+	w.view = &merge.View{At: w.view.At, Generation: w.view.Generation, Nets: []*merge.NetView{net.Sum()}}
 }
 
 // tick changes a share of the rows and returns the next View.
-func (w *world) tick(busy float64) *collector.View {
+func (w *world) tick(busy float64) *merge.View {
 	net := *w.view.Nets[0]
 	rows := *net.Rows
 	rows.Places, rows.Transitions, rows.Blocks = slices.Clone(rows.Places), slices.Clone(rows.Transitions), nil
@@ -202,7 +202,7 @@ func (w *world) tick(busy float64) *collector.View {
 	for i := range net.Rates.Transitions {
 		net.Rates.Transitions[i].Now = float64(w.random.IntN(4)) - 1
 	}
-	w.view = &collector.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*collector.NetView{net.Sum()}}
+	w.view = &merge.View{At: at, Generation: w.view.Generation + 1 + w.random.Uint64N(2), Nets: []*merge.NetView{net.Sum()}}
 	return w.view
 }
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
 	"github.com/pnagent/pnagent/stats"
@@ -47,7 +47,7 @@ func showing(t *testing.T, def *petri.Net) *stage {
 	t.Helper()
 	st := newStage(t, nil)
 	rows := stats.NewRows(len(def.Places), len(def.Transitions))
-	st.show((&collector.View{At: noon.UnixMicro(), Generation: 1, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum())
+	st.show((&merge.View{At: noon.UnixMicro(), Generation: 1, Nets: []*merge.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum())
 	return st
 }
 

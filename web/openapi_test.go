@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/act"
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -153,15 +153,15 @@ func everything(t *testing.T) *stage {
 		for i := range rows.Places { // p0 of order rests
 			rows.Columns, rows.Places[i].Tokens, rows.Places[i].Oldest = stats.ColOldest|stats.ColTokens, 1, t0
 		}
-		drawn := (&collector.View{At: view.At, Nets: []*collector.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum()
+		drawn := (&merge.View{At: view.At, Nets: []*merge.NetView{{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows}}}).Sum()
 		view.Nets = append(view.Nets, drawn.Nets...)
 	}
 	view.Sources = append(view.Sources, orders().Sources...)
 	for i := range view.Sources[:2] {
 		s := &view.Sources[i]
-		s.State, s.Reason, s.Refusal, s.Conflict = collector.Refused, "two processes", telemetry.Conflict, true
+		s.State, s.Reason, s.Refusal, s.Conflict = merge.Refused, "two processes", telemetry.Conflict, true
 	}
-	view.Sources = append(view.Sources, collector.Source{Name: "host-1", Net: "order", State: collector.Up, Region: "up/host-1", Skew: -time.Minute, Requests: &stats.RefusedRequests{1}})
+	view.Sources = append(view.Sources, merge.Source{Name: "host-1", Net: "order", State: merge.Up, Region: "up/host-1", Skew: -time.Minute, Requests: &stats.RefusedRequests{1}})
 	ack := &alarm.Ack{At: t0, By: "ada", Comment: "seen"}
 	st.alarms.Active = []alarm.Alarm{{Index: 5000, Net: "order", Raised: t0, Since: t0, Text: "stuck", Ack: ack, SilencedUntil: t0}}
 	for _, kind := range alarm.Kinds() {
@@ -173,7 +173,7 @@ func everything(t *testing.T) *stage {
 	for i := range 1001 {
 		st.alarms.Active = append(st.alarms.Active, alarm.Alarm{Index: uint32(i), Net: "order", Subject: "p0", Kind: alarm.Kinds()[i%len(alarm.Kinds())],
 			After: time.Second, Above: 1, Window: time.Second, Measured: 1, Outdated: true, Unknown: "no source reports it any more", Follows: "s1"})
-		view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint("s", i), Net: "order"})
+		view.Sources = append(view.Sources, merge.Source{Name: fmt.Sprint("s", i), Net: "order"})
 	}
 	st.alarms.LastChange, st.alarms.Resting = t0, map[string][]string{"order": {"p0"}}
 	view.NATS = &natslink.ConnState{Since: t0, Server: "nats://x", Reason: "EOF"}

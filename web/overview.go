@@ -5,8 +5,8 @@ package web
 import (
 	"net/http"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -105,12 +105,12 @@ func (b *board) kept() *api.Kept {
 // omits those that are up first.
 func (b *board) sources() []api.SourceState {
 	all := b.view.Sources
-	notUp := min(len(all)-b.view.States[collector.Up], maxListed)
+	notUp := min(len(all)-b.view.States[merge.Up], maxListed)
 	up := maxListed - notUp
 	out := make([]api.SourceState, 0, min(len(all), maxListed))
 	for i := range all {
 		room := &notUp
-		if all[i].State == collector.Up {
+		if all[i].State == merge.Up {
 			room = &up
 		}
 		if *room == 0 {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -46,8 +46,8 @@ func TestTheOverviewOfThePastIsWhatWasShown(t *testing.T) {
 				Silences: []alarm.Silence{{ID: fmt.Sprint(i), From: v.At, Until: v.At + 9, By: "ada"}}}
 		}
 		v = later(v, time.Second, random.Uint64N(9))
-		v.Sources = append([]collector.Source{}, v.Sources...)
-		v.Sources[random.IntN(3)].State = collector.SourceState(random.IntN(5))
+		v.Sources = append([]merge.Source{}, v.Sources...)
+		v.Sources[random.IntN(3)].State = merge.SourceState(random.IntN(5))
 		v.NATS = &natslink.ConnState{Connected: i%20 < 15, Since: v.At - v.At%(5*second), Reason: "EOF"}
 		v.Interrupted = !v.NATS.Connected
 		v.Sum()
@@ -78,7 +78,7 @@ func TestTheOverviewOfThePastIsWhatWasShown(t *testing.T) {
 func TestTheOverviewOfThePastHasNetsThatAreGone(t *testing.T) {
 	st := newStage(t, nil)
 	st.show(orders())
-	st.show((&collector.View{At: orders().At + second}).Sum())
+	st.show((&merge.View{At: orders().At + second}).Sum())
 	got := st.document(t, "/api/v1/overview?at="+noon.Format(time.RFC3339))
 	nets := got["nets"].([]any)
 	if len(nets) != 1 || nets[0].(map[string]any)["tokens"] != 2.0 || nets[0].(map[string]any)["drawing"] != nil || len(got["sources"].([]any)) != 3 {

@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/lograte"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -32,7 +32,7 @@ const (
 
 // Config is the configuration of a Server.
 type Config struct {
-	Views   <-chan *collector.View  // from Collector.Subscribe
+	Views   <-chan *merge.View      // from Collector.Subscribe
 	Alarms  <-chan *alarm.ActiveSet // from Watcher.Subscribe; nil for no alarms
 	History *history.Store          // the last hour; owned by the Server
 	Ask     Ask                     // nil if engines cannot be asked
@@ -138,7 +138,7 @@ func (s *Server) Run(ctx context.Context) error {
 }
 
 // show makes a board of a View and the current alarms, and wakes the viewers.
-func (s *Server) show(view *collector.View) {
+func (s *Server) show(view *merge.View) {
 	before := s.board.Load()
 	s.board.Store(s.advance(before, view, s.alarms.Load()))
 	close(before.next)
@@ -152,7 +152,7 @@ type extent struct {
 }
 
 // record adds a View, if it is new, and its alarms to the history.
-func (s *Server) record(view *collector.View, alarms *alarm.ActiveSet, fresh bool) extent {
+func (s *Server) record(view *merge.View, alarms *alarm.ActiveSet, fresh bool) extent {
 	s.past.Lock()
 	defer s.past.Unlock()
 	if fresh {

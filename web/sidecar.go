@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -22,11 +22,11 @@ const (
 )
 
 // refusedSources returns the refused sources by reason, the reasons of most sources first.
-func refusedSources(all []collector.Source) []api.RefusedSources {
+func refusedSources(all []merge.Source) []api.RefusedSources {
 	at, out := map[string]int{}, []api.RefusedSources(nil)
 	for i := range all {
 		s := &all[i]
-		if s.State != collector.Refused {
+		if s.State != merge.Refused {
 			continue
 		}
 		k, known := at[s.Refusal]
@@ -45,10 +45,10 @@ func refusedSources(all []collector.Source) []api.RefusedSources {
 
 // skewedSources returns the sources that are received and whose clocks differ from the
 // sidecar's; nil if there is none.
-func skewedSources(all []collector.Source) *api.SkewedSources {
+func skewedSources(all []merge.Source) *api.SkewedSources {
 	d := &api.SkewedSources{}
 	for i := range all {
-		if s := &all[i]; s.State == collector.Up && s.Skew.Abs() > skewShown {
+		if s := &all[i]; s.State == merge.Up && s.Skew.Abs() > skewShown {
 			d.Worst = append(d.Worst, api.SkewedSource{Net: s.Net, Name: s.Name, Ahead: s.Skew.Seconds()})
 		}
 	}

@@ -10,26 +10,26 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/web/api"
 )
 
 func TestRefusedSourcesAreCountedByReason(t *testing.T) {
-	source := func(name string, state collector.SourceState, reason string) collector.Source {
-		return collector.Source{Name: name, Net: "orders", State: state, Refusal: reason, Reason: "text of " + reason}
+	source := func(name string, state merge.SourceState, reason string) merge.Source {
+		return merge.Source{Name: name, Net: "orders", State: state, Refusal: reason, Reason: "text of " + reason}
 	}
-	got := refusedSources([]collector.Source{source("a", collector.Up, ""), source("b", collector.Refused, "counter_fell"), source("c", collector.Refused, "conflict"),
-		source("d", collector.Stale, ""), source("e", collector.Refused, "bad_value"), source("f", collector.Refused, "conflict")})
+	got := refusedSources([]merge.Source{source("a", merge.Up, ""), source("b", merge.Refused, "counter_fell"), source("c", merge.Refused, "conflict"),
+		source("d", merge.Stale, ""), source("e", merge.Refused, "bad_value"), source("f", merge.Refused, "conflict")})
 	want := []api.RefusedSources{{Reason: "conflict", Sources: 2, Net: "orders", Source: "c", Text: "text of conflict"},
 		{Reason: "bad_value", Sources: 1, Net: "orders", Source: "e", Text: "text of bad_value"}, {Reason: "counter_fell", Sources: 1, Net: "orders", Source: "b", Text: "text of counter_fell"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	many := make([]collector.Source, 3*maxReasons)
+	many := make([]merge.Source, 3*maxReasons)
 	for i := range many {
-		many[i] = source("x", collector.Refused, fmt.Sprint(i))
+		many[i] = source("x", merge.Refused, fmt.Sprint(i))
 	}
 	if got := refusedSources(many); len(got) != maxReasons {
 		t.Errorf("got %d reasons; want %d", len(got), maxReasons)
@@ -37,10 +37,10 @@ func TestRefusedSourcesAreCountedByReason(t *testing.T) {
 }
 
 func TestSkewedSourcesAreNamedByTheirDifference(t *testing.T) {
-	skewed := func(name string, state collector.SourceState, skew time.Duration) collector.Source {
-		return collector.Source{Name: name, Net: "orders", State: state, Skew: skew}
+	skewed := func(name string, state merge.SourceState, skew time.Duration) merge.Source {
+		return merge.Source{Name: name, Net: "orders", State: state, Skew: skew}
 	}
-	all := []collector.Source{skewed("exact", collector.Up, 4*time.Second), skewed("ahead", collector.Up, time.Minute), skewed("behind", collector.Up, -time.Hour), skewed("away", collector.Stale, time.Hour)}
+	all := []merge.Source{skewed("exact", merge.Up, 4*time.Second), skewed("ahead", merge.Up, time.Minute), skewed("behind", merge.Up, -time.Hour), skewed("away", merge.Stale, time.Hour)}
 	want := &api.SkewedSources{Sources: 2, Worst: []api.SkewedSource{{Net: "orders", Name: "behind", Ahead: -3600}, {Net: "orders", Name: "ahead", Ahead: 60}}}
 	if diff := cmp.Diff(want, skewedSources(all)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
@@ -62,7 +62,7 @@ func TestAnOverviewSaysWhatTheSidecarIs(t *testing.T) {
 		c.Sidecar = func() api.Sidecar { return api.Sidecar{Share: "2/8", Duty: &api.Duty{On: on, Others: 1}} }
 	})
 	view := orders()
-	view.Sources = []collector.Source{{Name: "below-1", Net: "orders", Region: "up/below-1", Requests: &stats.RefusedRequests{}}, {Name: "berlin", Net: "orders", Region: "eu", Requests: &stats.RefusedRequests{2}}}
+	view.Sources = []merge.Source{{Name: "below-1", Net: "orders", Region: "up/below-1", Requests: &stats.RefusedRequests{}}, {Name: "berlin", Net: "orders", Region: "eu", Requests: &stats.RefusedRequests{2}}}
 	st.show(view)
 	doc := st.document(t, "/api/v1/overview")
 	equal(t, doc["sidecar"].(map[string]any), `{"share":"2/8","duty":{"on":false,"others":1}}`)

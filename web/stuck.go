@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/act"
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -126,13 +126,13 @@ func tokenAfter(text string) (t token, err error) {
 
 // question is one request to a source.
 type question struct {
-	source *collector.Source
+	source *merge.Source
 	place  string
 }
 
 // stuck returns a page of the tokens of a place, or of all places that are not final, in
 // order. Where no source answers, these are tokens of snapshots.
-func (s *Server) stuck(ctx context.Context, n *collector.NetView, sel *selection, now int64) *api.Stuck {
+func (s *Server) stuck(ctx context.Context, n *merge.NetView, sel *selection, now int64) *api.Stuck {
 	doc := &api.Stuck{Tokens: []api.StuckToken{}}
 	questions := s.questions(n, sel.place)
 	if over := len(questions) - maxQuestions; over > 0 {
@@ -173,7 +173,7 @@ func (s *Server) stuck(ctx context.Context, n *collector.NetView, sel *selection
 }
 
 // allStuck returns all pages together, at most maxRows rows.
-func (s *Server) allStuck(ctx context.Context, n *collector.NetView, sel *selection, now int64) *api.Stuck {
+func (s *Server) allStuck(ctx context.Context, n *merge.NetView, sel *selection, now int64) *api.Stuck {
 	sel.Limit, sel.after = maxStuck, token{}
 	all := s.stuck(ctx, n, sel, now)
 	for next := all.Next; next != "" && len(all.Tokens) < maxRows; {
@@ -262,7 +262,7 @@ func (p *page) finish() {
 
 // questions returns what to ask for the tokens of a place, or of all places that hold some
 // and are not final.
-func (s *Server) questions(n *collector.NetView, place string) (out []question) {
+func (s *Server) questions(n *merge.NetView, place string) (out []question) {
 	if s.cfg.Oldest == nil {
 		return nil
 	}
@@ -273,7 +273,7 @@ func (s *Server) questions(n *collector.NetView, place string) (out []question) 
 			continue
 		}
 		for k := range view.Sources {
-			if src := &view.Sources[k]; src.Net == n.Name && src.State == collector.Up {
+			if src := &view.Sources[k]; src.Net == n.Name && src.State == merge.Up {
 				out = append(out, question{src, id})
 			}
 		}
@@ -282,7 +282,7 @@ func (s *Server) questions(n *collector.NetView, place string) (out []question) 
 }
 
 // stuckTokens returns an answer for JSON, with times by this sidecar's clock.
-func stuckTokens(n *collector.NetView, q question, answer []act.Waiting, now int64) []api.StuckToken {
+func stuckTokens(n *merge.NetView, q question, answer []act.Waiting, now int64) []api.StuckToken {
 	shift := q.source.Shift.Microseconds()
 	out := make([]api.StuckToken, 0, len(answer))
 	for _, t := range answer {
@@ -301,7 +301,7 @@ func stuckTokens(n *collector.NetView, q question, answer []act.Waiting, now int
 }
 
 // snapshotTokens returns the oldest tokens that snapshots name.
-func snapshotTokens(n *collector.NetView, place string, now int64) []api.StuckToken {
+func snapshotTokens(n *merge.NetView, place string, now int64) []api.StuckToken {
 	out := []api.StuckToken{}
 	for i := range n.Def.Places {
 		if id := n.Def.Places[i].ID; place == "" && n.Work(i) || id == place {

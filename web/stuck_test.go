@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/act"
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -47,7 +47,7 @@ func hall(t *testing.T, ahead time.Duration) *stage {
 	for i := range view.Sources {
 		s := &view.Sources[i]
 		s.Digest, s.Skew, s.SkewBeyond, s.Shift = "d1", ahead, ahead > time.Minute, -ahead
-		s.State = collector.Up
+		s.State = merge.Up
 	}
 	st.now = noon
 	st.show(view)
@@ -168,7 +168,7 @@ func TestPagesOfSeveralSourcesHaveEachTokenOnce(t *testing.T) {
 		view := orders()
 		for i := range view.Sources {
 			s := &view.Sources[i]
-			s.State, s.Shift = collector.Up, time.Duration(r.IntN(3)-1)*time.Hour
+			s.State, s.Shift = merge.Up, time.Duration(r.IntN(3)-1)*time.Hour
 			for _, place := range []string{"due", "paid"} {
 				for range r.IntN(400) {
 					n := uint64(1 + r.IntN(2))

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 func TestAnAddressIsThatOfTheAPI(t *testing.T) {
@@ -305,7 +305,7 @@ func TestAJoinLacksWhatTheVersionOfItsTokenSays(t *testing.T) {
 	}
 	w := newWatch(t)
 	w.adapter(e, "")
-	w.until(func(v *collector.View) string {
+	w.until(func(v *merge.View) string {
 		got := map[string]uint32{}
 		if v.Net("p") == nil {
 			return "no net is published"
@@ -336,7 +336,7 @@ func TestANewerModelArrives(t *testing.T) {
 	}
 	w := newWatch(t)
 	shows := func(version int) {
-		w.until(func(v *collector.View) string {
+		w.until(func(v *merge.View) string {
 			if v.Net("p") == nil || v.Net("p").Def.Model == nil {
 				return "no net with a model is published"
 			}

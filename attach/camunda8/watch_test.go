@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
@@ -73,7 +74,7 @@ func (w *watch) adapter(e *emulation, state string) (a *Adapter, end func()) {
 }
 
 // until waits until check returns "", which otherwise says what is missing.
-func (w *watch) until(check func(*collector.View) string) {
+func (w *watch) until(check func(*merge.View) string) {
 	w.t.Helper()
 	views := w.Subscribe()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 3*time.Minute)

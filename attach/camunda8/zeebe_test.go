@@ -18,7 +18,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/attach/internal/enginetest"
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -79,7 +79,7 @@ func (e *engine) truth() (tokens []enginetest.Held, flow map[string]map[string]c
 
 // shows compares a view with the engine's records: every token, its age to the
 // second, and every count.
-func shows(v *collector.View, e *engine) string {
+func shows(v *merge.View, e *engine) string {
 	want, flow := e.truth()
 	var got []enginetest.Held
 	counts := map[string]map[string]count{}
@@ -129,7 +129,7 @@ func shows(v *collector.View, e *engine) string {
 }
 
 // waits returns what the tokens of a net wait for, by "node transition reason".
-func waits(v *collector.View, net string) map[string]string {
+func waits(v *merge.View, net string) map[string]string {
 	out := map[string]string{}
 	n := v.Net(net)
 	for i := range n.Rows.Places {
@@ -163,7 +163,7 @@ func stuck() map[string]string {
 }
 
 // reasons compares what tokens wait for with what they should.
-func reasons(v *collector.View, want map[string]string) string {
+func reasons(v *merge.View, want map[string]string) string {
 	if v.Net("stuck") == nil {
 		return "no net"
 	}
@@ -213,7 +213,7 @@ func TestZeebe(t *testing.T) {
 	same := func() {
 		t.Helper()
 		e.export(api, ten)
-		w.until(func(v *collector.View) string { return shows(v, e) })
+		w.until(func(v *merge.View) string { return shows(v, e) })
 	}
 	state := filepath.Join(t.TempDir(), "state")
 	e.Do("deploy child.bpmn stuck.bpmn")
@@ -222,7 +222,7 @@ func TestZeebe(t *testing.T) {
 	page := enginetest.Follow(t, "../../docs/attach/camunda8.md", "", watched.url, "http://127.0.0.1:8080", ten.URL,
 		"--state camunda8.state", "--state camunda8.state --interval 500ms")
 	for _, w := range []*watch{w, watched} {
-		w.until(func(v *collector.View) string {
+		w.until(func(v *merge.View) string {
 			if v.Net("stuck") == nil || v.Net("child") == nil {
 				return "no net is published"
 			}
@@ -231,16 +231,16 @@ func TestZeebe(t *testing.T) {
 	}
 	faces := func() {
 		t.Helper()
-		watched.until(func(*collector.View) string { return page.Faces(ten.active(), shown()) })
+		watched.until(func(*merge.View) string { return page.Faces(ten.active(), shown()) })
 	}
 	instance := e.Do("start stuck order-1")[0]
 	e.Do("fail charge 0")
 	e.Do("fail ship 2")
 	same()
-	w.until(func(v *collector.View) string { return reasons(v, stuck()) })
+	w.until(func(v *merge.View) string { return reasons(v, stuck()) })
 	since810(t, e)
 	faces()
-	watched.until(func(*collector.View) string { return page.Printed(instance) })
+	watched.until(func(*merge.View) string { return page.Printed(instance) })
 
 	// The adapters restart while the engine works, that of the page after a kill; then
 	// the gateway is away, and the one that the page's adapter asks is killed.
@@ -252,22 +252,22 @@ func TestZeebe(t *testing.T) {
 	a, _ := w.adapter(api, state)
 	again()
 	same()
-	watched.until(func(v *collector.View) string { return shows(v, e) })
+	watched.until(func(v *merge.View) string { return shows(v, e) })
 	faces()
 	api.refuse(http.StatusServiceUnavailable)
 	restart := ten.kill()
 	e.Do("message shipped order-1")
-	w.until(func(*collector.View) string {
+	w.until(func(*merge.View) string {
 		if a.Status().Connected {
 			return "the adapter does not notice that the gateway is away"
 		}
 		return ""
 	})
-	watched.until(func(*collector.View) string { return page.Disconnected("pnagent_camunda8_connected") })
+	watched.until(func(*merge.View) string { return page.Disconnected("pnagent_camunda8_connected") })
 	api.refuse(0)
 	restart()
 	same()
-	watched.until(func(v *collector.View) string { return shows(v, e) })
+	watched.until(func(v *merge.View) string { return shows(v, e) })
 	faces()
 
 	// A version migrated is neither an arrival nor a departure.
@@ -290,7 +290,7 @@ func TestZeebe(t *testing.T) {
 	if _, after := e.truth(); gocmp.Diff(before["child"], after["child"]) != "" {
 		t.Errorf("a migration changes counts: %v, %v", before["child"], after["child"])
 	}
-	watched.until(func(v *collector.View) string { return shows(v, e) })
+	watched.until(func(v *merge.View) string { return shows(v, e) })
 	faces()
 	page.End()
 	e.Do("complete decide")
@@ -315,7 +315,7 @@ func since810(t *testing.T, e *engine) {
 	delete(want, "wait wait unknown")
 	delete(want, "first late unknown")
 	want["wait wait delayed"], want["first late delayed"], want["opened opened manual"] = "timer", "timer", "signal opened"
-	w.until(func(v *collector.View) string { return reasons(v, want) })
+	w.until(func(v *merge.View) string { return reasons(v, want) })
 	dues := map[string]int64{}
 	for _, line := range e.records {
 		var r record

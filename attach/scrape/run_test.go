@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/internal/samehost"
@@ -153,7 +154,7 @@ func attached(t *testing.T, rules string, targets map[string]*target) *house {
 }
 
 // until waits until the View meets a condition.
-func (h *house) until(t *testing.T, what string, so func(v *collector.View) bool) *collector.View {
+func (h *house) until(t *testing.T, what string, so func(v *merge.View) bool) *merge.View {
 	t.Helper()
 	for end := time.Now().Add(patience); ; {
 		view := h.collector.View()
@@ -187,17 +188,17 @@ func (h *house) said(t *testing.T, family, name, value string) float64 {
 	return 0
 }
 
-func stateOf(v *collector.View, source string) collector.SourceState {
+func stateOf(v *merge.View, source string) merge.SourceState {
 	for _, s := range v.Sources {
 		if s.Name == source {
 			return s.State
 		}
 	}
-	return collector.Undefined
+	return merge.Undefined
 }
 
 // n returns the rows of net n, or nil.
-func n(v *collector.View) *stats.Rows {
+func n(v *merge.View) *stats.Rows {
 	if net := v.Net("n"); net != nil && net.Rows != nil && len(net.Rows.Places) > 0 {
 		return net.Rows
 	}
@@ -275,10 +276,10 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 				e := startTarget(t, shopSays(3, 100))
 				e.Client().CheckRedirect = samehost.Redirect
 				h := attached(t, shop, map[string]*target{"s": e})
-				before := h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+				before := h.until(t, "three tokens", func(v *merge.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
 				oldest := n(before).Places[0].Oldest
 				e.does(c.fails(e))
-				stale := h.until(t, "stale", func(v *collector.View) bool { return stateOf(v, "s") == collector.Stale })
+				stale := h.until(t, "stale", func(v *merge.View) bool { return stateOf(v, "s") == merge.Stale })
 				if p := n(stale).Places[0]; p.Tokens != 3 || p.Oldest > oldest+second {
 					t.Errorf("stale rows are %+v", p)
 				}
@@ -286,8 +287,8 @@ func TestATargetThatFailsIsStaleAndLosesNoCounts(t *testing.T) {
 					t.Errorf("no scrape has the result %s", c.result)
 				}
 				e.says(shopSays(2, 107))
-				back := h.until(t, "up with what was counted meanwhile", func(v *collector.View) bool {
-					return stateOf(v, "s") == collector.Up && n(v).Transitions[0].Firings == 7
+				back := h.until(t, "up with what was counted meanwhile", func(v *merge.View) bool {
+					return stateOf(v, "s") == merge.Up && n(v).Transitions[0].Firings == 7
 				})
 				if p := n(back).Places[0]; p.Tokens != 2 || p.Departures != 7 {
 					t.Errorf("%+v of columns %b", p, n(back).Columns)
@@ -307,11 +308,11 @@ func TestCountersContinueAfterARestartOfTheTarget(t *testing.T) {
 func countersContinueAfterARestartOfTheTarget(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
-	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+	h.until(t, "three tokens", func(v *merge.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
 	e.says(shopSays(3, 105))
-	h.until(t, "5 firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 5 })
+	h.until(t, "5 firings", func(v *merge.View) bool { return n(v).Transitions[0].Firings == 5 })
 	e.says(shopSays(0, 2))
-	h.until(t, "7 firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 7 && n(v).Places[0].Tokens == 0 })
+	h.until(t, "7 firings", func(v *merge.View) bool { return n(v).Transitions[0].Firings == 7 && n(v).Places[0].Tokens == 0 })
 }
 
 // What is unknown for a while is observed again as if nothing had been: fewer tokens left than
@@ -385,12 +386,12 @@ func TestAQueueThatIsNewIsAPlaceMore(t *testing.T) { natstest.Bubble(t, aQueueTh
 func aQueueThatIsNewIsAPlaceMore(t *testing.T) {
 	e := startTarget(t, shopSays(3, 100))
 	h := attached(t, shop, map[string]*target{"s": e})
-	h.until(t, "three tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
+	h.until(t, "three tokens", func(v *merge.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 3 })
 	e.says(shopSays(3, 104))
-	h.until(t, "four firings", func(v *collector.View) bool { return n(v).Transitions[0].Firings == 4 })
+	h.until(t, "four firings", func(v *merge.View) bool { return n(v).Transitions[0].Firings == 4 })
 	e.says(shopSays(3, 105) + strings.ReplaceAll(shopSays(8, 9), `"a"`, `"b"`))
 	for {
-		v := h.until(t, "a View", func(*collector.View) bool { return true })
+		v := h.until(t, "a View", func(*merge.View) bool { return true })
 		if p := n(v).Places[0]; p.Tokens != 3 || n(v).Transitions[0].Firings < 4 {
 			t.Fatalf("while the net grows: %+v", p)
 		}
@@ -417,11 +418,11 @@ func TestTargetsAddUpAndAnUnreachableOneDelaysNoOther(t *testing.T) {
 func targetsAddUpAndAnUnreachableOneDelaysNoOther(t *testing.T) {
 	a, b := startTarget(t, shopSays(3, 100)), startTarget(t, shopSays(4, 50))
 	h := attached(t, shop, map[string]*target{"a": a, "b": b})
-	h.until(t, "seven tokens", func(v *collector.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 7 })
+	h.until(t, "seven tokens", func(v *merge.View) bool { return n(v) != nil && n(v).Places[0].Tokens == 7 })
 	a.does(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	b.says(shopSays(10, 50))
-	h.until(t, "a stale, b up, 13 tokens", func(v *collector.View) bool {
-		return stateOf(v, "a") == collector.Stale && stateOf(v, "b") == collector.Up && n(v).Places[0].Tokens == 13
+	h.until(t, "a stale, b up, 13 tokens", func(v *merge.View) bool {
+		return stateOf(v, "a") == merge.Stale && stateOf(v, "b") == merge.Up && n(v).Places[0].Tokens == 13
 	})
 }
 

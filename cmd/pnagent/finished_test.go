@@ -15,9 +15,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	paper "github.com/pnagent/pnagent/dashboards/report"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/metrics"
@@ -42,7 +42,7 @@ func endNet(id string, kind petri.ArcKind) *petri.Net {
 
 // played returns what a sidecar knows of three instances of a net that came to
 // rest some time ago.
-func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *collector.NetView {
+func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *merge.NetView {
 	t.Helper()
 	tables, err := petri.Compile(def)
 	if err != nil {
@@ -56,7 +56,7 @@ func played(t *testing.T, def *petri.Net, now time.Time, age time.Duration) *col
 	s.Step(100, then)
 	rows := stats.NewRows(tables.Places(), tables.Transitions())
 	s.Look(now.UnixMicro(), func(i int) string { return fmt.Sprintf("%s-%d", def.ID, i) }, rows)
-	return (&collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}).Sum()
+	return (&merge.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: then}).Sum()
 }
 
 // faces are what shows one View.
@@ -76,7 +76,7 @@ func (f allFaces) get(t *testing.T, path string) string {
 	return w.Body.String()
 }
 
-func facesOf(t *testing.T, view *collector.View, rules *alarm.Rules, now time.Time) (f allFaces) {
+func facesOf(t *testing.T, view *merge.View, rules *alarm.Rules, now time.Time) (f allFaces) {
 	t.Helper()
 	machine := alarm.NewMachine(rules, alarm.Saved{}, time.Hour)
 	machine.Step(view, now.Add(-2*time.Minute).UnixMicro()) // some alarms are raised after a time
@@ -89,8 +89,8 @@ func facesOf(t *testing.T, view *collector.View, rules *alarm.Rules, now time.Ti
 	if f.table, err = builder.Build(view, f.alarms, now.UnixMicro()); err != nil {
 		t.Fatal(err)
 	}
-	views, alarms := func() *collector.View { return view }, func() *alarm.ActiveSet { return f.alarms }
-	newest, states := make(chan *collector.View, 1), make(chan *alarm.ActiveSet, 1)
+	views, alarms := func() *merge.View { return view }, func() *alarm.ActiveSet { return f.alarms }
+	newest, states := make(chan *merge.View, 1), make(chan *alarm.ActiveSet, 1)
 	newest <- view
 	states <- f.alarms
 	live, err := web.New(web.Config{Views: newest, Alarms: states, History: history.New(history.Config{Budget: 1 << 20})})
@@ -132,10 +132,10 @@ func TestEveryFaceAgreesOnFinishedWork(t *testing.T) {
 	now := time.Now()
 	const age = 20 * time.Minute
 	read, reset := endNet("reading", petri.Read), endNet("emptying", petri.Reset)
-	view := &collector.View{At: now.UnixMicro(), Generation: 1, Nets: []*collector.NetView{played(t, reset, now, age), played(t, read, now, age)}}
+	view := &merge.View{At: now.UnixMicro(), Generation: 1, Nets: []*merge.NetView{played(t, reset, now, age), played(t, read, now, age)}}
 	f := facesOf(t, view, alarm.DefaultRules(), now)
 	for net, finished := range map[string]bool{"reading": true, "emptying": false} {
-		n := view.Nets[slices.IndexFunc(view.Nets, func(n *collector.NetView) bool { return n.Name == net })]
+		n := view.Nets[slices.IndexFunc(view.Nets, func(n *merge.NetView) bool { return n.Name == net })]
 		all := []string{net + "-0", net + "-1", net + "-2"}
 		if finished {
 			all = nil

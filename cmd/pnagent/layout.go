@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mib/smi"
 )
@@ -18,11 +18,11 @@ import (
 // asked for, because only ages differ.
 type layout struct {
 	mu     sync.Mutex // guards the fields below and the builders
-	view   *collector.View
+	view   *merge.View
 	alarms *alarm.ActiveSet
-	built  *collector.View // of the tables
-	at     time.Time       // when they were made
-	said   string          // the error then, or ""
+	built  *merge.View // of the tables
+	at     time.Time   // when they were made
+	said   string      // the error then, or ""
 }
 
 // tableAge is the age from which a table is made again for a reader. While sources report,
@@ -30,8 +30,8 @@ type layout struct {
 const tableAge = 1200 * time.Millisecond
 
 // recalled reports whether a View has values that sources sent to the previous process.
-func recalled(v *collector.View) bool {
-	return slices.ContainsFunc(v.Nets, func(n *collector.NetView) bool { return n.Recalled > 0 })
+func recalled(v *merge.View) bool {
+	return slices.ContainsFunc(v.Nets, func(n *merge.NetView) bool { return n.Recalled > 0 })
 }
 
 // layOut makes the SNMP tables of each View that reports something new, and after an alarm
@@ -59,12 +59,12 @@ func (s *sidecar) layOut(ctx context.Context) error {
 }
 
 // show makes the tables, unless they would differ in ages alone.
-func (s *sidecar) show(view *collector.View, alarms *alarm.ActiveSet, changed bool) {
+func (s *sidecar) show(view *merge.View, alarms *alarm.ActiveSet, changed bool) {
 	l := &s.layout
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.view, l.alarms = view, alarms
-	if changed || l.said != "" || !collector.SameReport(l.built, view) {
+	if changed || l.said != "" || !merge.SameReport(l.built, view) {
 		s.build()
 	}
 }
@@ -105,7 +105,7 @@ func (s *sidecar) build() {
 }
 
 // logWaiting logs which nets of a View SNMP does not show yet, once, and when it shows them.
-func (s *sidecar) logWaiting(view *collector.View, nets []mib.Waiting) {
+func (s *sidecar) logWaiting(view *merge.View, nets []mib.Waiting) {
 	for _, was := range s.waiting {
 		waits := slices.ContainsFunc(nets, func(n mib.Waiting) bool { return n.Net == was.Net })
 		if !waits && view != nil && view.Net(was.Net) != nil {
@@ -121,7 +121,7 @@ func (s *sidecar) logWaiting(view *collector.View, nets []mib.Waiting) {
 }
 
 // buildContexts makes the tables of the contexts, and serves those of new nets.
-func (s *sidecar) buildContexts(view *collector.View, alarms *alarm.ActiveSet) {
+func (s *sidecar) buildContexts(view *merge.View, alarms *alarm.ActiveSet) {
 	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
 	if err != nil {
 		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)

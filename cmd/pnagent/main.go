@@ -25,7 +25,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/internal/plaintext"
@@ -245,7 +245,7 @@ func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
 }
 
 func vars() kong.Vars {
-	most := collector.DefaultLimits()
+	most := merge.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
 		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
 		"runbooks": defaultRunbooks, "job": defaultJob, "tools": allTools,

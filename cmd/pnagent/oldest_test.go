@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	paper "github.com/pnagent/pnagent/dashboards/report"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -25,7 +25,7 @@ import (
 
 // calmNet is a net whose oldest tokens are in a final place and in one for which an override
 // turns tokenStuck off. That of the place waits is minutes old.
-func calmNet(now time.Time) *collector.NetView {
+func calmNet(now time.Time) *merge.NetView {
 	def := &petri.Net{ID: "calm", Places: []petri.Place{{ID: "begun"}, {ID: "parked"}, {ID: "waits"}, {ID: "done"}}, Transitions: []petri.Transition{{ID: "t"}, {ID: "u"}},
 		Arcs: []petri.Arc{{Source: "begun", Target: "t", Weight: 1}, {Source: "parked", Target: "t", Weight: 1}, {Source: "t", Target: "waits", Weight: 1}, {Source: "waits", Target: "u", Weight: 1}, {Source: "u", Target: "done", Weight: 1}}}
 	rows := stats.NewRows(len(def.Places), len(def.Transitions))
@@ -37,7 +37,7 @@ func calmNet(now time.Time) *collector.NetView {
 			p.Injected.Add(p.Oldest)
 		}
 	}
-	return (&collector.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now.Add(-time.Hour).UnixMicro()}).Sum()
+	return (&merge.NetView{Name: def.ID, Def: def, Final: def.FinalPlaces(), Rows: rows, Up: 1, Since: now.Add(-time.Hour).UnixMicro()}).Sum()
 }
 
 // The oldest token of a net is the same one on every face: final places, and those for which the
@@ -48,7 +48,7 @@ func TestEveryFaceAgreesOnTheOldestTokenOfANet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view := &collector.View{At: now.UnixMicro(), Generation: 1, Nets: []*collector.NetView{calmNet(now)}}
+	view := &merge.View{At: now.UnixMicro(), Generation: 1, Nets: []*merge.NetView{calmNet(now)}}
 	f := facesOf(t, view, rules, now)
 	type oldest struct {
 		Place   string

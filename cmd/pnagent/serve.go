@@ -14,7 +14,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/memlimit"
@@ -142,7 +142,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 		return cfg, err
 	}
 	memory := memlimit.Limit()
-	if cfg.collect = (collector.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.collect.AllRows < c.Rows {
+	if cfg.collect = (merge.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.collect.AllRows < c.Rows {
 		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.collect.AllRows, "memory", memory)
 	}
 	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {

@@ -23,6 +23,7 @@ import (
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/counts"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/internal/httpserver"
@@ -46,10 +47,10 @@ type sidecarConfig struct {
 	connect    *api.Connect // of engines to the same NATS
 	nets       []*petri.Net
 	limits     pnml.Limits
-	collect    collector.Limits      // zero fields are their defaults
+	collect    merge.Limits          // zero fields are their defaults
 	allow      func(net string) bool // nil allows every net
 	forgetNets time.Duration         // 0 is the default
-	share      collector.Share       // the zero Share is all
+	share      merge.Share           // the zero Share is all
 	up         *uplink.Config        // nil without a sidecar above
 	upLink     *natslink.Link        // to it, if it is another than link; else nil
 	stateDir   string                // of the counters; "" keeps them in memory

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/internal/dirlock"
 	"github.com/pnagent/pnagent/telemetry"
@@ -38,11 +39,11 @@ type upFlags struct {
 }
 
 // shareFlag is a share, as text on the command line.
-type shareFlag struct{ collector.Share }
+type shareFlag struct{ merge.Share }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (f *shareFlag) UnmarshalText(text []byte) (err error) {
-	f.Share, err = collector.ParseShare(string(text))
+	f.Share, err = merge.ParseShare(string(text))
 	return err
 }
 
@@ -110,7 +111,7 @@ func (s *sidecar) openCollector() (err error) {
 		}
 		return err
 	}
-	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: collector.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, ForgetNets: s.cfg.forgetNets, Limits: s.cfg.collect, Bookkeeping: s.cfg.flags.Objects == "all"},
+	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: merge.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, ForgetNets: s.cfg.forgetNets, Limits: s.cfg.collect, Bookkeeping: s.cfg.flags.Objects == "all"},
 		Nets: s.cfg.nets, Allow: s.cfg.allow, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
 	if s.cfg.upLink != nil {
 		cfg.Up = s.cfg.upLink.State

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/mib"
 )
 
@@ -16,18 +16,18 @@ import (
 func TestANetThatSNMPDoesNotShowYetIsLoggedOnce(t *testing.T) {
 	var out bytes.Buffer
 	s := &sidecar{cfg: sidecarConfig{log: slog.New(slog.NewTextHandler(&out, nil))}}
-	both := &collector.View{Nets: []*collector.NetView{{Name: "big"}, {Name: "gone"}}}
+	both := &merge.View{Nets: []*merge.NetView{{Name: "big"}, {Name: "gone"}}}
 	waiting := []mib.Waiting{{Net: "big", Names: 12_000}, {Net: "gone", Names: 11_000}}
 	steps := []struct {
 		rule    string
-		view    *collector.View
+		view    *merge.View
 		waiting []mib.Waiting
 		want    []string // in the lines that are logged
 	}{
 		{"none waits", both, nil, nil},
 		{"two wait", both, waiting, []string{"level=WARN msg=\"SNMP does not show the net until a source has reported it for a minute", "net=big names=12000", "net=gone names=11000"}},
 		{"they still wait", both, waiting, nil},
-		{"one is shown, one has left", &collector.View{Nets: both.Nets[:1]}, nil, []string{"level=INFO msg=\"SNMP shows the net now\" net=big"}},
+		{"one is shown, one has left", &merge.View{Nets: both.Nets[:1]}, nil, []string{"level=INFO msg=\"SNMP shows the net now\" net=big"}},
 		{"later", both, nil, nil},
 	}
 	for _, step := range steps {

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // ErrHolds is wrapped by the error of Close about an alarm that is known to hold.
@@ -75,7 +75,7 @@ func (s *Selection) reaches(a *Alarm) bool {
 		return false
 	}
 	of := func(o Origin) bool { // the source, or a sidecar below that leads to it
-		return o.Source != "" && slices.ContainsFunc(collector.PathOf(o.Source), func(name string) bool { return Match(s.Source, name) })
+		return o.Source != "" && slices.ContainsFunc(merge.PathOf(o.Source), func(name string) bool { return Match(s.Source, name) })
 	}
 	return a.Follows != "" && Match(s.Source, a.Follows) || len(a.Lost.All()) > 0 && !slices.ContainsFunc(a.Lost.All(), func(o Origin) bool { return !of(o) })
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 const damagedPlaces = 8
@@ -24,7 +24,7 @@ type damagedFiles struct {
 	dir          string
 	state, notes []byte
 	now          int64
-	view         *collector.View
+	view         *merge.View
 	before       *ActiveSet
 	used         map[uint32]key // all indices that were ever given
 	acked        map[key]int64  // when the acknowledged alarms were raised

@@ -5,7 +5,7 @@ package alarm
 import (
 	"fmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // doubt is a net or a source that the View shows incompletely: the messages of a source
@@ -14,11 +14,11 @@ import (
 type doubt struct{ net, source string }
 
 // doubtsOf returns the reason of each doubt; nil if there is none.
-func doubtsOf(sources []collector.Source) map[doubt]string {
+func doubtsOf(sources []merge.Source) map[doubt]string {
 	var doubts map[doubt]string
 	for i := range sources {
 		s := &sources[i]
-		if s.Unread || s.State != collector.Refused && s.State != collector.Undefined {
+		if s.Unread || s.State != merge.Refused && s.State != merge.Undefined {
 			continue
 		}
 		if doubts == nil {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -18,7 +18,7 @@ import (
 // in the Remnants of its net. An alarm that was active then becomes unknown.
 
 // Origin is a source that held what an alarm is about, and the region that it had; "" for
-// none. Source is as in a collector.Remnant.
+// none. Source is as in a merge.Remnant.
 type Origin struct{ Source, Region string }
 
 // Origins are the origins of an alarm, by name, without one twice; nil for none. They never
@@ -58,7 +58,7 @@ type trace struct {
 	ages       stats.Ladder
 	enabled    uint64
 	deadlocked uint64
-	lost       []*collector.Remnant // not in the sums any more
+	lost       []*merge.Remnant // not in the sums any more
 
 	first  string // of silent
 	newest int64  // the last raise of their sourceLost alarms, as of generation
@@ -67,27 +67,27 @@ type trace struct {
 
 // traces are those of a net, by index.
 type traces struct {
-	of                         []*collector.Remnant
+	of                         []*merge.Remnant
 	places, transitions, fired map[int]*trace
 	net                        *trace
-	below                      map[Origin]*collector.Remnant // of sources of sidecars below, that left the sums
+	below                      map[Origin]*merge.Remnant // of sources of sidecars below, that left the sums
 }
 
 // tracesOf returns the traces of remnants.
-func tracesOf(remnants []*collector.Remnant) traces {
+func tracesOf(remnants []*merge.Remnant) traces {
 	t := traces{of: remnants}
 	if len(remnants) == 0 {
 		return t
 	}
 	t.places, t.transitions, t.fired = map[int]*trace{}, map[int]*trace{}, map[int]*trace{}
-	add := func(to map[int]*trace, i int, r *collector.Remnant) *trace {
+	add := func(to map[int]*trace, i int, r *merge.Remnant) *trace {
 		if to[i] == nil {
 			to[i] = &trace{}
 		}
 		return to[i].add(r)
 	}
 	for _, r := range remnants {
-		if r.Left != 0 && len(collector.PathOf(r.Source)) > 1 {
+		if r.Left != 0 && len(merge.PathOf(r.Source)) > 1 {
 			t.addBelow(r)
 		}
 		for i := range r.Places {
@@ -120,14 +120,14 @@ func tracesOf(remnants []*collector.Remnant) traces {
 	return t
 }
 
-func (t *traces) addBelow(r *collector.Remnant) {
+func (t *traces) addBelow(r *merge.Remnant) {
 	if t.below == nil {
-		t.below = map[Origin]*collector.Remnant{}
+		t.below = map[Origin]*merge.Remnant{}
 	}
 	t.below[Origin{r.Source, r.Region}] = r
 }
 
-func (t *trace) add(r *collector.Remnant) *trace {
+func (t *trace) add(r *merge.Remnant) *trace {
 	if r.Left != 0 {
 		t.lost = append(t.lost, r)
 	} else {
@@ -137,7 +137,7 @@ func (t *trace) add(r *collector.Remnant) *trace {
 }
 
 // trace updates the traces of the net.
-func (w *netWatch) trace(n *collector.NetView) {
+func (w *netWatch) trace(n *merge.NetView) {
 	if was := w.traces.of; len(was) != len(n.Remnants) || len(was) > 0 && &was[0] != &n.Remnants[0] {
 		w.traces = tracesOf(n.Remnants)
 	}
@@ -261,7 +261,7 @@ func (m *Machine) mark(h *held, t *trace) {
 
 // lostSince reports whether something left the sums at or after a time.
 func (t *trace) lostSince(at int64) bool {
-	return t != nil && slices.ContainsFunc(t.lost, func(r *collector.Remnant) bool { return r.Left >= at })
+	return t != nil && slices.ContainsFunc(t.lost, func(r *merge.Remnant) bool { return r.Left >= at })
 }
 
 // lose adds an origin to those of an alarm.
@@ -312,24 +312,24 @@ func (m *Machine) want(lost []Origin) {
 // answer is a source of a net that answers.
 type answer struct {
 	net string
-	collector.Answer
+	merge.Answer
 }
 
 // answer removes the origins that say again what they hold: they report, or said goodbye.
-func (m *Machine) answer(view *collector.View) {
+func (m *Machine) answer(view *merge.View) {
 	if len(m.wanted) == 0 {
 		return
 	}
 	var back []answer
-	add := func(net string, a collector.Answer) {
+	add := func(net string, a merge.Answer) {
 		if m.wanted[Origin{Source: a.Source}] || a.Region != "" && m.wanted[Origin{Region: a.Region}] {
 			back = append(back, answer{net, a})
 		}
 	}
 	for i := range view.Sources {
 		s := &view.Sources[i]
-		if bye := s.State == collector.Gone && !s.Forgotten; bye || s.State == collector.Up {
-			add(s.Net, collector.Answer{Source: s.Name, Region: s.Region, Bye: bye, Columns: s.Columns})
+		if bye := s.State == merge.Gone && !s.Forgotten; bye || s.State == merge.Up {
+			add(s.Net, merge.Answer{Source: s.Name, Region: s.Region, Bye: bye, Columns: s.Columns})
 		}
 	}
 	for _, n := range view.Nets {
@@ -358,7 +358,7 @@ func answered(h *held, o Origin, answers []answer) bool {
 		switch {
 		case a.net != h.Net:
 			return false
-		case !a.Bye && o.Region != "" && a.Region == o.Region && collector.SameLevel(a.Source, o.Source):
+		case !a.Bye && o.Region != "" && a.Region == o.Region && merge.SameLevel(a.Source, o.Source):
 		case a.Source != o.Source:
 			return false
 		case a.Bye:
@@ -432,9 +432,9 @@ func (m *Machine) ended(h *held) bool {
 			s := &m.seen[i]
 			p := m.parts[s.Net]
 			switch {
-			case s.State == collector.Up && s.Explains:
+			case s.State == merge.Up && s.Explains:
 				p.explained++
-			case s.State != collector.Gone:
+			case s.State != merge.Gone:
 				p.here++
 			case !s.Forgotten:
 				p.left++

@@ -9,31 +9,31 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // engineA is a View with one stuck token in each of these places, all of the engine a, which
 // is in a state; of the engine b there is none.
-func engineA(state collector.SourceState, forgottenAt int64, places ...int) *collector.View {
+func engineA(state merge.SourceState, forgottenAt int64, places ...int) *merge.View {
 	net := stuckAt(places...).net
-	a := collector.Source{Name: "a", Net: "n", State: state, LastMessage: t0, Columns: stats.AllColumns, Forgotten: forgottenAt != 0}
-	if state != collector.Up {
-		r := &collector.Remnant{Source: "a", Left: forgottenAt, Columns: stats.AllColumns}
+	a := merge.Source{Name: "a", Net: "n", State: state, LastMessage: t0, Columns: stats.AllColumns, Forgotten: forgottenAt != 0}
+	if state != merge.Up {
+		r := &merge.Remnant{Source: "a", Left: forgottenAt, Columns: stats.AllColumns}
 		for i := range net.Rows.Places {
 			if row := &net.Rows.Places[i]; row.Oldest != 0 || forgottenAt != 0 {
-				r.Places = append(r.Places, collector.RemnantPlace{Place: i, Tokens: row.Tokens, Oldest: t0 - 60e6})
+				r.Places = append(r.Places, merge.RemnantPlace{Place: i, Tokens: row.Tokens, Oldest: t0 - 60e6})
 			}
 		}
-		net.Remnants = []*collector.Remnant{r}
+		net.Remnants = []*merge.Remnant{r}
 	}
 	v := viewOf(net)
-	v.Sources = []collector.Source{a, {Name: "b", Net: "n", State: collector.Up, LastMessage: t0, Columns: stats.AllColumns}}
+	v.Sources = []merge.Source{a, {Name: "b", Net: "n", State: merge.Up, LastMessage: t0, Columns: stats.AllColumns}}
 	return v
 }
 
 // sent takes a step of a desk, and returns what is sent.
-func (d *desk) sent(v *collector.View, second int64) []string {
+func (d *desk) sent(v *merge.View, second int64) []string {
 	now := t0 + second*1e6
 	var sent []Change
 	for _, n := range d.notify(append(d.machine.Step(v, now), d.closed...), now) {
@@ -46,9 +46,9 @@ func (d *desk) sent(v *collector.View, second int64) []string {
 
 func TestWhatFollowsFromALostSourceIsNotSentBeforeItIsBack(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
-	wants(t, "before", []string{"raise 11 p0"}, d.sent(engineA(collector.Up, 0, 0), 0))
-	wants(t, "the engine hangs", []string{"raise 12 a"}, d.sent(engineA(collector.Stale, 0, 0), 3))
-	wants(t, "its tokens become old", nil, d.sent(engineA(collector.Stale, 0, 0, 1, 2, 3), 4))
+	wants(t, "before", []string{"raise 11 p0"}, d.sent(engineA(merge.Up, 0, 0), 0))
+	wants(t, "the engine hangs", []string{"raise 12 a"}, d.sent(engineA(merge.Stale, 0, 0), 3))
+	wants(t, "its tokens become old", nil, d.sent(engineA(merge.Stale, 0, 0, 1, 2, 3), 4))
 	state := d.machine.State(0)
 	var follow []string
 	for _, a := range state.Active {
@@ -60,10 +60,10 @@ func TestWhatFollowsFromALostSourceIsNotSentBeforeItIsBack(t *testing.T) {
 	if got := state.BySeverity(); got[Minor] != 1 || got[Major] != 1 {
 		t.Errorf("counted by severity: %v; want the first token and the source", got)
 	}
-	wants(t, "one moves before the engine is back", nil, d.sent(engineA(collector.Stale, 0, 0, 1, 2), 5))
-	back := d.sent(engineA(collector.Up, 0, 0, 1), 6)
+	wants(t, "one moves before the engine is back", nil, d.sent(engineA(merge.Stale, 0, 0, 1, 2), 5))
+	back := d.sent(engineA(merge.Up, 0, 0, 1), 6)
 	wants(t, "the engine is back, and one token still stuck", []string{"raise 13 p1"}, back)
-	wants(t, "nothing is sent of the others", nil, d.sent(engineA(collector.Up, 0, 0, 1), 7))
+	wants(t, "nothing is sent of the others", nil, d.sent(engineA(merge.Up, 0, 0, 1), 7))
 	if got := d.skipped(); got.Follows != 5 || got.Silenced != 0 {
 		t.Errorf("skipped %+v; want three raises and two clears that follow", got)
 	}
@@ -71,9 +71,9 @@ func TestWhatFollowsFromALostSourceIsNotSentBeforeItIsBack(t *testing.T) {
 
 func TestNothingIsSentAboutWhatIsForgotten(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
-	d.sent(engineA(collector.Up, 0, 0), 0)
-	d.sent(engineA(collector.Stale, 0, 0), 3)
-	gone := func(now int64) *collector.View { return engineA(collector.Gone, t0+now*1e6) }
+	d.sent(engineA(merge.Up, 0, 0), 0)
+	d.sent(engineA(merge.Stale, 0, 0), 3)
+	gone := func(now int64) *merge.View { return engineA(merge.Gone, t0+now*1e6) }
 	wants(t, "forgotten", nil, d.sent(gone(900), 900))
 	wants(t, "an hour later", nil, d.sent(gone(900), 4500))
 	wants(t, "both are shown", []string{"11 p0", "12 a"}, shown(d.machine))
@@ -113,21 +113,21 @@ func TestNothingIsSentAboutWhatIsForgotten(t *testing.T) {
 func TestASidecarThatFollowsClosesForThePair(t *testing.T) {
 	leads, follows := quick(t), quick(t)
 	follows.Follow()
-	leads.Step(engineA(collector.Up, 0, 0, 1), t0)
+	leads.Step(engineA(merge.Up, 0, 0, 1), t0)
 	share := func(from *Machine, to *Machine, at int64) []Change {
 		page := from.part(sortedKeys(from.book.entries))
 		changes, _ := to.Fold(&page, t0+at)
 		return changes
 	}
 	for _, m := range []*Machine{leads, follows} {
-		m.Step(engineA(collector.Stale, 0, 0, 1), t0+3e6)
+		m.Step(engineA(merge.Stale, 0, 0, 1), t0+3e6)
 	}
 	for _, index := range []uint32{11, 12, 13} { // the raises were sent
 		leads.Confirm(index, true)
 	}
 	share(leads, follows, 4e6)
 	for _, m := range []*Machine{leads, follows} {
-		m.Step(engineA(collector.Gone, t0+900e6), t0+900e6)
+		m.Step(engineA(merge.Gone, t0+900e6), t0+900e6)
 	}
 	closable, holding := follows.closable(&Selection{Source: "*"})
 	if diff := cmp.Diff([]uint32{11, 12, 13}, closable); diff != "" || holding != nil {
@@ -141,7 +141,7 @@ func TestASidecarThatFollowsClosesForThePair(t *testing.T) {
 	wants(t, "the one on duty shows", []string{"12 p1"}, shown(leads))
 	var sent []Change
 	for at := int64(903e6); at < 910e6; at += 1e6 {
-		sent = append(sent, leads.Step(engineA(collector.Gone, t0+900e6), t0+at)...)
+		sent = append(sent, leads.Step(engineA(merge.Gone, t0+900e6), t0+at)...)
 	}
 	wants(t, "and sends the ends", []string{"clear 11 p0", "clear 13 a"}, texts(sent))
 	if len(sent) > 0 && sent[0].Alarm.Text == "" {
@@ -160,9 +160,9 @@ func TestOriginsAreBoundedAndEndTogether(t *testing.T) {
 	view, after := viewOf(lost), viewOf(back)
 	for i := range maxLost + 50 {
 		name := fmt.Sprintf("e%03d", i)
-		lost.Remnants = append(lost.Remnants, &collector.Remnant{Source: name, Left: t0 + 1e6, Places: []collector.RemnantPlace{{Place: 0, Tokens: 1, Oldest: t0 - 60e6}}})
-		view.Sources = append(view.Sources, collector.Source{Name: name, Net: "n", State: collector.Gone, Forgotten: true, LastMessage: t0})
-		after.Sources = append(after.Sources, collector.Source{Name: name, Net: "n", State: collector.Up, Columns: stats.AllColumns})
+		lost.Remnants = append(lost.Remnants, &merge.Remnant{Source: name, Left: t0 + 1e6, Places: []merge.RemnantPlace{{Place: 0, Tokens: 1, Oldest: t0 - 60e6}}})
+		view.Sources = append(view.Sources, merge.Source{Name: name, Net: "n", State: merge.Gone, Forgotten: true, LastMessage: t0})
+		after.Sources = append(after.Sources, merge.Source{Name: name, Net: "n", State: merge.Up, Columns: stats.AllColumns})
 	}
 	m.Step(view, t0+1e6)
 	if got := len(m.State(0).Active[0].Lost.All()); got != maxLost+1 {

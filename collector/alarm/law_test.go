@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -64,7 +64,7 @@ type member struct {
 	sending           []delivered
 	viewed, answered  time.Time
 	legacy            bool // of a version that shares no alarms
-	merger            *collector.Merger
+	merger            *merge.Merger
 	broken            bool      // the merger missed messages
 	since             time.Time // nothing befell it
 }
@@ -270,7 +270,7 @@ func (f *fleet) work(m *member) {
 const pairPlaces = 5
 
 // view returns the current View of a sidecar.
-func (f *fleet) view(m *member) *collector.View {
+func (f *fleet) view(m *member) *merge.View {
 	if m.merger != nil {
 		return f.merged(m)
 	}
@@ -280,7 +280,7 @@ func (f *fleet) view(m *member) *collector.View {
 }
 
 // net returns the net of the current View.
-func (f *fleet) net() *collector.NetView {
+func (f *fleet) net() *merge.NetView {
 	net := moved(wide("n", pairPlaces, 0), 0)
 	for i := range net.Rows.Places {
 		if since, is := f.wrong[net.Def.Places[i].ID]; is {

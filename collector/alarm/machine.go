@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // MaxActive is the largest number of active alarms. A further one is counted in
@@ -131,7 +131,7 @@ type Machine struct {
 	interrupted bool // View.Interrupted
 	regions     map[regionKey]*regionWatch
 	doubts      map[doubt]string
-	seen        []collector.Source // of the View
+	seen        []merge.Source     // of the View
 	parts       map[string]partsOf // of nets, as of this step; nil before it is needed
 	wanted      map[Origin]bool    // sources and regions that alarms wait for, one field each
 	lostAlarms  uint64             // changes of sourceLost alarms, from 1
@@ -186,9 +186,9 @@ func (m *Machine) With(rules *Rules) *Machine {
 // Step judges a View as of now, in microseconds, and returns the changes. A nil View has
 // no nets. A time that goes backwards only prolongs waits. A View with Interrupted set shows an
 // earlier state: it raises and clears natsDisconnected only.
-func (m *Machine) Step(view *collector.View, now int64) []Change {
+func (m *Machine) Step(view *merge.View, now int64) []Change {
 	if view == nil {
-		view = &collector.View{}
+		view = &merge.View{}
 	}
 	if m.rests(view, now) {
 		m.now, m.changes, m.resent = now, nil, nil
@@ -273,7 +273,7 @@ func (m *Machine) ruleOf(a *Alarm) Rule { return m.rules.Of(a.Kind, a.Net, a.Sub
 
 // countersSince returns the start of the counters of a net. While sources have not
 // published since the start, each step begins a new window.
-func (m *Machine) countersSince(n *collector.NetView) int64 {
+func (m *Machine) countersSince(n *merge.NetView) int64 {
 	if m.recalled {
 		return -int64(m.step)
 	}

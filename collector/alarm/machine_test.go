@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -20,7 +20,7 @@ import (
 
 // wide is a net of n places, each with a transition that takes from it. Its
 // places have a token each since oldest.
-func wide(name string, n int, oldest int64) *collector.NetView {
+func wide(name string, n int, oldest int64) *merge.NetView {
 	def := &petri.Net{ID: name}
 	rows := stats.NewRows(n, n)
 	rows.Columns = stats.AllColumns
@@ -31,11 +31,11 @@ func wide(name string, n int, oldest int64) *collector.NetView {
 		def.Arcs = append(def.Arcs, petri.Arc{Source: p, Target: tr, Weight: 1})
 		rows.Places[i] = stats.Place{Tokens: 1, Oldest: oldest}
 	}
-	return &collector.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
+	return &merge.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
 }
 
 // moved is the net after all tokens have moved on.
-func moved(n *collector.NetView, at int64) *collector.NetView {
+func moved(n *merge.NetView, at int64) *merge.NetView {
 	next := *n
 	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
 	next.Rows.Columns = stats.AllColumns
@@ -45,14 +45,14 @@ func moved(n *collector.NetView, at int64) *collector.NetView {
 	return &next
 }
 
-func viewOf(nets ...*collector.NetView) *collector.View { return &collector.View{Nets: nets} }
+func viewOf(nets ...*merge.NetView) *merge.View { return &merge.View{Nets: nets} }
 
 func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 	var s limiter
 	net := wide("n", 1000, t0)
 	var raised, sent, reports, cleared int
-	step := func(at int64, net *collector.NetView) {
+	step := func(at int64, net *merge.NetView) {
 		for _, n := range s.pass(m.Step(viewOf(net), t0+at), t0+at) {
 			switch {
 			case n.Suppressed != 0:
@@ -231,12 +231,12 @@ func TestTheSameViewsAtTheSameTimesGiveTheSameAlarms(t *testing.T) {
 		m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 		view := viewOf(wide("a", 50, t0), wide("b", 50, t0))
 		for i := range 30 {
-			view.Sources = append(view.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Stale, LastMessage: t0})
+			view.Sources = append(view.Sources, merge.Source{Name: fmt.Sprint(i), State: merge.Stale, LastMessage: t0})
 		}
 		all = append(all, m.Step(view, t0+601e6)...)
 		idle := viewOf(wide("a", 50, 0), wide("b", 50, 0))
 		for i := range 30 {
-			idle.Sources = append(idle.Sources, collector.Source{Name: fmt.Sprint(i), State: collector.Up, LastMessage: t0 + 602e6})
+			idle.Sources = append(idle.Sources, merge.Source{Name: fmt.Sprint(i), State: merge.Up, LastMessage: t0 + 602e6})
 		}
 		all = append(all, m.Step(idle, t0+602e6)...)
 		return append(all, m.Step(idle, t0+700e6)...)

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -38,7 +38,7 @@ type subject struct {
 }
 
 // watchNet returns the netWatch of a net. A definition only grows, so its subjects stay.
-func (m *Machine) watchNet(n *collector.NetView) *netWatch {
+func (m *Machine) watchNet(n *merge.NetView) *netWatch {
 	w := m.nets[n.Name]
 	if w == nil {
 		w = &netWatch{name: n.Name}
@@ -53,7 +53,7 @@ func (m *Machine) watchNet(n *collector.NetView) *netWatch {
 }
 
 // define finds the rules of all places and transitions.
-func (m *Machine) define(w *netWatch, n *collector.NetView) {
+func (m *Machine) define(w *netWatch, n *merge.NetView) {
 	def := n.Def
 	w.def = def
 	rules := m.rules.net(w.name)
@@ -164,7 +164,7 @@ func (m *Machine) subjects(before []subject, kind Kind, net string, n int, rule 
 }
 
 // look judges everything of the net.
-func (w *netWatch) look(m *Machine, n *collector.NetView) {
+func (w *netWatch) look(m *Machine, n *merge.NetView) {
 	w.columns = n.Rows.Columns
 	w.trace(n)
 	known := w.columns.Has(stats.ColInstances)
@@ -211,7 +211,7 @@ func reported(known bool) string {
 	return noReport
 }
 
-func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
+func (w *netWatch) stuck(m *Machine, s *subject, n *merge.NetView) {
 	row := &n.Rows.Places[s.at]
 	known := w.columns.Has(stats.ColOldest)
 	after := s.rule.After.Microseconds()
@@ -240,7 +240,7 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *collector.NetView) {
 	})
 }
 
-func (w *netWatch) starved(m *Machine, s *subject, n *collector.NetView) {
+func (w *netWatch) starved(m *Machine, s *subject, n *merge.NetView) {
 	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
 	row, since := waitsLongest(n.Rows.Transitions, s)
 	waits := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0
@@ -275,7 +275,7 @@ func waitsLongest(rows []stats.Transition, s *subject) (row *stats.Transition, s
 	return row, since
 }
 
-func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
+func (w *netWatch) failing(m *Machine, s *subject, n *merge.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings | stats.ColFailures)
 	f, runs := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, uint64(0)
@@ -302,7 +302,7 @@ func (w *netWatch) failing(m *Machine, s *subject, n *collector.NetView) {
 	})
 }
 
-func (w *netWatch) looping(m *Machine, s *subject, n *collector.NetView) {
+func (w *netWatch) looping(m *Machine, s *subject, n *merge.NetView) {
 	row := &n.Rows.Transitions[s.at]
 	known := w.columns.Has(stats.ColFirings)
 	f, rate := finding{unknown: reported(known), trace: w.traces.fired[s.at], elsewhere: true}, 0.0

@@ -5,12 +5,12 @@ package alarm
 import (
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // Rests reports whether tokens may stay in a place of a net, an index in its definition, by an
 // override that turns tokenStuck off.
-func (s *ActiveSet) Rests(n *collector.NetView, place int) bool {
+func (s *ActiveSet) Rests(n *merge.NetView, place int) bool {
 	if s == nil || place >= len(n.Def.Places) {
 		return false
 	}
@@ -19,7 +19,7 @@ func (s *ActiveSet) Rests(n *collector.NetView, place int) bool {
 }
 
 // RestingOf returns the places of a net in which tokens may stay: indexes in its definition, ascending.
-func (s *ActiveSet) RestingOf(n *collector.NetView) (places []int) {
+func (s *ActiveSet) RestingOf(n *merge.NetView) (places []int) {
 	if s == nil || len(s.Resting[n.Name]) == 0 {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (s *ActiveSet) RestingOf(n *collector.NetView) (places []int) {
 // epoch, and the place that holds it: for every face, what "oldest" of a net means. It leaves out
 // the places that are not work, and those in which tokens stay on purpose: final ones, and those of
 // Resting. The time is 0 if there is no token elsewhere.
-func (s *ActiveSet) Oldest(n *collector.NetView) (since int64, place int) {
+func (s *ActiveSet) Oldest(n *merge.NetView) (since int64, place int) {
 	if !s.Rests(n, n.OldestPlace) {
 		return n.OldestSince, n.OldestPlace
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -18,7 +18,7 @@ func TestTheOldestTokenIsOutsideThePlacesOfRest(t *testing.T) {
 	for i, at := range []int64{40, 10, 20, 30, 5} {
 		rows.Places[i].Oldest, rows.Places[i].Tokens = at, 1
 	}
-	n := (&collector.NetView{Name: "n", Def: &petri.Net{ID: "n", Places: []petri.Place{{ID: "d"}, {ID: "c"}, {ID: "b"}, {ID: "a"}, {ID: "a/list", Role: petri.RoleData}}}, Final: []bool{false, true, false, false, false}, Rows: rows}).Sum()
+	n := (&merge.NetView{Name: "n", Def: &petri.Net{ID: "n", Places: []petri.Place{{ID: "d"}, {ID: "c"}, {ID: "b"}, {ID: "a"}, {ID: "a/list", Role: petri.RoleData}}}, Final: []bool{false, true, false, false, false}, Rows: rows}).Sum()
 	for _, c := range []struct {
 		resting      []string
 		since        int64

@@ -5,7 +5,7 @@ package alarm
 import (
 	"fmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // regionWatch watches a region of a net, whose owner may change.
@@ -22,9 +22,9 @@ type regionWatch struct {
 type regionKey struct{ net, name string }
 
 // lookAtRegions judges each region by the report of its latest owner.
-func (m *Machine) lookAtRegions(sources []collector.Source) {
+func (m *Machine) lookAtRegions(sources []merge.Source) {
 	var order []*regionWatch
-	owners := make(map[*regionWatch]*collector.Source)
+	owners := make(map[*regionWatch]*merge.Source)
 	for i := range sources {
 		src := &sources[i]
 		if src.Region == "" {
@@ -32,7 +32,7 @@ func (m *Machine) lookAtRegions(sources []collector.Source) {
 		}
 		k := regionKey{src.Net, src.Region}
 		w := m.regions[k]
-		if w == nil && src.State == collector.Gone && m.byKey[key{RegionStopped, src.Net, src.Region}] == nil {
+		if w == nil && src.State == merge.Gone && m.byKey[key{RegionStopped, src.Net, src.Region}] == nil {
 			continue
 		}
 		if w == nil {
@@ -46,11 +46,11 @@ func (m *Machine) lookAtRegions(sources []collector.Source) {
 			w.step, order = m.step, append(order, w)
 		}
 		if last == nil || src.Claim().Compare(last.Claim()) >= 0 {
-			owners[w], w.reason, w.left, w.unknown = src, src.RegionStopped, src.State == collector.Gone, ""
+			owners[w], w.reason, w.left, w.unknown = src, src.RegionStopped, src.State == merge.Gone, ""
 			switch {
 			case src.Forgotten:
 				w.unknown = fmt.Sprintf("its owner, source %q, is silent since %s and was forgotten", src.Name, date(src.LastMessage))
-			case src.State != collector.Up && src.State != collector.Gone:
+			case src.State != merge.Up && src.State != merge.Gone:
 				w.unknown = fmt.Sprintf("its owner, source %q, is %s", src.Name, src.State)
 			}
 		}

@@ -5,7 +5,7 @@ package alarm
 import (
 	"math"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -13,11 +13,11 @@ import (
 // reports what that one did, nothing is judged again before the next moment at which time
 // alone changes a condition. So an alarm that stays costs nothing.
 type rest struct {
-	view  *collector.View // of that Step
-	moves uint64          // changes of alarms, rules and duty so far
-	after uint64          // moves at the end of that Step
-	still bool            // that Step changed nothing
-	due   int64           // when time alone changes a condition; 0 for never
+	view  *merge.View // of that Step
+	moves uint64      // changes of alarms, rules and duty so far
+	after uint64      // moves at the end of that Step
+	still bool        // that Step changed nothing
+	due   int64       // when time alone changes a condition; 0 for never
 }
 
 // moved notes that an alarm, or what decides over alarms, has changed.
@@ -33,13 +33,13 @@ func (m *Machine) wake(at int64) {
 }
 
 // rests reports whether a Step would change nothing.
-func (m *Machine) rests(view *collector.View, now int64) bool {
+func (m *Machine) rests(view *merge.View, now int64) bool {
 	r := &m.rest
-	return r.still && r.moves == r.after && now >= m.now && (r.due == 0 || now < r.due) && collector.SameReport(r.view, view)
+	return r.still && r.moves == r.after && now >= m.now && (r.due == 0 || now < r.due) && merge.SameReport(r.view, view)
 }
 
 // judged ends a Step that judged everything. moves is as of its beginning.
-func (m *Machine) judged(view *collector.View, moves uint64) {
+func (m *Machine) judged(view *merge.View, moves uint64) {
 	r := &m.rest
 	r.view, r.after, r.still = view, r.moves, r.moves == moves && !view.Interrupted
 	if settled := m.began + m.rules.Settle.Microseconds(); m.now < settled {

@@ -13,13 +13,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // stepped takes a step of a Machine. Where the Machine would rest it judges everything, and
 // the test fails if that changes anything: a Machine that rests is the Machine that does not.
-func stepped(t *testing.T, m *Machine, view *collector.View, now int64) []Change {
+func stepped(t *testing.T, m *Machine, view *merge.View, now int64) []Change {
 	t.Helper()
 	if !m.rests(view, now) {
 		return m.Step(view, now)
@@ -42,9 +42,9 @@ func stepped(t *testing.T, m *Machine, view *collector.View, now int64) []Change
 // something.
 func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
 	net := wide("n", 3, t0)
-	source := collector.Source{Name: "a", Net: "n", State: collector.Stale, LastMessage: t0 - 5e6}
-	view := &collector.View{Nets: []*collector.NetView{net}, Sources: []collector.Source{source}}
-	again := func() *collector.View { v := *view; return &v }
+	source := merge.Source{Name: "a", Net: "n", State: merge.Stale, LastMessage: t0 - 5e6}
+	view := &merge.View{Nets: []*merge.NetView{net}, Sources: []merge.Source{source}}
+	again := func() *merge.View { v := *view; return &v }
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 	var raised []string
 	var full []string
@@ -61,13 +61,13 @@ func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
 	if m.Due() != 0 {
 		t.Errorf("it is due at %d; want never", m.Due())
 	}
-	for name, change := range map[string]func(v *collector.View){
-		"a source is another one":  func(v *collector.View) { v.Sources = []collector.Source{source} },
-		"a net is another one":     func(v *collector.View) { v.Nets = []*collector.NetView{moved(net, t0)} },
-		"the View is interrupted":  func(v *collector.View) { v.Interrupted = true },
-		"the connection is known":  func(v *collector.View) { v.NATS = &natslink.ConnState{Connected: true} },
-		"a net is there no more":   func(v *collector.View) { v.Nets = nil },
-		"there are no sources yet": func(v *collector.View) { v.Sources = nil },
+	for name, change := range map[string]func(v *merge.View){
+		"a source is another one":  func(v *merge.View) { v.Sources = []merge.Source{source} },
+		"a net is another one":     func(v *merge.View) { v.Nets = []*merge.NetView{moved(net, t0)} },
+		"the View is interrupted":  func(v *merge.View) { v.Interrupted = true },
+		"the connection is known":  func(v *merge.View) { v.NATS = &natslink.ConnState{Connected: true} },
+		"a net is there no more":   func(v *merge.View) { v.Nets = nil },
+		"there are no sources yet": func(v *merge.View) { v.Sources = nil },
 	} {
 		v := again()
 		if change(v); m.rests(v, t0+3601e6) {
@@ -113,7 +113,7 @@ func TestAWatcherWakesForWhatIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const places = 100
 		sink, looks := &recorder{}, 0
-		views, net := make(chan *collector.View), wide("n", places, time.Now().Add(-time.Hour).UnixMicro())
+		views, net := make(chan *merge.View), wide("n", places, time.Now().Add(-time.Hour).UnixMicro())
 		watcher := New(Config{Rules: pairRules(t), Views: views, Sinks: []Sink{{Name: "recorder", Send: sink.record}},
 			Duty: func() (Duty, func()) { looks++; return Duty{On: true}, func() {} }})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -152,9 +152,9 @@ func TestAWatcherWakesForWhatIsDue(t *testing.T) {
 // that report nothing new, and of Views whose sources are all read again.
 func BenchmarkAFleetThatIsAlarmed(b *testing.B) {
 	const fleet = 10_000
-	sources := make([]collector.Source, fleet)
+	sources := make([]merge.Source, fleet)
 	for i := range sources {
-		sources[i] = collector.Source{Name: fmt.Sprintf("e%05d", i), Net: "n", State: collector.Stale, LastMessage: t0 - 5e6}
+		sources[i] = merge.Source{Name: fmt.Sprintf("e%05d", i), Net: "n", State: merge.Stale, LastMessage: t0 - 5e6}
 	}
 	net := wide("n", 50, t0-3600e6)
 	for name, fresh := range map[string]bool{"at-rest": false, "all-read-again": true} {
@@ -162,7 +162,7 @@ func BenchmarkAFleetThatIsAlarmed(b *testing.B) {
 			m, now := NewMachine(DefaultRules(), Saved{}, forgetAfter), t0
 			step := func() {
 				now += 1e6
-				view := &collector.View{Nets: []*collector.NetView{net}, Sources: sources}
+				view := &merge.View{Nets: []*merge.NetView{net}, Sources: sources}
 				if fresh {
 					view.Sources = slices.Clone(sources)
 				}

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -50,7 +50,7 @@ func (f *fleet) engine(lives time.Duration) {
 // listen gives a sidecar that starts a merger, which asks all for their rows.
 func (f *fleet) listen(m *member) {
 	now := f.now.UnixMicro()
-	m.merger = collector.NewMerger(collector.Rules{}, now)
+	m.merger = merge.NewMerger(merge.Rules{}, now)
 	m.merger.ReceivedUntil(now, true)
 	if _, err := m.merger.Define(engineDigest, engineNet(), now); err != nil {
 		f.t.Fatal(err)
@@ -94,7 +94,7 @@ func (f *fleet) say(e *engine) {
 }
 
 // merged returns the View of the messages that a sidecar received.
-func (f *fleet) merged(m *member) *collector.View {
+func (f *fleet) merged(m *member) *merge.View {
 	now := f.now.UnixMicro()
 	m.merger.ReceivedUntil(now, !m.broken)
 	m.broken = false
@@ -118,7 +118,7 @@ func (f *fleet) fetch(m *member, l letter) {
 		}
 		f.post(m, letter{to: l.from, silent: silent})
 	case m.roster.Awaits(l.from):
-		if _, err := m.merger.TakeSilent(l.silent, &collector.Config{PNML: pnml.DefaultLimits()}, f.now.UnixMicro()); err != nil {
+		if _, err := m.merger.TakeSilent(l.silent, merge.Admission{PNML: pnml.DefaultLimits()}, f.now.UnixMicro()); err != nil {
 			f.t.Fatal(err)
 		}
 		m.roster.Fetched(l.from)
@@ -144,7 +144,7 @@ func (f *fleet) shows() {
 			continue
 		}
 		view := f.merged(m)
-		states, tokens := map[string]collector.SourceState{}, uint64(0)
+		states, tokens := map[string]merge.SourceState{}, uint64(0)
 		for _, s := range view.Sources {
 			states[s.Name] = s.State
 		}
@@ -158,7 +158,7 @@ func (f *fleet) shows() {
 			}
 			there++
 			state, known := states[e.name]
-			if silent := f.now.Sub(e.ends); !known || silent > 5*time.Second && f.now.Sub(m.since) > judged && state != collector.Stale {
+			if silent := f.now.Sub(e.ends); !known || silent > 5*time.Second && f.now.Sub(m.since) > judged && state != merge.Stale {
 				f.t.Fatalf("%s shows %s, which is silent for %v, as %v, known %v: %s", m.name, e.name, silent, state, known, strings.Join(f.diary, ", "))
 			}
 		}

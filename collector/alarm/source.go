@@ -5,7 +5,7 @@ package alarm
 import (
 	"fmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // sourceWatch watches a source with all its nets.
@@ -53,7 +53,7 @@ func (s *sourceWatch) find(rules *Rules) {
 
 // lookAtSources groups the sources of all nets by name: a lost process is one alarm,
 // however many nets it has.
-func (m *Machine) lookAtSources(sources []collector.Source) {
+func (m *Machine) lookAtSources(sources []merge.Source) {
 	var order []*sourceWatch
 	for i := range sources {
 		src := &sources[i]
@@ -75,19 +75,19 @@ func (m *Machine) lookAtSources(sources []collector.Source) {
 }
 
 // add counts one net of the source.
-func (s *sourceWatch) add(src *collector.Source) {
+func (s *sourceWatch) add(src *merge.Source) {
 	a := &s.lost
 	s.shown = s.shown || wasShown(src)
 	switch {
-	case src.State == collector.Stale:
+	case src.State == merge.Stale:
 		if s.since == 0 || src.LastMessage < s.since {
 			s.since = src.LastMessage
 		}
 	case src.Conflict:
 		a = &s.conflict
-	case src.State == collector.Refused:
+	case src.State == merge.Refused:
 		a = &s.refused
-	case src.State == collector.Up:
+	case src.State == merge.Up:
 		s.up, s.met = true, true
 		return
 	case src.Forgotten:
@@ -96,7 +96,7 @@ func (s *sourceWatch) add(src *collector.Source) {
 		}
 		s.forgotten++
 		return
-	case src.State == collector.Undefined:
+	case src.State == merge.Undefined:
 		s.met = true
 		return
 	default:
@@ -109,8 +109,8 @@ func (s *sourceWatch) add(src *collector.Source) {
 
 // wasShown reports whether rows of a source are or were in the sums. A source that is
 // refused or undefined and fills in no column has none.
-func wasShown(src *collector.Source) bool {
-	waits := src.State == collector.Refused || src.State == collector.Undefined
+func wasShown(src *merge.Source) bool {
+	waits := src.State == merge.Refused || src.State == merge.Undefined
 	return !src.Unread && (!waits || src.Columns != 0)
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/natslink"
@@ -95,14 +95,14 @@ type story struct {
 	yaml  *strings.Builder // while rules are read
 	goOn  bool             // with them
 	m     *Machine
-	view  *collector.View
-	shown *collector.View // view as of the last step; nil if it has changed since
+	view  *merge.View
+	shown *merge.View // view as of the last step; nil if it has changed since
 	now   int64
 }
 
 // play runs the commands and returns the file as it should read.
 func play(t *testing.T, text []byte) string {
-	s := &story{t: t, rules: DefaultRules(), view: &collector.View{}, now: t0}
+	s := &story{t: t, rules: DefaultRules(), view: &merge.View{}, now: t0}
 	s.m = NewMachine(s.rules, Saved{}, forgetAfter)
 	var out strings.Builder
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -182,7 +182,7 @@ func (s *story) do(line string) string {
 	case "interrupted":
 		s.view.Interrupted = words[1] == "on"
 	case "without":
-		var left []collector.Source
+		var left []merge.Source
 		for _, src := range s.view.Sources {
 			if src.Name != words[1] {
 				left = append(left, src)
@@ -221,7 +221,7 @@ func (s *story) do(line string) string {
 	return ""
 }
 
-func (s *story) netNamed(name string) *collector.NetView {
+func (s *story) netNamed(name string) *merge.NetView {
 	for _, n := range s.view.Nets {
 		if n.Name == name {
 			return n
@@ -232,7 +232,7 @@ func (s *story) netNamed(name string) *collector.NetView {
 }
 
 func (s *story) net(name string, words []string, drop bool) {
-	var nets []*collector.NetView
+	var nets []*merge.NetView
 	old := stats.NewRows(0, 0)
 	for _, n := range s.view.Nets {
 		if n.Name != name {
@@ -263,7 +263,7 @@ func (s *story) net(name string, words []string, drop bool) {
 	rows.Columns = stats.AllColumns
 	copy(rows.Places, old.Places)
 	copy(rows.Transitions, old.Transitions)
-	s.view.Nets = append(s.view.Nets, &collector.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows})
+	s.view.Nets = append(s.view.Nets, &merge.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows})
 }
 
 // row sets fields of a row of a net.
@@ -290,7 +290,7 @@ func (s *story) row(words []string) {
 	}
 }
 
-func (s *story) place(n *collector.NetView, id, name, value string) {
+func (s *story) place(n *merge.NetView, id, name, value string) {
 	for i := range n.Def.Places {
 		if n.Def.Places[i].ID != id {
 			continue
@@ -309,7 +309,7 @@ func (s *story) place(n *collector.NetView, id, name, value string) {
 	s.t.Fatalf("no place %q", id)
 }
 
-func (s *story) transition(n *collector.NetView, id, name, value string) {
+func (s *story) transition(n *merge.NetView, id, name, value string) {
 	for i := range n.Def.Transitions {
 		if n.Def.Transitions[i].ID != id {
 			continue
@@ -357,11 +357,11 @@ func (s *story) region(name, net string, words []string) {
 }
 
 func (s *story) source(name, net, state string, received int64) {
-	src := collector.Source{Name: name, Net: net, LastMessage: t0 + received,
-		State: map[string]collector.SourceState{"up": collector.Up, "stale": collector.Stale, "gone": collector.Gone, "forgotten": collector.Gone, "undefined": collector.Undefined,
-			"refused": collector.Refused, "conflict": collector.Refused, "unread": collector.Refused}[state], Conflict: state == "conflict", Unread: state == "unread",
+	src := merge.Source{Name: name, Net: net, LastMessage: t0 + received,
+		State: map[string]merge.SourceState{"up": merge.Up, "stale": merge.Stale, "gone": merge.Gone, "forgotten": merge.Gone, "undefined": merge.Undefined,
+			"refused": merge.Refused, "conflict": merge.Refused, "unread": merge.Refused}[state], Conflict: state == "conflict", Unread: state == "unread",
 		Forgotten: state == "forgotten", Columns: stats.AllColumns}
-	if src.State == collector.Refused {
+	if src.State == merge.Refused {
 		src.Reason = "counter_fell: arrivals of place 0"
 	}
 	if src.Conflict {
@@ -377,12 +377,12 @@ func (s *story) source(name, net, state string, received int64) {
 }
 
 // holds sets what a source of a net does not report any more.
-func (s *story) holds(name string, n *collector.NetView, left string, words []string) {
-	n.Remnants = slices.DeleteFunc(slices.Clone(n.Remnants), func(r *collector.Remnant) bool { return r.Source == name })
+func (s *story) holds(name string, n *merge.NetView, left string, words []string) {
+	n.Remnants = slices.DeleteFunc(slices.Clone(n.Remnants), func(r *merge.Remnant) bool { return r.Source == name })
 	if left == "nothing" {
 		return
 	}
-	r := &collector.Remnant{Source: name}
+	r := &merge.Remnant{Source: name}
 	if at, is := strings.CutPrefix(left, "left="); is {
 		r.Left = moment(s.t, at)
 	}
@@ -395,11 +395,11 @@ func (s *story) holds(name string, n *collector.NetView, left string, words []st
 		case key == "dead":
 			r.Deadlocked = number(s.t, value)
 		case is:
-			p := collector.RemnantPlace{Place: slices.IndexFunc(n.Def.Places, func(p petri.Place) bool { return p.ID == key }), Tokens: number(s.t, tokens), Oldest: moment(s.t, oldest)}
+			p := merge.RemnantPlace{Place: slices.IndexFunc(n.Def.Places, func(p petri.Place) bool { return p.ID == key }), Tokens: number(s.t, tokens), Oldest: moment(s.t, oldest)}
 			p.Ages.Add(p.Oldest, max(s.now, p.Oldest), p.Tokens)
 			r.Places = append(r.Places, p)
 		default:
-			r.Transitions = append(r.Transitions, collector.RemnantTransition{Enabled: number(s.t, value), Fired: true,
+			r.Transitions = append(r.Transitions, merge.RemnantTransition{Enabled: number(s.t, value), Fired: true,
 				Transition: slices.IndexFunc(n.Def.Transitions, func(t petri.Transition) bool { return t.ID == key })})
 		}
 	}
@@ -421,7 +421,7 @@ func (s *story) nats(connected bool, since int64, text string) {
 
 // published returns the View as a Merger publishes it: it never changes, and shares with the
 // previous one what is the same.
-func (s *story) published() *collector.View {
+func (s *story) published() *merge.View {
 	if s.shown == nil {
 		v := *s.view
 		v.Sources, v.Nets = slices.Clone(v.Sources), slices.Clone(v.Nets)

@@ -5,7 +5,7 @@ package alarm
 import (
 	"fmt"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // ruleOff is the reason of a clear after a change of the rules.
@@ -109,7 +109,7 @@ func (o Origin) text() string {
 
 // sourceText returns the name of a source, with the sidecars below that lead to it.
 func sourceText(source string) string {
-	path := collector.PathOf(source)
+	path := merge.PathOf(source)
 	text := fmt.Sprintf("source %q", path[len(path)-1])
 	for i := len(path) - 2; i >= 0; i-- {
 		text += fmt.Sprintf(" of sidecar %q", path[i])
@@ -118,7 +118,7 @@ func sourceText(source string) string {
 }
 
 // lostBelow returns what a sidecar below publishes of an origin; nil for nothing.
-func (m *Machine) lostBelow(net string, o Origin) *collector.Remnant {
+func (m *Machine) lostBelow(net string, o Origin) *merge.Remnant {
 	if w := m.nets[net]; w != nil {
 		return w.traces.below[o]
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -92,7 +92,7 @@ defaults:
 			}
 			for i := range 3 {
 				if rng.IntN(3) == 0 {
-					view.Sources = append(view.Sources, collector.Source{Name: "s", Net: strconv.Itoa(i), State: collector.Stale, LastMessage: now - rng.Int64N(20e6)})
+					view.Sources = append(view.Sources, merge.Source{Name: "s", Net: strconv.Itoa(i), State: merge.Stale, LastMessage: now - rng.Int64N(20e6)})
 				}
 			}
 			for _, c := range m.Step(view, now) {
@@ -128,7 +128,7 @@ defaults:
 }
 
 // randomly is the net a second later.
-func randomly(n *collector.NetView, rng *rand.Rand, now int64) *collector.NetView {
+func randomly(n *merge.NetView, rng *rand.Rand, now int64) *merge.NetView {
 	next := *n
 	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
 	if next.Rows.Columns = stats.AllColumns; rng.IntN(8) == 0 {

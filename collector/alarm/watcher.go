@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/latest"
 )
 
@@ -23,13 +23,13 @@ const endWithin = time.Second
 
 // Config configures a Watcher.
 type Config struct {
-	Rules       *Rules                 // nil is DefaultRules
-	Views       <-chan *collector.View // from Collector.Subscribe; nil for none
-	Name        string                 // of this sidecar, in the text of natsDisconnected; "" if there is only one
-	ForgetAfter time.Duration          // after which the collector forgets a silent source
-	StateFile   string                 // for the next process; "" keeps the state in memory only
-	NotesFile   string                 // the same for acknowledgements, silences and cleared alarms
-	History     int                    // cleared alarms to keep, at most MaxHistory; 0 is DefaultHistory
+	Rules       *Rules             // nil is DefaultRules
+	Views       <-chan *merge.View // from Collector.Subscribe; nil for none
+	Name        string             // of this sidecar, in the text of natsDisconnected; "" if there is only one
+	ForgetAfter time.Duration      // after which the collector forgets a silent source
+	StateFile   string             // for the next process; "" keeps the state in memory only
+	NotesFile   string             // the same for acknowledgements, silences and cleared alarms
+	History     int                // cleared alarms to keep, at most MaxHistory; 0 is DefaultHistory
 	Sinks       []Sink
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
@@ -189,7 +189,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 	timer := time.NewTimer(0) // the duty is known from the start
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		var view *collector.View
+		var view *merge.View
 		select {
 		case view = <-w.cfg.Views:
 		case <-w.wake:
@@ -225,7 +225,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 // work takes one step by the current duty, and judges the View if there is a new one. It
 // writes the file before it publishes an index, so that no index is used again after a
 // crash; it does not wait for a disk that hangs.
-func (w *Watcher) work(view *collector.View, now int64) {
+func (w *Watcher) work(view *merge.View, now int64) {
 	duty, release := w.cfg.Duty()
 	defer release()
 	changes := append(w.receive(now), w.coordinator.closed...)

@@ -20,16 +20,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/latest"
 )
 
 // world publishes a View of one net each second.
 type world struct {
-	view latest.Value[collector.View]
-	net  *collector.NetView
-	then *collector.NetView // the net from a time on; nil if it stays as it is
+	view latest.Value[merge.View]
+	net  *merge.NetView
+	then *merge.NetView // the net from a time on; nil if it stays as it is
 	from time.Time
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -43,7 +43,7 @@ func TestWhatIsNotWorkRaisesNoAlarm(t *testing.T) {
 			}
 			m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 			var got []string
-			for _, c := range m.Step(viewOf(&collector.NetView{Name: "n", Def: def, Final: def.FinalPlaces(), Rows: rows}), t0+time.Hour.Microseconds()) {
+			for _, c := range m.Step(viewOf(&merge.NetView{Name: "n", Def: def, Final: def.FinalPlaces(), Rows: rows}), t0+time.Hour.Microseconds()) {
 				got = append(got, c.Alarm.Kind.String()+" "+c.Alarm.Subject)
 			}
 			if !slices.Equal(got, tt.want) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
 )
@@ -26,11 +27,11 @@ const (
 
 // Config configures a Dir.
 type Config struct {
-	Path     string          // of the directory, which Open creates; "" keeps nothing
-	Subjects string          // the subject space of the sources
-	Share    collector.Share // of its sources; the zero Share is all
-	Up       string          // the subject space of a collector above; "" without one
-	Source   string          // the name there
+	Path     string      // of the directory, which Open creates; "" keeps nothing
+	Subjects string      // the subject space of the sources
+	Share    merge.Share // of its sources; the zero Share is all
+	Up       string      // the subject space of a collector above; "" without one
+	Source   string      // the name there
 
 	// FromZero counts, if the directory is empty, also the work of sources before their
 	// first message. That is correct if no process has shown it before.
@@ -160,7 +161,7 @@ func (d *Dir) Collector(cfg collector.Config) (*collector.Collector, error) {
 		cfg.Keep = d.keep
 	}
 	c, err := collector.New(cfg)
-	if errors.Is(err, collector.ErrState) {
+	if errors.Is(err, merge.ErrState) {
 		d.refuse(err, d.head.Epoch)
 		cfg.State, cfg.Shown, cfg.Rules.CountedBefore = nil, nil, d.head.Before
 		c, err = collector.New(cfg)

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
 	"github.com/pnagent/pnagent/internal/natstest"
@@ -65,7 +66,7 @@ func contents(t *testing.T, dir string) map[string]string {
 
 // The state that a process continues from, by the files of the previous one.
 func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
-	own := Config{Subjects: "petrinet.v1", Share: collector.Share{Index: 1, Count: 2}, Up: "root", Source: "one"}
+	own := Config{Subjects: "petrinet.v1", Share: merge.Share{Index: 1, Count: 2}, Up: "root", Source: "one"}
 	with := func(change func(*Config)) Config {
 		c := own
 		change(&c)
@@ -380,8 +381,8 @@ func TestWrongNetIsReported(t *testing.T) {
 	d.keep([]byte("no records of a collector"), true)
 	cfg := collectorConfig(t)
 	cfg.Log = nil
-	if _, err := d.Collector(cfg); err == nil || errors.Is(err, collector.ErrState) {
-		t.Errorf("got error %v; want one that is not collector.ErrState", err)
+	if _, err := d.Collector(cfg); err == nil || errors.Is(err, merge.ErrState) {
+		t.Errorf("got error %v; want one that is not merge.ErrState", err)
 	}
 }
 

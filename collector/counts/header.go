@@ -34,7 +34,7 @@ type Header struct {
 	Source   string `json:"source,omitempty"` // the name there
 
 	Since  int64  `json:"since"`  // when the counters began
-	Before int64  `json:"before"` // until when others counted the sources: collector.Rules.CountedBefore
+	Before int64  `json:"before"` // until when others counted the sources: merge.Rules.CountedBefore
 	Epoch  int64  `json:"epoch"`  // of the process that wrote it: larger than all earlier ones
 	Fence  uint64 `json:"fence"`  // the same, usually in seconds
 }

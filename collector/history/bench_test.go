@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // views returns Views of a net of 500 places and 500 transitions.
-func views(busy float64) (out []*collector.View) {
+func views(busy float64) (out []*merge.View) {
 	w := newWorld(9, busy, 500)
 	for range 64 {
 		out = append(out, w.tick(time.Second))
@@ -54,11 +54,11 @@ func BenchmarkTick(b *testing.B) {
 // BenchmarkMoment adds the moment of a View of 10,000 sources that stay; the base copies their
 // names.
 func BenchmarkMoment(b *testing.B) {
-	v := &collector.View{}
+	v := &merge.View{}
 	for i := range 10_000 {
-		v.Sources = append(v.Sources, collector.Source{Net: fmt.Sprint("net-", i/100), Name: fmt.Sprintf("host-%05d", i)})
+		v.Sources = append(v.Sources, merge.Source{Net: fmt.Sprint("net-", i/100), Name: fmt.Sprintf("host-%05d", i)})
 	}
-	slices.SortFunc(v.Sources, func(a, b collector.Source) int {
+	slices.SortFunc(v.Sources, func(a, b merge.Source) int {
 		return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
 	})
 	b.Run("add", func(b *testing.B) {

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -19,7 +19,7 @@ type Frame struct {
 	Places      []Place
 	Transitions []Transition
 	// Arrivals of tokens by place and Firings by transition are rates since the frame
-	// before, a second; collector.UnknownRate without one, of a new row, and of a counter
+	// before, a second; merge.UnknownRate without one, of a new row, and of a counter
 	// that fell.
 	Arrivals, Firings []float64
 }
@@ -29,14 +29,14 @@ func (f *Frame) since(before *Frame) {
 	if before == nil {
 		before = &Frame{}
 	}
-	unknown := []float64{collector.UnknownRate}
+	unknown := []float64{merge.UnknownRate}
 	f.Arrivals, f.Firings = slices.Repeat(unknown, len(f.Places)), slices.Repeat(unknown, len(f.Transitions))
 	micros := f.At - before.At
 	for i := range min(len(f.Places), len(before.Places)) {
-		f.Arrivals[i] = collector.RateBetween(before.Places[i].Arrivals, f.Places[i].Arrivals, micros)
+		f.Arrivals[i] = merge.RateBetween(before.Places[i].Arrivals, f.Places[i].Arrivals, micros)
 	}
 	for i := range min(len(f.Transitions), len(before.Transitions)) {
-		f.Firings[i] = collector.RateBetween(before.Transitions[i].Firings, f.Transitions[i].Firings, micros)
+		f.Firings[i] = merge.RateBetween(before.Transitions[i].Firings, f.Transitions[i].Firings, micros)
 	}
 }
 

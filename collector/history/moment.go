@@ -8,8 +8,8 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -27,14 +27,14 @@ type moments struct {
 type net struct {
 	name      string
 	since     int64
-	digests   []collector.Digest
+	digests   []merge.Digest
 	up, stale int
 }
 
 // source is what is kept of a source.
 type source struct {
 	net, name     string
-	state         collector.SourceState
+	state         merge.SourceState
 	reason        string
 	lastMessage   int64 // 0 unless it is silent
 	gaps          uint64
@@ -84,7 +84,7 @@ func sameAlarm(a, b *alarm.Alarm) bool {
 }
 
 // add adds the moment of a View.
-func (m *moments) add(v *collector.View) {
+func (m *moments) add(v *merge.View) {
 	first := len(m.times) == 0
 	m.times = append(m.times, v.At)
 	nets := m.nets.room()
@@ -122,9 +122,9 @@ func sorted[T any](values []T, compare func(a, b *T) int) []T {
 
 // sourceOf returns what is kept of a source. The time of the last message of a source that
 // sends is left out, since it changes with each View.
-func sourceOf(s *collector.Source) source {
+func sourceOf(s *merge.Source) source {
 	kept := source{net: s.Net, name: s.Name, state: s.State, reason: s.Reason, gaps: s.Gaps, region: s.Region, fence: s.Fence, standbys: -1, regionStopped: s.RegionStopped}
-	if s.State == collector.Stale || s.State == collector.Gone {
+	if s.State == merge.Stale || s.State == merge.Gone {
 		kept.lastMessage = s.LastMessage
 	}
 	if s.Standbys != nil {
@@ -133,8 +133,8 @@ func sourceOf(s *collector.Source) source {
 	return kept
 }
 
-func (s *source) restored() collector.Source {
-	out := collector.Source{Net: s.net, Name: s.name, State: s.state, Reason: s.reason, LastMessage: s.lastMessage, Gaps: s.gaps,
+func (s *source) restored() merge.Source {
+	out := merge.Source{Net: s.net, Name: s.name, State: s.state, Reason: s.reason, LastMessage: s.lastMessage, Gaps: s.gaps,
 		Region: s.region, Fence: s.fence, RegionStopped: s.regionStopped}
 	if s.standbys >= 0 {
 		out.Standbys = new(uint64(s.standbys))
@@ -145,7 +145,7 @@ func (s *source) restored() collector.Source {
 // Moment returns what is kept of the newest moment at or before a time, or nil. The View has
 // nets without rows, and of sources what changes rarely: LastMessage is 0 unless a source is
 // silent, and Position and Lag are nil. Of the ActiveSet only Active and Silences are set.
-func (s *Store) Moment(at int64) (*collector.View, *alarm.ActiveSet) {
+func (s *Store) Moment(at int64) (*merge.View, *alarm.ActiveSet) {
 	m := &s.moments
 	k := sort.Search(len(m.times), func(i int) bool { return m.times[i] > at }) - 1
 	if k < 0 {
@@ -153,11 +153,11 @@ func (s *Store) Moment(at int64) (*collector.View, *alarm.ActiveSet) {
 	}
 	at = m.times[k]
 	l := m.links.at(at)[0]
-	v := &collector.View{At: at, NATS: l.nats, Up: l.up, Interrupted: l.interrupted}
+	v := &merge.View{At: at, NATS: l.nats, Up: l.up, Interrupted: l.interrupted}
 	for _, src := range m.sources.at(at) {
 		v.Sources = append(v.Sources, src.restored())
 	}
-	v.States = collector.StatesOf(v.Sources)
+	v.States = merge.StatesOf(v.Sources)
 	for _, kept := range m.nets.at(at) {
 		n := s.netAt(kept.name, at)
 		n.Since, n.Digests, n.Up, n.Stale = kept.since, kept.digests, kept.up, kept.stale

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -23,7 +23,7 @@ import (
 // town is a world in which sources, alarms, silences and connections change at random too.
 type town struct {
 	*world
-	sources  []collector.Source
+	sources  []merge.Source
 	alarms   []alarm.Alarm
 	silences []alarm.Silence
 	links    links
@@ -35,14 +35,14 @@ func newTown(seed uint64, sizes ...int) *town {
 }
 
 // tick returns the View and the alarms of the next moment. Most of what was stays.
-func (w *town) tick(d time.Duration) (*collector.View, *alarm.ActiveSet) {
+func (w *town) tick(d time.Duration) (*merge.View, *alarm.ActiveSet) {
 	v, r := w.world.tick(d), w.random
 	for _, n := range v.Nets {
 		n.Since = int64(r.IntN(2))
-		n.Digests = []collector.Digest{{Digest: "abc", Sources: r.IntN(2)}}
+		n.Digests = []merge.Digest{{Digest: "abc", Sources: r.IntN(2)}}
 		n.Up, n.Stale = r.IntN(2), r.IntN(2)
 		n.Rows.Net.Created, n.Rows.Net.Active, n.Rows.Waiting = r.Uint64N(3), r.Uint64(), r.Uint64N(9)
-		n.Rates.Finished, n.Rates.Firings = float64(r.IntN(3))-1, collector.Rate{Now: 0.0123, Min1: float64(r.IntN(9)), Min5: 0.125, Min15: 1e5}
+		n.Rates.Finished, n.Rates.Firings = float64(r.IntN(3))-1, merge.Rate{Now: 0.0123, Min1: float64(r.IntN(9)), Min5: 0.125, Min15: 1e5}
 		n.Sum()
 	}
 	if r.IntN(8) == 0 {
@@ -56,7 +56,7 @@ func (w *town) tick(d time.Duration) (*collector.View, *alarm.ActiveSet) {
 	v.Sources, v.NATS, v.Up, v.Interrupted = slices.Clone(w.sources), w.links.nats, w.links.up, w.links.interrupted
 	for i := range v.Sources {
 		v.Sources[i].Seq, v.Sources[i].LastMessage = r.Uint64(), w.at-second // as of each View
-		if s := v.Sources[i].State; s == collector.Stale || s == collector.Gone {
+		if s := v.Sources[i].State; s == merge.Stale || s == merge.Gone {
 			v.Sources[i].LastMessage = int64(v.Sources[i].Fence)
 		}
 	}
@@ -66,8 +66,8 @@ func (w *town) tick(d time.Duration) (*collector.View, *alarm.ActiveSet) {
 func (w *town) changeSources(r *rand.Rand) {
 	if r.IntN(4) == 0 {
 		i := len(w.sources)
-		w.sources = append(w.sources, collector.Source{Net: fmt.Sprint("net-", i%2), Name: fmt.Sprint("host-", r.IntN(1000), "-", i), Region: "north"})
-		slices.SortFunc(w.sources, func(a, b collector.Source) int {
+		w.sources = append(w.sources, merge.Source{Net: fmt.Sprint("net-", i%2), Name: fmt.Sprint("host-", r.IntN(1000), "-", i), Region: "north"})
+		slices.SortFunc(w.sources, func(a, b merge.Source) int {
 			return slices.Compare([]string{a.Net, a.Name}, []string{b.Net, b.Name})
 		})
 	}
@@ -76,7 +76,7 @@ func (w *town) changeSources(r *rand.Rand) {
 		case 0:
 			w.sources = slices.Delete(w.sources, i, i+1)
 		case 1:
-			s.State, s.Fence = collector.SourceState(r.IntN(5)), r.Uint64N(1e6)
+			s.State, s.Fence = merge.SourceState(r.IntN(5)), r.Uint64N(1e6)
 		case 2:
 			s.Gaps++
 		case 3:
@@ -110,16 +110,16 @@ func (w *town) changeAlarms(r *rand.Rand) {
 
 // was is what Store.Moment is to return, made in the simplest way.
 type was struct {
-	View   *collector.View
+	View   *merge.View
 	Alarms *alarm.ActiveSet
 }
 
 // wasOf keeps of a View what history keeps.
-func wasOf(v *collector.View, set *alarm.ActiveSet) was {
-	out := &collector.View{At: v.At, NATS: v.NATS, Up: v.Up, Interrupted: v.Interrupted, States: collector.StatesOf(v.Sources)}
+func wasOf(v *merge.View, set *alarm.ActiveSet) was {
+	out := &merge.View{At: v.At, NATS: v.NATS, Up: v.Up, Interrupted: v.Interrupted, States: merge.StatesOf(v.Sources)}
 	for _, s := range v.Sources {
 		s.Seq, s.Position, s.Lag = 0, nil, nil
-		if s.State != collector.Stale && s.State != collector.Gone {
+		if s.State != merge.Stale && s.State != merge.Gone {
 			s.LastMessage = 0
 		}
 		out.Sources = append(out.Sources, s)
@@ -129,7 +129,7 @@ func wasOf(v *collector.View, set *alarm.ActiveSet) was {
 		rows := *n.Rows
 		rows.Places, rows.Transitions, rows.Blocks = nil, nil, nil
 		kept.Rows, kept.Blocked = &rows, nil
-		kept.Rates = &collector.Rates{Finished: n.Rates.Finished, Firings: n.Rates.Firings}
+		kept.Rates = &merge.Rates{Finished: n.Rates.Finished, Firings: n.Rates.Firings}
 		out.Nets = append(out.Nets, &kept)
 	}
 	silences := slices.Clone(set.Silences)
@@ -140,11 +140,11 @@ func wasOf(v *collector.View, set *alarm.ActiveSet) was {
 }
 
 // compare compares a moment with what was; nil for nothing.
-func compare(want *was, v *collector.View, set *alarm.ActiveSet) string {
+func compare(want *was, v *merge.View, set *alarm.ActiveSet) string {
 	if want == nil {
 		want = &was{}
 	}
-	return cmp.Diff(*want, was{v, set}, cmp.AllowUnexported(collector.View{}), cmpopts.EquateEmpty())
+	return cmp.Diff(*want, was{v, set}, cmp.AllowUnexported(merge.View{}), cmpopts.EquateEmpty())
 }
 
 // Moments equal those of a store that keeps everything as a whole.
@@ -189,7 +189,7 @@ func TestTheBudgetIsKeptWhereEverythingChanges(t *testing.T) {
 		set.Active, v.Sources = nil, nil
 		for k := range 100 {
 			set.Active = append(set.Active, alarm.Alarm{Index: uint32(k), Text: fmt.Sprintf("%100d", i)})
-			v.Sources = append(v.Sources, collector.Source{Net: "net-0", Name: fmt.Sprintf("host-%03d", k), Gaps: uint64(i)})
+			v.Sources = append(v.Sources, merge.Source{Net: "net-0", Name: fmt.Sprintf("host-%03d", k), Gaps: uint64(i)})
 		}
 		s.Add(v, nil)
 		s.Note(set)
@@ -225,7 +225,7 @@ func TestAQuietFleetCostsNothing(t *testing.T) {
 	w.busy = 0
 	v, set := w.tick(time.Second)
 	for k := range 1000 {
-		v.Sources = append(v.Sources, collector.Source{Net: "net-0", Name: fmt.Sprintf("host-%03d", k)})
+		v.Sources = append(v.Sources, merge.Source{Net: "net-0", Name: fmt.Sprintf("host-%03d", k)})
 	}
 	var hour int64
 	for range 1000 {
@@ -244,7 +244,7 @@ func TestAQuietFleetCostsNothing(t *testing.T) {
 func TestMomentsEndWithTheSpan(t *testing.T) {
 	s := New(Config{Span: time.Minute})
 	for i := range int64(100) {
-		s.Add(&collector.View{At: noon + i*second}, nil)
+		s.Add(&merge.View{At: noon + i*second}, nil)
 	}
 	if v, _ := s.Moment(noon + 38*second); v != nil {
 		t.Errorf("a moment of %d s ago is kept", (noon+99*second-v.At)/second)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -94,7 +94,7 @@ type TransitionPoint struct {
 	At      int64
 	Columns stats.Columns
 	Transition
-	Rate float64 // of firings since the point before, a second; may be collector.UnknownRate
+	Rate float64 // of firings since the point before, a second; may be merge.UnknownRate
 }
 
 // Place returns what is kept of a place by its index: at most MaxPoints, spread
@@ -115,9 +115,9 @@ func (p *Past) Transition(transition int) []TransitionPoint {
 	var out []TransitionPoint
 	p.walk(1<<colFirings|1<<colRunning, func(d *reader) {
 		if v := &d.values; transition < len(v[colFirings]) {
-			x := TransitionPoint{d.at, d.columns, Transition{Firings: v[colFirings][transition], Running: v[colRunning][transition]}, collector.UnknownRate}
+			x := TransitionPoint{d.at, d.columns, Transition{Firings: v[colFirings][transition], Running: v[colRunning][transition]}, merge.UnknownRate}
 			if last := len(out) - 1; last >= 0 {
-				x.Rate = collector.RateBetween(out[last].Firings, x.Firings, x.At-out[last].At)
+				x.Rate = merge.RateBetween(out[last].Firings, x.Firings, x.At-out[last].At)
 			}
 			out = append(out, x)
 		}

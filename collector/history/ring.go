@@ -5,8 +5,8 @@ package history
 import (
 	"encoding/binary"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // blockFrames is the largest number of frames in a block: its first is whole, the
@@ -38,10 +38,10 @@ type values [columns][]uint64
 
 // ring holds the frames of one net.
 type ring struct {
-	rows   collector.NetView // its Def alone
-	blocks []block           // by time
-	last   values            // of the youngest frame
-	at     int64             // of the youngest frame
+	rows   merge.NetView // its Def alone
+	blocks []block       // by time
+	last   values        // of the youngest frame
+	at     int64         // of the youngest frame
 	frames int
 	held   int64 // bytes of blocks
 	scrap  values
@@ -89,7 +89,7 @@ func (r *ring) average(perBlock int) int64 {
 }
 
 // add stores the rows of a net as of a time. A block spans at most longest.
-func (r *ring) add(n *collector.NetView, alarms *alarm.ActiveSet, at, longest int64) {
+func (r *ring) add(n *merge.NetView, alarms *alarm.ActiveSet, at, longest int64) {
 	k := len(r.blocks) - 1
 	if k < 0 || r.blocks[k].frames >= blockFrames || at-r.blocks[k].from > longest {
 		r.finish()
@@ -139,7 +139,7 @@ func (r *ring) finish() {
 // columns, and the numbers of places and transitions. Then, for each column, it
 // writes its length in bytes and the rows that differ from the previous frame.
 // Each is the distance to the previous differing row, and the difference.
-func (r *ring) encode(n *collector.NetView, alarms *alarm.ActiveSet, since int64) {
+func (r *ring) encode(n *merge.NetView, alarms *alarm.ActiveSet, since int64) {
 	gather(n, alarms, &r.scrap)
 	r.text = binary.AppendUvarint(r.text[:0], uint64(since))
 	r.text = binary.AppendUvarint(r.text, uint64(n.Rows.Columns))
@@ -171,7 +171,7 @@ func appendColumn(dst []byte, before, now []uint64) []byte {
 }
 
 // gather writes the numbers of a net by column.
-func gather(net *collector.NetView, alarms *alarm.ActiveSet, into *values) {
+func gather(net *merge.NetView, alarms *alarm.ActiveSet, into *values) {
 	rows := net.Rows
 	for c := range into {
 		n := rowsOf(c, len(rows.Places), len(rows.Transitions))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -51,7 +51,7 @@ func newSightings(limit int) sightings {
 // look records the oldest tokens of a View. It counts those for which there is no
 // room. With more than max tokens it searches only some Views, so that it handles
 // at most max tokens per second.
-func (s *sightings) look(view *collector.View) {
+func (s *sightings) look(view *merge.View) {
 	if view.At < s.next {
 		return
 	}

@@ -8,15 +8,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // oldest returns a View of one place with the given oldest tokens.
-func oldest(at int64, tokens ...stats.Token) *collector.View {
+func oldest(at int64, tokens ...stats.Token) *merge.View {
 	rows := stats.NewRows(2, 1)
 	rows.Places[1].Stuck = tokens
-	return &collector.View{At: at, Nets: []*collector.NetView{(&collector.NetView{Name: "n", Rows: rows}).Sum()}}
+	return &merge.View{At: at, Nets: []*merge.NetView{(&merge.NetView{Name: "n", Rows: rows}).Sum()}}
 }
 
 func waiting(instance string, injected int64, reason stats.Reason) stats.Token {

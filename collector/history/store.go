@@ -6,8 +6,8 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // The defaults of Config.
@@ -102,7 +102,7 @@ const early = 100_000
 
 // Add adds a View. Its time is view.At, and must rise; a View that is too early is
 // left out. The alarms have the places in which tokens may stay.
-func (s *Store) Add(view *collector.View, alarms *alarm.ActiveSet) {
+func (s *Store) Add(view *merge.View, alarms *alarm.ActiveSet) {
 	if s.kept != 0 && view.At < s.kept+s.Step().Microseconds()-early {
 		s.counters.Passed += uint64(len(view.Nets))
 		s.now = max(s.now, view.At)
@@ -137,7 +137,7 @@ func (s *Store) Note(set *alarm.ActiveSet) {
 
 // extends reports whether a net has all rows of another one at their indices. It does not
 // if rows left the View, or came back.
-func extends(n, last *collector.NetView) bool {
+func extends(n, last *merge.NetView) bool {
 	def, before := n.Def, last.Def
 	if def == before {
 		return true

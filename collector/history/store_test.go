@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -26,14 +26,14 @@ const second = 1_000_000
 type world struct {
 	random *rand.Rand
 	at     int64
-	nets   []*collector.NetView
+	nets   []*merge.NetView
 	busy   float64 // share of the rows that change
 }
 
 func newWorld(seed uint64, busy float64, sizes ...int) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), at: noon, busy: busy}
 	for i, n := range sizes {
-		net := &collector.NetView{Name: fmt.Sprintf("net-%d", i), Rows: stats.NewRows(0, 0)}
+		net := &merge.NetView{Name: fmt.Sprintf("net-%d", i), Rows: stats.NewRows(0, 0)}
 		net.Rows.Columns = stats.AllColumns
 		w.nets = append(w.nets, net)
 		w.grow(i, n, n)
@@ -48,14 +48,14 @@ func (w *world) grow(net, places, transitions int) {
 	copy(rows.Places, old.Rows.Places)
 	copy(rows.Transitions, old.Rows.Transitions)
 	rows.Columns = old.Rows.Columns
-	w.nets[net] = &collector.NetView{Name: old.Name, Rows: rows, Def: &petri.Net{ID: old.Name,
+	w.nets[net] = &merge.NetView{Name: old.Name, Rows: rows, Def: &petri.Net{ID: old.Name,
 		Places: make([]petri.Place, len(rows.Places)), Transitions: make([]petri.Transition, len(rows.Transitions))}}
 }
 
 // tick advances the clock and returns the View.
-func (w *world) tick(d time.Duration) *collector.View {
+func (w *world) tick(d time.Duration) *merge.View {
 	w.at += d.Microseconds()
-	v := &collector.View{At: w.at}
+	v := &merge.View{At: w.at}
 	for i, old := range w.nets {
 		n := *old
 		n.Rows = w.changed(old.Rows)
@@ -89,7 +89,7 @@ func (w *world) changed(old *stats.Rows) *stats.Rows {
 }
 
 // plain returns the frame of a net, made in the simplest way.
-func plain(n *collector.NetView, at int64) *Frame {
+func plain(n *merge.NetView, at int64) *Frame {
 	f := &Frame{At: at, Columns: n.Rows.Columns, Places: []Place{}, Transitions: []Transition{}}
 	for _, p := range n.Rows.Places {
 		f.Places = append(f.Places, Place{p.Tokens, p.Oldest, p.Instances, p.Arrivals})
@@ -109,7 +109,7 @@ func plain(n *collector.NetView, at int64) *Frame {
 // reference is a store that keeps complete frames.
 type reference map[string][]*Frame
 
-func (r reference) add(v *collector.View) {
+func (r reference) add(v *merge.View) {
 	for _, n := range v.Nets {
 		r[n.Name] = append(r[n.Name], plain(n, v.At))
 	}
@@ -132,16 +132,16 @@ func withRates(f, before *Frame) *Frame {
 	out := *f
 	out.Arrivals, out.Firings = []float64{}, []float64{}
 	for i, p := range f.Places {
-		rate := float64(collector.UnknownRate)
+		rate := float64(merge.UnknownRate)
 		if before != nil && i < len(before.Places) && p.Arrivals >= before.Places[i].Arrivals {
-			rate = collector.RateBetween(0, p.Arrivals-before.Places[i].Arrivals, f.At-before.At)
+			rate = merge.RateBetween(0, p.Arrivals-before.Places[i].Arrivals, f.At-before.At)
 		}
 		out.Arrivals = append(out.Arrivals, rate)
 	}
 	for i, t := range f.Transitions {
-		rate := float64(collector.UnknownRate)
+		rate := float64(merge.UnknownRate)
 		if before != nil && i < len(before.Transitions) && t.Firings >= before.Transitions[i].Firings {
-			rate = collector.RateBetween(0, t.Firings-before.Transitions[i].Firings, f.At-before.At)
+			rate = merge.RateBetween(0, t.Firings-before.Transitions[i].Firings, f.At-before.At)
 		}
 		out.Firings = append(out.Firings, rate)
 	}
@@ -197,9 +197,9 @@ func checkSeries(t *testing.T, p *Past, frames []*Frame) {
 			k++
 		}
 		want := PlacePoint{frames[k].At, frames[k].Columns, Place{Tokens: frames[k].Places[0].Tokens, Oldest: frames[k].Places[0].Oldest}}
-		fired := TransitionPoint{want.At, want.Columns, Transition{Firings: frames[k].Transitions[0].Firings, Running: frames[k].Transitions[0].Running}, collector.UnknownRate}
+		fired := TransitionPoint{want.At, want.Columns, Transition{Firings: frames[k].Transitions[0].Firings, Running: frames[k].Transitions[0].Running}, merge.UnknownRate}
 		if i > 0 && fired.Firings >= runs[i-1].Firings {
-			fired.Rate = collector.RateBetween(0, fired.Firings-runs[i-1].Firings, fired.At-runs[i-1].At)
+			fired.Rate = merge.RateBetween(0, fired.Firings-runs[i-1].Firings, fired.At-runs[i-1].At)
 		}
 		if x != want || runs[i] != fired {
 			t.Fatalf("point %d is %v and %v, want %v and %v", i, x, runs[i], want, fired)
@@ -343,8 +343,8 @@ func TestANetThatIsGoneIsForgottenAfterTheSpan(t *testing.T) {
 
 // Frames of a net are dropped if rows have left it, since others have their indices now.
 func TestFramesEndWhereRowsLeave(t *testing.T) {
-	net := func(ids ...string) *collector.NetView {
-		n := &collector.NetView{Name: "n", Def: &petri.Net{ID: "n"}, Rows: stats.NewRows(len(ids), 0)}
+	net := func(ids ...string) *merge.NetView {
+		n := &merge.NetView{Name: "n", Def: &petri.Net{ID: "n"}, Rows: stats.NewRows(len(ids), 0)}
 		for i, id := range ids {
 			n.Def.Places = append(n.Def.Places, petri.Place{ID: id})
 			n.Rows.Places[i] = stats.Place{Tokens: uint64(10 + i), Oldest: 1, Stuck: []stats.Token{{Instance: "i", Injected: 1}}}
@@ -362,7 +362,7 @@ func TestFramesEndWhereRowsLeave(t *testing.T) {
 		{[]string{"p", "r"}, 1, 2},
 		{[]string{"p", "q", "r"}, 1, 3},
 	} {
-		s.Add(&collector.View{At: noon + int64(i)*second, Nets: []*collector.NetView{net(step.places...)}}, nil)
+		s.Add(&merge.View{At: noon + int64(i)*second, Nets: []*merge.NetView{net(step.places...)}}, nil)
 		if f, seen := s.Past("n").frames, len(s.Sightings("n", "i")); f != step.frames || seen != step.sightings {
 			t.Errorf("with places %v: %d frames and %d sightings; want %d and %d", step.places, f, seen, step.frames, step.sightings)
 		}

@@ -5,8 +5,8 @@ package history
 import (
 	"math"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -32,7 +32,7 @@ const (
 )
 
 // gatherNet writes the numbers of a whole net.
-func gatherNet(n *collector.NetView, alarms *alarm.ActiveSet, into []uint64) {
+func gatherNet(n *merge.NetView, alarms *alarm.ActiveSet, into []uint64) {
 	r := n.Rows.Net
 	into[netCreated], into[netFinished], into[netFailed], into[netActive], into[netDeadlocked] = r.Created, r.Finished, r.Failed, r.Active, r.Deadlocked
 	into[netTokens], into[netFirings], into[netWaiting] = n.Tokens, n.Firings, n.Rows.Waiting
@@ -45,9 +45,9 @@ func gatherNet(n *collector.NetView, alarms *alarm.ActiveSet, into []uint64) {
 }
 
 // packRate returns a rate as millionths a second and 1, so that a rate that stays takes no
-// memory; 0 for collector.UnknownRate.
+// memory; 0 for merge.UnknownRate.
 func packRate(r float64) uint64 {
-	if r == collector.UnknownRate {
+	if r == merge.UnknownRate {
 		return 0
 	}
 	return uint64(math.Round(r*1e6)) + 1
@@ -55,15 +55,15 @@ func packRate(r float64) uint64 {
 
 func unpackRate(n uint64) float64 {
 	if n == 0 {
-		return collector.UnknownRate
+		return merge.UnknownRate
 	}
 	return float64(n-1) / 1e6
 }
 
 // netAt returns a net with its numbers of one moment and without rows. If its frame of that
 // moment is not kept, no number is known.
-func (s *Store) netAt(name string, moment int64) *collector.NetView {
-	n := &collector.NetView{Name: name, Rows: &stats.Rows{}, Rates: &collector.Rates{}}
+func (s *Store) netAt(name string, moment int64) *merge.NetView {
+	n := &merge.NetView{Name: name, Rows: &stats.Rows{}, Rates: &merge.Rates{}}
 	r := s.nets[name]
 	if r == nil {
 		n.Def = &petri.Net{ID: name}
@@ -73,9 +73,9 @@ func (s *Store) netAt(name string, moment int64) *collector.NetView {
 	if v := (&Past{blocks: r.blocks}).net(moment); v != nil {
 		n.Rows.Columns, n.Rows.Waiting = v.columns, v.n[netWaiting]
 		n.Rows.Net = stats.NetRow{Created: v.n[netCreated], Finished: v.n[netFinished], Failed: v.n[netFailed], Active: v.n[netActive], Deadlocked: v.n[netDeadlocked]}
-		n.Totals = collector.Totals{Tokens: v.n[netTokens], Firings: v.n[netFirings], OldestSince: int64(v.n[netOldest]), OldestPlace: int(v.n[netOldestPlace])}
+		n.Totals = merge.Totals{Tokens: v.n[netTokens], Firings: v.n[netFirings], OldestSince: int64(v.n[netOldest]), OldestPlace: int(v.n[netOldestPlace])}
 		n.Rates.Finished = unpackRate(v.n[netFinishedRate])
-		n.Rates.Firings = collector.Rate{Now: unpackRate(v.n[netRate]), Min1: unpackRate(v.n[netRate1]), Min5: unpackRate(v.n[netRate5]), Min15: unpackRate(v.n[netRate15])}
+		n.Rates.Firings = merge.Rate{Now: unpackRate(v.n[netRate]), Min1: unpackRate(v.n[netRate1]), Min5: unpackRate(v.n[netRate5]), Min15: unpackRate(v.n[netRate15])}
 	}
 	return n
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -23,11 +23,11 @@ import (
 )
 
 // viewOf returns a View of one net whose transition fired this number of times.
-func viewOf(n *petri.Net, firings uint64) *collector.View {
+func viewOf(n *petri.Net, firings uint64) *merge.View {
 	rows := stats.NewRows(len(n.Places), len(n.Transitions))
 	rows.Columns = stats.ColFirings | stats.ColTokens
 	rows.Transitions[0].Firings = firings
-	return &collector.View{Nets: []*collector.NetView{{Name: n.ID, Def: n, Rows: rows}}}
+	return &merge.View{Nets: []*merge.NetView{{Name: n.ID, Def: n, Rows: rows}}}
 }
 
 // startUplink returns an Uplink over a connection, what it publishes, and its log.
@@ -138,20 +138,20 @@ func TestANetIsPublishedOnceConnected(t *testing.T) {
 func TestRowsAreOfTheDefinitionThatIsPublished(t *testing.T) {
 	small, large := viewOf(order("inbox"), 3), viewOf(order("inbox", "done"), 5)
 	for what, c := range map[string]struct {
-		view, last *collector.View
+		view, last *merge.View
 		want       uint64
 	}{
 		"the View":                 {small, large, 3},
 		"the one before":           {large, small, 3},
 		"neither":                  {large, large, 0},
-		"a View without a net":     {&collector.View{}, small, 3},
+		"a View without a net":     {&merge.View{}, small, 3},
 		"none was there before":    {large, nil, 0},
 		"none before, and it fits": {small, nil, 3},
 	} {
 		n := &uplinkNet{name: "order", view: c.view, last: c.last}
 		into := stats.NewRows(1, 1)
 		err := n.fill(into)
-		if into.Transitions[0].Firings != c.want || errors.Is(err, collector.ErrOtherSize) != (c.want == 0) || (err == nil) != (c.want != 0) {
+		if into.Transitions[0].Firings != c.want || errors.Is(err, merge.ErrOtherSize) != (c.want == 0) || (err == nil) != (c.want != 0) {
 			t.Errorf("%s: %d firings, %v", what, into.Transitions[0].Firings, err)
 		}
 	}
@@ -216,7 +216,7 @@ func TestANetThatLeavesTheViewEnds(t *testing.T) {
 		u.show(viewOf(order("inbox"), 3))
 		time.Sleep(2*beat + beat/2)
 		before := u.Stats()
-		u.show(&collector.View{})
+		u.show(&merge.View{})
 		if s := u.Stats(); s.Nets != 0 || s.Messages < before.Messages || len(u.nets) != 0 || strings.Contains(log.String(), "cannot") {
 			t.Errorf("got %+v, %d nets and the log %s; want none, and no fewer messages than %d", s, len(u.nets), log, before.Messages)
 		}
@@ -234,6 +234,6 @@ func TestANetThatLeavesTheViewEnds(t *testing.T) {
 // forget makes the rows of the net unknown.
 func (n *uplinkNet) forget() {
 	n.mu.Lock()
-	n.view, n.last = &collector.View{}, nil
+	n.view, n.last = &merge.View{}, nil
 	n.mu.Unlock()
 }

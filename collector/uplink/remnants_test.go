@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -29,11 +29,11 @@ type station struct {
 	name   string
 	def    *petri.Net
 	old    bool // it publishes no Remnants
-	m      *collector.Merger
+	m      *merge.Merger
 	alarms *alarm.Machine
 	seq    uint64
 	clock  int64 // ahead of the others
-	view   *collector.View
+	view   *merge.View
 	passed bool // it takes no step
 }
 
@@ -43,7 +43,7 @@ func newStation(t *testing.T, name string, def *petri.Net, now int64) *station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{t: t, name: name, def: def, m: collector.NewMerger(collector.Rules{ForgetAfter: 10 * time.Second}, now), alarms: alarm.NewMachine(rules, alarm.Saved{}, 10*time.Second)}
+	s := &station{t: t, name: name, def: def, m: merge.NewMerger(merge.Rules{ForgetAfter: 10 * time.Second}, now), alarms: alarm.NewMachine(rules, alarm.Saved{}, 10*time.Second)}
 	s.define(def, now)
 	return s
 }
@@ -94,7 +94,7 @@ func (s *station) step(above *station, now int64) {
 	above.define(def, now)
 	s.seq++
 	msg := &telemetry.Snapshot{Source: s.name, Net: "n", Digest: telemetry.Digest(text(s.t, def)), Epoch: start, Seq: s.seq, SentAt: now + s.clock, Interval: time.Second,
-		Full: true, Region: collector.BelowRegion + s.name, Fence: 1, Since: start, Rows: *stats.NewRows(len(def.Places), len(def.Transitions))}
+		Full: true, Region: merge.BelowRegion + s.name, Fence: 1, Since: start, Rows: *stats.NewRows(len(def.Places), len(def.Transitions))}
 	if err := s.view.FillRows("n", &msg.Rows); err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -85,7 +86,7 @@ func (u *Uplink) Run(ctx context.Context) error {
 
 // show publishes the nets of a View that have a column. A net that is no longer in
 // the View is closed: if it returns, its counters begin again.
-func (u *Uplink) show(view *collector.View) {
+func (u *Uplink) show(view *merge.View) {
 	shown := make(map[string]bool, len(view.Nets))
 	for _, n := range view.Nets {
 		shown[n.Name] = true
@@ -122,13 +123,13 @@ type uplinkNet struct {
 	lastErr   string
 
 	mu         sync.Mutex
-	view, last *collector.View // last is the previous View, which may have the previous definition
+	view, last *merge.View // last is the previous View, which may have the previous definition
 
-	filled *collector.View // whose rows are published; of the publisher's goroutine
+	filled *merge.View // whose rows are published; of the publisher's goroutine
 }
 
 // show publishes a View.
-func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.NetView) error {
+func (n *uplinkNet) show(u *Uplink, view *merge.View, shown *merge.NetView) error {
 	n.mu.Lock()
 	n.last, n.view = n.view, view
 	n.mu.Unlock()
@@ -152,7 +153,7 @@ func (n *uplinkNet) show(u *Uplink, view *collector.View, shown *collector.NetVi
 
 // start starts to publish a net.
 func (u *Uplink) start(n *uplinkNet, net telemetry.SourceNet) (*telemetry.Publisher, error) {
-	net.Region, net.Fence, net.Since = collector.BelowRegion+u.cfg.Source, u.cfg.Fence, u.cfg.Since
+	net.Region, net.Fence, net.Since = merge.BelowRegion+u.cfg.Source, u.cfg.Fence, u.cfg.Since
 	p, err := telemetry.Start(telemetry.Config{
 		Conn: u.cfg.Conn, Subjects: u.cfg.Subjects, Source: u.cfg.Source, Interval: u.cfg.Interval, Log: u.cfg.Log,
 		Nets: []telemetry.SourceNet{net}, LastEpoch: u.cfg.Epoch - 1,
@@ -186,7 +187,7 @@ func (n *uplinkNet) fill(into *stats.Rows) error {
 	view, last := n.view, n.last
 	n.mu.Unlock()
 	err := view.FillRows(n.name, into)
-	if errors.Is(err, collector.ErrOtherSize) && last != nil {
+	if errors.Is(err, merge.ErrOtherSize) && last != nil {
 		view, err = last, last.FillRows(n.name, into)
 	}
 	n.filled = view

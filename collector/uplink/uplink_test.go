@@ -20,6 +20,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/counts"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -175,7 +176,7 @@ func startNode(t *testing.T, cfg collector.Config, up *counts.Config) *node {
 // shows waits until the node's net has these numbers of firings and tokens.
 func (n *node) shows(t *testing.T, firings, tokens uint64) {
 	t.Helper()
-	n.until(t, fmt.Sprintf("%d firings and %d tokens", firings, tokens), func(net *collector.NetView) bool {
+	n.until(t, fmt.Sprintf("%d firings and %d tokens", firings, tokens), func(net *merge.NetView) bool {
 		var sum uint64
 		for _, p := range net.Rows.Places {
 			sum += p.Tokens
@@ -184,7 +185,7 @@ func (n *node) shows(t *testing.T, firings, tokens uint64) {
 	})
 }
 
-func (n *node) until(t *testing.T, what string, so func(*collector.NetView) bool) {
+func (n *node) until(t *testing.T, what string, so func(*merge.NetView) bool) {
 	t.Helper()
 	deadline := time.After(enough)
 	for {
@@ -208,12 +209,12 @@ type tree struct {
 	dir        string
 	root, flat *node
 	below      [2]*node
-	shares     [2]collector.Share
+	shares     [2]merge.Share
 }
 
 func startTree(t *testing.T) *tree {
 	t.Helper()
-	tr := &tree{nc: startServer(t), dir: t.TempDir(), shares: [2]collector.Share{{Index: 1, Count: 2}, {Index: 2, Count: 2}}}
+	tr := &tree{nc: startServer(t), dir: t.TempDir(), shares: [2]merge.Share{{Index: 1, Count: 2}, {Index: 2, Count: 2}}}
 	tr.flat = startNode(t, collector.Config{Conn: tr.nc}, nil)
 	tr.root = startNode(t, collector.Config{Conn: tr.nc, Subjects: space(t, "up")}, nil)
 	return tr
@@ -265,7 +266,7 @@ func TestTheRootShowsTheSumOfItsChildren(t *testing.T) {
 		t.Errorf("got %+v; want one net, some messages and no error", s)
 	}
 	tr.below[0].stop()
-	tr.root.until(t, "its tokens have left, its counters stay", func(n *collector.NetView) bool {
+	tr.root.until(t, "its tokens have left, its counters stay", func(n *merge.NetView) bool {
 		return n.Rows.Transitions[0].Firings == 43 && n.Rows.Places[1].Tokens == 1
 	})
 }
@@ -323,7 +324,7 @@ func TestChildrenThatSwapSharesCountNothingTwice(t *testing.T) {
 		tr.start(t, 0)
 		tr.start(t, 1)
 		for _, n := range tr.below {
-			n.until(t, "its source is up", func(n *collector.NetView) bool { return n.Up == 1 })
+			n.until(t, "its source is up", func(n *merge.NetView) bool { return n.Up == 1 })
 		}
 		a.fire(5)
 		b.fire(5)
@@ -344,7 +345,7 @@ func TestChildWithoutItsStateCountsNothingTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	tr.start(t, 0)
-	tr.below[0].until(t, "its source is up", func(n *collector.NetView) bool { return n.Up == 1 })
+	tr.below[0].until(t, "its source is up", func(n *merge.NetView) bool { return n.Up == 1 })
 	a.fire(5)
 	tr.root.shows(t, 15, 1)
 }
@@ -454,19 +455,19 @@ func TestUplinkPublishesWhatItsSourcesDoNotReportAnyMore(t *testing.T) {
 	tr := startTree(t)
 	startEngine(t, tr.nc, tr.sourceOf(0, 1), order("inbox", "done"), 10)
 	silent := tr.sourceOf(0, 2)
-	tr.below[0] = startNode(t, collector.Config{Conn: tr.nc, Share: tr.shares[0], Rules: collector.Rules{ForgetAfter: 2 * time.Second}},
+	tr.below[0] = startNode(t, collector.Config{Conn: tr.nc, Share: tr.shares[0], Rules: merge.Rules{ForgetAfter: 2 * time.Second}},
 		&counts.Config{Up: "up", Source: "child 0", Path: tr.stateDir(0), FromZero: true})
 	end := startEngine(t, tr.nc, silent, order("inbox", "done"), 20)
 	tr.root.shows(t, 30, 2)
 	if err := end.Leave(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tr.root.until(t, "what it fired is unknown from now on", func(n *collector.NetView) bool {
+	tr.root.until(t, "what it fired is unknown from now on", func(n *merge.NetView) bool {
 		return len(n.Remnants) == 1 && n.Remnants[0].Source == "child 0\x1f"+silent && n.Remnants[0].Left != 0 && n.Remnants[0].Transitions[0].Fired &&
 			n.Rows.Places[0].Tokens+n.Rows.Places[1].Tokens == 1 && n.Rows.Transitions[0].Firings == 30
 	})
 	startEngine(t, tr.nc, silent, order("inbox", "done"), 0)
-	tr.root.until(t, "it answers", func(n *collector.NetView) bool {
+	tr.root.until(t, "it answers", func(n *merge.NetView) bool {
 		return len(n.Remnants) == 0 && len(n.Answers) > 0 && n.Answers[len(n.Answers)-1].Source == "child 0\x1f"+silent
 	})
 }

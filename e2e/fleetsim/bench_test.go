@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -79,7 +79,7 @@ func BenchmarkFleet(b *testing.B) {
 		b.Run(what, func(b *testing.B) {
 			var d telemetry.Decoder
 			var msg telemetry.Snapshot
-			m := new(collector.Merger)
+			m := new(merge.Merger)
 			receive := func(messages [][]byte) {
 				for _, text := range messages {
 					if err := d.Decode(text, &msg); err != nil {
@@ -102,7 +102,7 @@ func BenchmarkFleet(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				if i%seconds == 0 {
 					b.StopTimer()
-					m = collector.NewMerger(collector.Rules{}, t.now)
+					m = merge.NewMerger(merge.Rules{}, t.now)
 					if _, err := m.Define(t.writer.net.digest, line(), t.now); err != nil {
 						b.Fatal(err)
 					}

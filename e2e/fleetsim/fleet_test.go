@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
@@ -161,7 +162,7 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 	flat, root := listen(t, url, collector.Config{Nets: nets}), listen(t, url, collector.Config{Subjects: above(t), Nets: nets})
 	all := []*collector.Collector{flat, root}
 	for i := range 4 {
-		all = append(all, listen(t, url, collector.Config{Nets: nets, Share: collector.Share{Index: i + 1, Count: 4}}))
+		all = append(all, listen(t, url, collector.Config{Nets: nets, Share: merge.Share{Index: i + 1, Count: 4}}))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := f.awaitCollectors(ctx, 5); err != nil { // the flat one and the four below

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // maxPage limits a page, in bytes.
@@ -69,9 +69,9 @@ type received struct {
 // counts an overrun as lost, because the sequence numbers of its source then
 // have a gap.
 func (r *received) dropped() uint64 {
-	n := max(r.Lost, r.Rejected[string(collector.Overrun)])
+	n := max(r.Lost, r.Rejected[string(merge.Overrun)])
 	for reason, one := range r.Rejected {
-		if reason != string(collector.Overrun) {
+		if reason != string(merge.Overrun) {
 			n += one
 		}
 	}

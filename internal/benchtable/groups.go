@@ -95,7 +95,7 @@ func sidecarGroups() []group {
 			{what: "decode 50 + 50 rows, everything", name: "Decode/all/protobuf", base: "Decode/all/base=encoding-json", baseIs: "encoding/json"},
 			{what: "encode 50 + 50 rows, everything", name: "Encode/protobuf", base: "Encode/base=encoding-json", baseIs: "encoding/json"},
 		}},
-		{pkg: "collector", pattern: "Snapshots|View|Memory", rows: []row{
+		{pkg: "collector/merge", pattern: "Snapshots|View|Memory", rows: []row{
 			{what: "snapshots of 50 + 50 rows decoded and merged", name: "Snapshots/0_buckets_0_slots/decode_and_merge", unit: "snapshots/s",
 				base: "Snapshots/0_buckets_0_slots/decode", baseIs: "decoded only", goal: "≥ 100,000/s"},
 			{what: "the same with 4 dwell buckets and 4 ages a place", name: "Snapshots/4_buckets_4_slots/decode_and_merge", unit: "snapshots/s",

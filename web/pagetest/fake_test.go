@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/history"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/web"
@@ -62,7 +62,7 @@ type fake struct {
 // newFake serves nets until the test ends.
 func newFake(t *testing.T, nets ...*scripted) *fake {
 	t.Helper()
-	page, err := web.New(web.Config{Views: make(chan *collector.View), History: history.New(history.Config{})})
+	page, err := web.New(web.Config{Views: make(chan *merge.View), History: history.New(history.Config{})})
 	if err != nil {
 		t.Fatal(err)
 	}

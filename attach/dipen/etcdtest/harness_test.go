@@ -18,6 +18,7 @@ import (
 	"github.com/pnagent/pnagent/attach/dipen"
 	"github.com/pnagent/pnagent/attach/dipen/replica"
 	"github.com/pnagent/pnagent/collector"
+	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -166,7 +167,7 @@ func (b *bench) detach(a *adapter) {
 }
 
 // net returns the net as the collector shows it.
-func (b *bench) net() *collector.NetView {
+func (b *bench) net() *merge.NetView {
 	for _, n := range b.collector.View().Nets {
 		if n.Name == netName && n.Def != nil && n.Rows != nil {
 			return n

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package merge
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/telemetry"
+)
+
+// assemble collects the sparse snapshots of a source until every row has been
+// received or a full snapshot arrives.
+func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) ([]Ask, error) {
+	if !s.parts.of(msg) {
+		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
+			return nil, err
+		}
+		if err := m.reserve(s, emptyBytes(len(c.places), len(c.transitions))); err != nil {
+			return nil, err
+		}
+	}
+	if err := m.admit(n, s); err != nil {
+		return nil, err
+	}
+	m.note(n, s, msg, c, now)
+	s.unread, s.wants, s.pending = true, "", nil
+	if !s.parts.of(msg) {
+		s.parts = newAssembly(msg, c)
+	}
+	if full := s.parts.add(msg); full != nil {
+		s.parts = nil
+		if err := s.notFallen(full, c); err != nil {
+			return nil, err
+		}
+		n.take(s, full, c, now)
+		return s.asks(n.name, now), nil
+	}
+	return s.asks(n.name, now), nil
+}
+
+// await keeps a snapshot with an unknown definition, and returns the request for
+// that definition.
+func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
+	_, open := n.asked[msg.Digest]
+	if !open {
+		if err := m.roomForQuestion(s, now); err != nil {
+			return nil, err
+		}
+	}
+	var refusal error // why a full snapshot is not kept
+	if msg.Full {
+		if refusal = m.reserve(s, bytesOf(&msg.Rows)); refusal == nil {
+			if err := m.room(len(msg.Rows.Places) + len(msg.Rows.Transitions)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := m.admit(n, s); err != nil {
+		return nil, err
+	}
+	m.note(n, s, msg, nil, now)
+	var asks []Ask
+	if !open {
+		q := &question{net: n, digest: msg.Digest, wait: firstWait, next: now + firstWait, since: now, source: s.name, known: s.wasShown()}
+		n.asked[msg.Digest] = q
+		m.questions = append(m.questions, q)
+		asks = []Ask{{Net: n.name, Digest: msg.Digest}}
+	}
+	s.unread, s.parts = true, nil
+	same := s.pending != nil && s.pending.Epoch == msg.Epoch && s.pending.Digest == msg.Digest
+	switch s.wants = msg.Digest; {
+	case refusal != nil:
+		s.pending = nil
+		if msg.Bye {
+			n.leave(s, now)
+		}
+		return asks, refusal
+	case msg.Full:
+		s.pending, s.pendedAt = clone(msg), now
+		return asks, nil
+	case same && s.follows(msg):
+		s.pending, s.pendedAt = overlaid(s.pending, msg), now
+		return asks, nil
+	case !same:
+		s.pending = nil
+		if msg.Bye {
+			n.leave(s, now)
+		}
+	case msg.Bye:
+		s.pending.Bye = true
+	}
+	return asks, Rejection(UnknownDigest, "definition %s is not known yet", msg.Digest)
+}
+
+// follows reports whether a sparse snapshot directly follows the one that waits
+// for its definition, and has the same rows.
+func (s *source) follows(msg *telemetry.Snapshot) bool {
+	rows := &s.pending.Rows
+	return sameOwner(s.pending, msg) && msg.Seq == s.pending.Seq+1 &&
+		!beyond(msg.PlaceIndex, len(rows.Places)) && !beyond(msg.TransitionIndex, len(rows.Transitions))
+}
+
+// Define adds the definition of a net with its digest, and takes the snapshots
+// that waited for it. The digest "" is for a definition that no source has named;
+// its net is shown without sources. The error has a telemetry.Reason.
+//
+// A definition that differs from the one in use adds its rows, within Growth an
+// hour, and changes no name, arc or drawing that is in use. It changes these, and
+// adds any number of rows, if most sources of the net report it.
+func (m *Merger) Define(digest string, def *petri.Net, now int64) ([]Ask, error) {
+	return m.define(digest, def, fromBus, now)
+}
+
+// DefineByFile is Define for a definition that the operator gives as a file. Later
+// definitions change no name of it, and the net does not leave the View.
+func (m *Merger) DefineByFile(digest string, def *petri.Net, now int64) error {
+	_, err := m.define(digest, def, fromFile, now)
+	if err == nil {
+		n := m.nets[def.ID]
+		n.file, n.settled = true, true
+		n.ages.ofFile(n.known[digest])
+	}
+	return err
+}
+
+func (m *Merger) define(digest string, def *petri.Net, from origin, now int64) ([]Ask, error) {
+	n := m.net(def.ID)
+	if _, known := n.known[digest]; known && digest != "" {
+		return nil, nil
+	}
+	names, err := n.accepts(digest, def, from, now)
+	if err != nil {
+		m.hold(n, digest, err, now)
+		return nil, err
+	}
+	if from == fromBus {
+		err = m.roomToDefine(n, def)
+	}
+	if err == nil {
+		err = n.define(digest, def, names, !n.settled || from != fromBus, &m.limits, now)
+	}
+	if err == nil {
+		err = m.admitNet(n)
+	}
+	if err != nil {
+		if q := n.asked[digest]; q != nil {
+			q.wait, q.next = heldFor, now+heldFor
+		}
+		m.counted = true
+		m.count(err)
+		return nil, err
+	}
+	if n.since == 0 {
+		n.since = now
+	}
+	m.closeQuestion(n, digest)
+	var asks []Ask
+	for _, s := range slices.Clone(n.order) {
+		if digest != "" && s.wants == digest {
+			asks = append(asks, m.settle(n, s, n.known[digest], now)...)
+		}
+	}
+	return asks, nil
+}
+
+// settle takes the snapshot that waited for a definition.
+func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
+	msg := s.pending
+	s.wants, s.pending, m.touched = "", nil, true
+	if msg == nil {
+		return s.asks(n.name, now)
+	}
+	err := fits(msg, c)
+	if err == nil {
+		err = n.checkFence(msg, &m.limits, s.pendedAt)
+	}
+	if err == nil {
+		err = s.notFallen(msg, c)
+	}
+	if err != nil {
+		m.counted = true
+		m.count(err)
+		return s.asks(n.name, now)
+	}
+	n.take(s, msg, c, s.pendedAt)
+	if !msg.Bye && s.seq != msg.Seq {
+		s.missing = newCover(c) // sparse ones received since then are lost
+	}
+	return s.asks(n.name, now)
+}
+
+// Open reports whether a definition is still to be requested.
+func (m *Merger) Open(a Ask) bool {
+	n := m.nets[a.Net]
+	return n != nil && n.asked[a.Digest] != nil
+}
+
+func (m *Merger) closeQuestion(n *net, digest string) {
+	if q := n.asked[digest]; q != nil {
+		delete(n.asked, digest)
+		m.questions = slices.DeleteFunc(m.questions, func(other *question) bool { return other == q })
+	}
+}

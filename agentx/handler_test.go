@@ -134,7 +134,7 @@ func TestAContextThatIsNotServedIsRefused(t *testing.T) {
 		&pdu.GetBulk{MaxRepetitions: 5, Ranges: ranges(at())}, &pdu.TestSet{}} {
 		got := show(answerTo(testTable(1), "orders", body))
 		if diff := cmp.Diff([]string{"unsupportedContext at 0"}, got); diff != "" {
-			t.Errorf("answer to %v (-want +got): %s", body.Type(), diff)
+			t.Errorf("answer to %v (-want +got): %s", pdu.TypeOf(body), diff)
 		}
 	}
 }

@@ -117,7 +117,7 @@ func TestAPDUThatAMasterDoesNotSendIsAProcessingError(t *testing.T) {
 			&pdu.IndexAllocate{}, &pdu.IndexDeallocate{}, &pdu.AddAgentCaps{}, &pdu.RemoveAgentCaps{}}
 		for _, body := range bodies {
 			if r := m.ask(body); r.Error != pdu.ProcessingError {
-				t.Errorf("answer to %v: got %+v; want error processingError", body.Type(), r)
+				t.Errorf("answer to %v: got %+v; want error processingError", pdu.TypeOf(body), r)
 			}
 		}
 		m.serving()
@@ -266,7 +266,7 @@ func TestAnAnswerTooLargeForAFrameIsAGenErrAboutItsVariable(t *testing.T) {
 			&pdu.GetBulk{NonRepeaters: 3, Ranges: []pdu.SearchRange{one, one, one}},
 		} {
 			if r := m.ask(body); r.Error != pdu.GenErr || r.Index != 3 || len(r.Variables) != 0 {
-				t.Errorf("answer to %v: got error %v at index %d; want genErr at 3", body.Type(), r.Error, r.Index)
+				t.Errorf("answer to %v: got error %v at index %d; want genErr at 3", pdu.TypeOf(body), r.Error, r.Index)
 			}
 		}
 		if r := m.ask(&pdu.Get{Ranges: []pdu.SearchRange{one, one}}); r.Error != pdu.NoError || len(r.Variables) != 2 {

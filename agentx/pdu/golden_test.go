@@ -284,7 +284,7 @@ func TestDecodesAsInTheRFC(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := c.pdu
-			want.Header.Type = want.Body.Type()
+			want.Header.Type = pdu.TypeOf(want.Body)
 			want.Header.Length = uint32(len(raw) - pdu.HeaderSize)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Fatal(diff)

@@ -21,11 +21,14 @@ type PDU struct {
 // *CleanupSet, *Notify, *Ping, *IndexAllocate, *IndexDeallocate,
 // *AddAgentCaps, *RemoveAgentCaps or *Response.
 type Body interface {
-	// Type returns the type of PDU the body belongs to.
-	Type() Type
+	// kind returns the type of PDU the body belongs to.
+	kind() Type
 	// code codes the fields in the order of the payload.
 	code(c coder)
 }
+
+// TypeOf returns the type of PDU that a body belongs to.
+func TypeOf(b Body) Type { return b.kind() }
 
 // coder encodes fields, or decodes them into the same memory. So a body states its
 // layout once.
@@ -44,7 +47,7 @@ type coder interface {
 // the header's flags decide the byte order and whether the context is written. It returns
 // an error, and buf unchanged, for a value that the format cannot hold.
 func Append(buf []byte, p PDU) ([]byte, error) {
-	p.Header.Type = p.Body.Type()
+	p.Header.Type = TypeOf(p.Body)
 	start := len(buf)
 	e := encoder{buf: p.Header.append(buf), order: p.Header.Flags.order()}
 	if p.Header.Flags&FlagNonDefaultContext != 0 && p.Header.Type.HasContext() {
@@ -66,10 +69,11 @@ func Append(buf []byte, p PDU) ([]byte, error) {
 // an unknown type, a length beyond the payload, a name of more than 128 numbers, an unknown
 // type of variable, bytes left over.
 func Decode(h Header, payload []byte) (PDU, error) {
-	p := PDU{Header: h, Body: newBody(h.Type)}
-	if p.Body == nil {
+	p := PDU{Header: h}
+	if !h.Type.Known() {
 		return p, fmt.Errorf("%w: unknown %v", ErrParse, h.Type)
 	}
+	p.Body = types[h.Type].empty()
 	d := decoder{buf: payload, order: h.Flags.order()}
 	if h.Flags&FlagNonDefaultContext != 0 && h.Type.HasContext() {
 		p.Context = d.octets()
@@ -82,35 +86,6 @@ func Decode(h Header, payload []byte) (PDU, error) {
 		return p, fmt.Errorf("%w: %v at byte %d of the payload: %w", ErrParse, h.Type, len(payload)-len(d.buf), d.err)
 	}
 	return p, nil
-}
-
-// newBody returns an empty body of a type; nil for an unknown type.
-func newBody(t Type) Body {
-	if !t.Known() {
-		return nil
-	}
-	return bodies[t]()
-}
-
-var bodies = [...]func() Body{
-	TypeOpen:            func() Body { return &Open{} },
-	TypeClose:           func() Body { return &Close{} },
-	TypeRegister:        func() Body { return &Register{} },
-	TypeUnregister:      func() Body { return &Unregister{} },
-	TypeGet:             func() Body { return &Get{} },
-	TypeGetNext:         func() Body { return &GetNext{} },
-	TypeGetBulk:         func() Body { return &GetBulk{} },
-	TypeTestSet:         func() Body { return &TestSet{} },
-	TypeCommitSet:       func() Body { return &CommitSet{} },
-	TypeUndoSet:         func() Body { return &UndoSet{} },
-	TypeCleanupSet:      func() Body { return &CleanupSet{} },
-	TypeNotify:          func() Body { return &Notify{} },
-	TypePing:            func() Body { return &Ping{} },
-	TypeIndexAllocate:   func() Body { return &IndexAllocate{} },
-	TypeIndexDeallocate: func() Body { return &IndexDeallocate{} },
-	TypeAddAgentCaps:    func() Body { return &AddAgentCaps{} },
-	TypeRemoveAgentCaps: func() Body { return &RemoveAgentCaps{} },
-	TypeResponse:        func() Body { return &Response{} },
 }
 
 // encoder appends to buf, and keeps the first error.

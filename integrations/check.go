@@ -17,13 +17,13 @@ import (
 
 // check is one call of check_snmp.
 type check struct {
-	name     string // unique, of letters, digits and dashes: pn-2-place-7
-	title    string // for people; it has names of the net
-	oid      string
-	label    string
-	units    string
-	warning  string // range; "" for none
-	critical string
+	Name     string // unique, of letters, digits and dashes: pn-2-place-7
+	Title    string // for people; it has names of the net
+	OID      string
+	Label    string
+	Units    string
+	Warning  string // range; "" for none
+	Critical string
 }
 
 // checks returns those of the agent, and of each net that was given, with the thresholds of
@@ -83,9 +83,9 @@ func (s *site) netChecks(net *petri.Net) (all []check) {
 // check returns a check of an object.
 func (s *site) check(name, title, object string, index smi.OID, warning, critical string) check {
 	o := s.objects[object]
-	c := check{name: name, title: title, oid: o.OID.Append(index...).String(), label: snake(o), warning: warning, critical: critical}
+	c := check{Name: name, Title: title, OID: o.OID.Append(index...).String(), Label: snake(o), Warning: warning, Critical: critical}
 	if o.Units == "seconds" {
-		c.units = "s"
+		c.Units = "s"
 	}
 	return c
 }

@@ -25,7 +25,7 @@ func exporterFiles(s *site) []File {
 	return []File{
 		{Path: "snmp-exporter/snmp.yml", Content: yamlFile(secrets, mapping{{"auths", auths}, {"modules", mapping{{"petrinet", module}}}})},
 		{Path: "snmp-exporter/snmp-0.22.yml", Content: yamlFile(secrets, mapping{{"petrinet", old}})},
-		s.readme("snmp-exporter", exporterPage),
+		s.files("snmp-exporter", "README.md")[0],
 	}
 }
 

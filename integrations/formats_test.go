@@ -31,16 +31,16 @@ func TestTelegrafHasEachTableWithItsColumns(t *testing.T) {
 		fields := map[string]bool{}
 		for _, m := range regexp.MustCompile(`field\]\]\n +name = "([^"]*)"`).FindAllStringSubmatch(part, -1) {
 			if fields[m[1]] {
-				t.Errorf("table %s has the field %s twice", table.key, m[1])
+				t.Errorf("table %s has the field %s twice", table.Key, m[1])
 			}
 			fields[m[1]] = true
 		}
-		if tags := strings.Count(part, "is_tag = true"); tags != len(table.names()) || len(fields) != tags+len(table.columns) {
-			t.Errorf("table %s has %d tags and %d fields", table.key, tags, len(fields))
+		if tags := strings.Count(part, "is_tag = true"); tags != len(table.names()) || len(fields) != tags+len(table.Columns) {
+			t.Errorf("table %s has %d tags and %d fields", table.Key, tags, len(fields))
 		}
 		for _, c := range s.numbers(&table) {
 			if !strings.Contains(part, `"`+c.OID.String()+`"`) {
-				t.Errorf("table %s does not have %s", table.key, c.Name)
+				t.Errorf("table %s does not have %s", table.Key, c.Name)
 			}
 		}
 	}

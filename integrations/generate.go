@@ -55,13 +55,15 @@ func tools() []tool {
 	return []tool{
 		{"zabbix", true, false, zabbixFiles},
 		{"snmp-exporter", false, false, exporterFiles},
-		{"telegraf", true, false, telegrafFiles},
-		{"nagios", false, true, nagiosFiles},
-		{"icinga", false, true, icingaFiles},
-		{"collectd", false, false, collectdFiles},
+		{"telegraf", true, false, func(s *site) []File { return s.files("telegraf", "pnagent.conf", "README.md") }},
+		{"nagios", false, true, func(s *site) []File { return s.files("nagios", "pnagent.cfg", "pnagent.ini", "README.md") }},
+		{"icinga", false, true, func(s *site) []File { return s.files("icinga", "pnagent.conf", "README.md") }},
+		{"collectd", false, false, func(s *site) []File { return s.files("collectd", "pnagent.conf", "README.md") }},
 		{"librenms", true, false, librenmsFiles},
 		{"cacti", true, false, cactiFiles},
-		{"snmptrapd", true, false, trapdFiles},
+		{"snmptrapd", true, false, func(s *site) []File {
+			return s.files("snmptrapd", "snmptrapd.conf", "snmptrapd.service.d/pnagent.conf", "README.md")
+		}},
 		{"snmptt", false, false, snmpttFiles},
 	}
 }

@@ -158,14 +158,14 @@ func TestTheSelectionIsInTheModule(t *testing.T) {
 		sections[s.Name] = true
 	}
 	for _, table := range tables() {
-		if !sections[table.section] {
-			t.Errorf("the selection has %s, which the module has not", table.section)
+		if !sections[table.Section] {
+			t.Errorf("the selection has %s, which the module has not", table.Section)
 		}
-		for _, name := range append(table.names(), table.columns...) {
+		for _, name := range append(table.names(), table.Columns...) {
 			is(name)
 		}
-		if table.final != "" {
-			is(table.final)
+		if table.Final != "" {
+			is(table.Final)
 		}
 	}
 	for _, name := range exporterTables() {

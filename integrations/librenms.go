@@ -27,21 +27,21 @@ func librenmsFiles(s *site) []File {
 	return []File{
 		{Path: "librenms/os_detection/pnagent.yaml", Content: yamlFile("", detection)},
 		{Path: "librenms/os_discovery/pnagent.yaml", Content: yamlFile("", mapping{{"modules", mapping{{"sensors", sensors}}}})},
-		s.readme("librenms", librenmsPage),
+		s.files("librenms", "README.md")[0],
 	}
 }
 
 // sensor returns a sensor for a column of each row.
 func (s *site) sensor(t *shown, o mib.Object) mapping {
 	inModule := func(name string) string { return mib.PetrinetModule + "::" + name }
-	name := "{{ " + inModule(t.net) + " }}"
-	if t.label != t.net {
-		name += " {{ " + inModule(t.label) + " }}"
+	name := "{{ " + inModule(t.Net) + " }}"
+	if t.Label != t.Net {
+		name += " {{ " + inModule(t.Label) + " }}"
 	}
-	m := mapping{{"oid", inModule(t.section)}, {"value", inModule(o.Name)}, {"num_oid", "." + o.OID.String() + ".{{ $index }}"},
-		{"descr", name + ": " + spaced(o)}, {"index", o.Name + ".{{ $index }}"}, {"group", t.title}}
-	if t.final != "" && o.Units == "seconds" {
-		m = append(m, entry{"skip_values", list{mapping{{"oid", inModule(t.final)}, {"op", "="}, {"value", 1}}}})
+	m := mapping{{"oid", inModule(t.Section)}, {"value", inModule(o.Name)}, {"num_oid", "." + o.OID.String() + ".{{ $index }}"},
+		{"descr", name + ": " + spaced(o)}, {"index", o.Name + ".{{ $index }}"}, {"group", t.Title}}
+	if t.Final != "" && o.Units == "seconds" {
+		m = append(m, entry{"skip_values", list{mapping{{"oid", inModule(t.Final)}, {"op", "="}, {"value", 1}}}})
 	}
 	return m
 }
@@ -63,21 +63,3 @@ func librenmsStates(o mib.Object) (states list) {
 	}
 	return states
 }
-
-const librenmsPage = `# LibreNMS reads pnagent
-
-| file | goes to, below LibreNMS' directory |
-|---|---|
-| ~os_detection/pnagent.yaml~ | ~resources/definitions/os_detection/~; until 2025 ~includes/definitions/~ |
-| ~os_discovery/pnagent.yaml~ | ~resources/definitions/os_discovery/~; until 2025 ~includes/definitions/discovery/~ |
-| ~../mibs/PETRINET-MIB.mib~ | ~mibs/pnagent/PETRINET-MIB~ |
-
-1. Copy them, as the user of LibreNMS.
-2. Add the host with SNMPv3: ~lnms device:add HOST --v3 …~
-3. ~lnms device:poll HOST~ and ~./discovery.php -h HOST -d -m sensors~ print what was found.
-
-LibreNMS knows a device by its sysObjectID, and a device has one operating system. The sidecar's own responder (~pnagent serve --snmp~) has
-ROOT for it. Behind snmpd it is that of the host, so there add what you need as *Custom OIDs* of the device.
-
-Ages are sensors of the class *runtime*, in minutes. Alerts: rules on ~sensors.sensor_current~, with ~sensors.group~ *Places*.
-`

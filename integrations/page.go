@@ -2,40 +2,69 @@
 
 package integrations
 
-import "strings"
+import (
+	"bytes"
+	"embed"
+	"path"
+	"strings"
+	"text/template"
 
-// readme returns the page of a tool. In its text ROOT is the root of the OIDs.
-func (s *site) readme(name, text string) File {
-	text = strings.ReplaceAll(text, "ROOT", s.Root.String())
-	return File{Path: name + "/README.md", Content: []byte(strings.ReplaceAll(text, "~", "`"))}
+	"github.com/pnagent/pnagent/internal/plaintext"
+	"github.com/pnagent/pnagent/mib"
+)
+
+// templates are the files that are written nearly as they are: a folder for each tool, of
+// templates.
+//
+//go:embed files
+var templates embed.FS
+
+// files returns files of a tool's folder.
+func (s *site) files(tool string, names ...string) (all []File) {
+	for _, name := range names {
+		to := path.Join(tool, name)
+		all = append(all, File{Path: to, Content: s.filled(to, nil), Program: name == "zabbix-trap"})
+	}
+	return all
 }
 
-const exporterPage = `# Prometheus' snmp_exporter reads pnagent
+// filled returns the text of a template about something.
+func (s *site) filled(name string, about any) []byte {
+	text, err := templates.ReadFile("files/" + name)
+	if err != nil {
+		panic(err) // the name is one of this package
+	}
+	var out bytes.Buffer
+	if err := template.Must(template.New(name).Funcs(s.functions()).Parse(string(text))).Execute(&out, about); err != nil {
+		panic(err) // a test fills each of them
+	}
+	return out.Bytes()
+}
 
-Where Prometheus can reach the sidecar itself, let it scrape that: it has histograms, which SNMP has not.
+// functions are those of the templates.
+func (s *site) functions() template.FuncMap {
+	return template.FuncMap{
+		"root": s.Root.String, "notifications": func() []mib.Notification { return s.described.Notifications },
+		"scalars": func() []mib.Object { return s.known(scalars()) }, "tables": tables,
+		"names": func(t shown) []mib.Object { return s.known(t.names()) }, "numbers": func(t shown) []mib.Object { return s.numbers(&t) },
+		"oid": func(name string) string { return s.objects[name].OID.String() }, "tag": func(t shown, o mib.Object) string { return strings.TrimPrefix(snake(o), t.Key+"_") },
+		"checks": s.checks, "services": s.services, "limits": limits,
+		"snake": snake, "spaced": spaced, "lower": strings.ToLower, "quoted": quoted, "collectd": collectdType, "parse": s.cactiParse,
+	}
+}
 
-| file | for |
-|---|---|
-| ~snmp.yml~ | snmp_exporter 0.25 and later: rates need ~scale~ |
-| ~snmp-0.22.yml~ | snmp_exporter before 0.23, such as Debian 12's 0.21; without the rates of the last minutes, for which Prometheus has ~rate()~ |
+// quoted returns a text as a string of Icinga's language.
+func quoted(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plaintext.Escape(s)) + `"`
+}
 
-1. Put the passphrases of the user ~noc~, or a community, into the file.
-2. Start ~snmp_exporter --config.file snmp.yml~.
-3. Have Prometheus scrape ~/snmp?target=HOST:161&auth=noc&module=petrinet~; before 0.23 without ~auth~:
-
-~~~
-scrape_configs:
-  - job_name: petrinet-snmp
-    scrape_interval: 30s
-    metrics_path: /snmp
-    params: {auth: [noc], module: [petrinet]}
-    static_configs: [{targets: ['HOST:161']}]
-    relabel_configs:
-      - {source_labels: [__address__], target_label: __param_target}
-      - {source_labels: [__param_target], target_label: instance}
-      - {target_label: __address__, replacement: 'localhost:9116'}
-~~~
-
-Labels are ~pnNetName~, ~pnPlaceId~, ~pnTransitionId~ and ~pnSourceName~; the numbers of rows never change.
-Tried with 0.21.0 and 0.29.0, over encrypted walks. All OIDs are below ROOT.
-`
+// collectdType returns the type of a number in collectd's types.db.
+func collectdType(o mib.Object) string {
+	switch {
+	case isCounter(o):
+		return "derive"
+	case o.Units == "seconds":
+		return "duration"
+	}
+	return "gauge"
+}

@@ -13,14 +13,14 @@ import (
 
 // shown is a table as tools show it.
 type shown struct {
-	key     string   // beginning of the names of metrics: place
-	title   string   // Places
-	section string   // pnPlaceTable
-	net     string   // column with the id of the net
-	id      string   // column with the id of the row; "" if net has it
-	label   string   // column with the name of the row for people
-	final   string   // column that is true(1) for rows in which tokens stay on purpose; "" for none
-	columns []string // that have numbers
+	Key     string   // beginning of the names of metrics: place
+	Title   string   // Places
+	Section string   // pnPlaceTable
+	Net     string   // column with the id of the net
+	ID      string   // column with the id of the row; "" if Net has it
+	Label   string   // column with the name of the row for people
+	Final   string   // column that is true(1) for rows in which tokens stay on purpose; "" for none
+	Columns []string // that have numbers
 }
 
 // tables returns what tools show of each row that they discover.
@@ -63,12 +63,12 @@ func (s *site) known(names []string) (all []mib.Object) {
 }
 
 // numbers returns the columns of a table that have numbers.
-func (s *site) numbers(t *shown) []mib.Object { return s.known(t.columns) }
+func (s *site) numbers(t *shown) []mib.Object { return s.known(t.Columns) }
 
 // names returns the columns that name a row of a table: the net, and the id and the name for
 // people where they are others.
 func (t *shown) names() (all []string) {
-	for _, name := range []string{t.net, t.id, t.label} {
+	for _, name := range []string{t.Net, t.ID, t.Label} {
 		if name != "" && !slices.Contains(all, name) {
 			all = append(all, name)
 		}

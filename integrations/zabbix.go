@@ -12,26 +12,16 @@ import (
 	"github.com/pnagent/pnagent/mib"
 )
 
-// template is the technical name of the template in Zabbix; expressions have it.
-const template = "pnagent"
-
-// trapLog is the file of notifications, SNMPTrapperFile of Zabbix.
-const trapLog = "/var/log/snmptrap/zbx.log"
+// zabbixTemplate is the technical name of the template in Zabbix; expressions have it.
+const zabbixTemplate = "pnagent"
 
 // zabbixFiles returns the template for Zabbix 6.0, the one for 6.4 and later, which walks each
 // table once, and what snmptrapd needs to pass notifications on.
 func zabbixFiles(s *site) []File {
-	conf := "# pnagent wrote this file; it goes to /etc/snmp/snmptrapd.conf. Replace what says CHANGE.\n" +
-		"createUser -e 0xCHANGE-THE-ENGINE-ID noc SHA-256 CHANGE-THE-AUTH-PASSPHRASE AES CHANGE-THE-PRIV-PASSPHRASE\n" +
-		"authUser log,execute noc\ntraphandle default /etc/pnagent/zabbix-trap " + trapLog + "\n"
-	return []File{
+	return append([]File{
 		{Path: "zabbix/template-6.0.yaml", Content: yamlFile("", s.zabbix(false))},
 		{Path: "zabbix/template-6.4.yaml", Content: yamlFile("", s.zabbix(true))},
-		{Path: "zabbix/zabbix-trap", Content: []byte(zabbixHandler), Program: true},
-		{Path: "zabbix/snmptrapd.conf", Content: []byte(conf)},
-		{Path: "zabbix/snmptrapd.service.d/pnagent.conf", Content: []byte(trapdUnit("-Onet"))},
-		s.readme("zabbix", zabbixPage),
-	}
+	}, s.files("zabbix", "zabbix-trap", "snmptrapd.conf", "snmptrapd.service.d/pnagent.conf", "README.md")...)
 }
 
 // zabbix returns the template; one that walks tables is of version 6.4, another of 6.0.
@@ -53,7 +43,7 @@ func (s *site) zabbix(walk bool) mapping {
 		{"version", version},
 		{groups, list{mapping{{"uuid", uuid("group " + group)}, {"name", group}}}},
 		{"templates", list{mapping{
-			{"uuid", uuid("template")}, {"template", template}, {"name", template},
+			{"uuid", uuid("template")}, {"template", zabbixTemplate}, {"name", zabbixTemplate},
 			{"description", "Places, transitions and nets of running Petri nets, by SNMP from pnagent."},
 			{"groups", list{mapping{{"name", group}}}},
 			{"items", items},
@@ -68,7 +58,7 @@ func key(table, word string) string { return "pn." + table + "." + word }
 
 // history returns an expression of a function of an item's values.
 func history(function, key, rest string) string {
-	return function + "(/" + template + "/" + key + rest + ")"
+	return function + "(/" + zabbixTemplate + "/" + key + rest + ")"
 }
 
 // zabbixScalars returns the items of the agent, with triggers.
@@ -219,11 +209,11 @@ func priority(s alarm.Severity) string {
 // walkItem returns the item that reads the columns of a table for all others.
 func (s *site) walkItem(t *shown) mapping {
 	var oids []string
-	for _, o := range append(s.known(append(t.names(), t.final)), s.numbers(t)...) {
+	for _, o := range append(s.known(append(t.names(), t.Final)), s.numbers(t)...) {
 		oids = append(oids, o.OID.String())
 	}
-	return mapping{{"uuid", uuid("item " + key("walk", t.key))}, {"name", "Walk of " + t.section}, {"type", "SNMP_AGENT"},
-		{"snmp_oid", "walk[" + strings.Join(oids, ",") + "]"}, {"key", key("walk", t.key)}, {"delay", "30s"}, {"history", "0"}, {"trends", "0"}, {"value_type", "TEXT"}}
+	return mapping{{"uuid", uuid("item " + key("walk", t.Key))}, {"name", "Walk of " + t.Section}, {"type", "SNMP_AGENT"},
+		{"snmp_oid", "walk[" + strings.Join(oids, ",") + "]"}, {"key", key("walk", t.Key)}, {"delay", "30s"}, {"history", "0"}, {"trends", "0"}, {"value_type", "TEXT"}}
 }
 
 // macro returns the macro of discovery for a column: {#PLACEID}.
@@ -231,15 +221,15 @@ func macro(name string) string { return "{#" + strings.ToUpper(strings.TrimPrefi
 
 // discovery returns the rule that finds the rows of a table, with its items.
 func (s *site) discovery(t *shown, walk bool) mapping {
-	k := key("discovery", t.key)
-	rule := mapping{{"uuid", uuid("rule " + k)}, {"name", t.title}, {"type", "SNMP_AGENT"}}
+	k := key("discovery", t.Key)
+	rule := mapping{{"uuid", uuid("rule " + k)}, {"name", t.Title}, {"type", "SNMP_AGENT"}}
 	var macros, triples []string
-	for _, o := range s.known(append(t.names(), t.final)) {
+	for _, o := range s.known(append(t.names(), t.Final)) {
 		macros = append(macros, macro(o.Name), o.OID.String())
 		triples = append(triples, macro(o.Name), o.OID.String(), "1")
 	}
 	if walk {
-		rule = mapping{{"uuid", uuid("rule " + k)}, {"name", t.title}, {"type", "DEPENDENT"}, {"master_item", mapping{{"key", key("walk", t.key)}}},
+		rule = mapping{{"uuid", uuid("rule " + k)}, {"name", t.Title}, {"type", "DEPENDENT"}, {"master_item", mapping{{"key", key("walk", t.Key)}}},
 			{"preprocessing", list{mapping{{"type", "SNMP_WALK_TO_JSON"}, {"parameters", texts(triples...)}},
 				mapping{{"type", "DISCARD_UNCHANGED_HEARTBEAT"}, {"parameters", texts("10m")}}}}}
 	} else {
@@ -254,7 +244,7 @@ func (s *site) discovery(t *shown, walk bool) mapping {
 	for _, o := range columns {
 		prototypes = append(prototypes, s.prototype(t, o, walk))
 	}
-	if t.final != "" {
+	if t.Final != "" {
 		rule = append(rule, entry{"overrides", list{finalOverride(t)}})
 	}
 	return append(rule, entry{"item_prototypes", prototypes})
@@ -264,31 +254,31 @@ func (s *site) discovery(t *shown, walk bool) mapping {
 // nothing, so they have no items.
 func finalOverride(t *shown) mapping {
 	return mapping{{"name", "Tokens that stay"}, {"step", "1"},
-		{"filter", mapping{{"conditions", list{mapping{{"macro", macro(t.final)}, {"value", "^1$"}, {"formulaid", "A"}}}}}},
+		{"filter", mapping{{"conditions", list{mapping{{"macro", macro(t.Final)}, {"value", "^1$"}, {"formulaid", "A"}}}}}},
 		{"operations", list{mapping{{"operationobject", "ITEM_PROTOTYPE"}, {"operator", "REGEXP"}, {"value", ": [a-z ]* age$"}, {"discover", "NO_DISCOVER"}}}}}
 }
 
 // prototype returns the item of a column for each row.
 func (s *site) prototype(t *shown, o mib.Object, walk bool) mapping {
-	k := key(t.key, word(o)) + "[{#SNMPINDEX}]"
-	name := macro(t.net)
-	if t.label != t.net {
-		name += " " + macro(t.label)
+	k := key(t.Key, word(o)) + "[{#SNMPINDEX}]"
+	name := macro(t.Net)
+	if t.Label != t.Net {
+		name += " " + macro(t.Label)
 	}
 	m := mapping{{"uuid", uuid("item " + k)}, {"name", name + ": " + strings.ToLower(spaced(o))}, {"key", k}}
 	first := absentValue()
 	oid := o.OID.String() + ".{#SNMPINDEX}"
 	if walk {
-		m = append(m, entry{"type", "DEPENDENT"}, entry{"master_item", mapping{{"key", key("walk", t.key)}}})
+		m = append(m, entry{"type", "DEPENDENT"}, entry{"master_item", mapping{{"key", key("walk", t.Key)}}})
 		first = mapping{{"type", "SNMP_WALK_VALUE"}, {"parameters", texts(oid, "0")}, {"error_handler", "DISCARD_VALUE"}}
 	} else {
 		m = append(m, entry{"type", "SNMP_AGENT"}, entry{"snmp_oid", oid})
 	}
 	m = append(m, s.zabbixValue(o)...)
 	m = append(m, entry{"preprocessing", zabbixSteps(o, first)})
-	tags := list{mapping{{"tag", "net"}, {"value", macro(t.net)}}}
-	if t.id != "" {
-		tags = append(tags, mapping{{"tag", t.key}, {"value", macro(t.id)}})
+	tags := list{mapping{{"tag", "net"}, {"value", macro(t.Net)}}}
+	if t.ID != "" {
+		tags = append(tags, mapping{{"tag", t.Key}, {"value", macro(t.ID)}})
 	}
 	return append(m, entry{"tags", tags})
 }

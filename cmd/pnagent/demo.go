@@ -7,6 +7,7 @@ package main
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,33 +113,9 @@ func startNATS(address string) (*server.Server, error) {
 
 // demoAlarms have thresholds so short that something is raised while one looks, and only
 // where work has stopped.
-const demoAlarms = `
-defaults:
-  stuck:      {after: 1m, clear_after: 5s}
-  starved:    {after: 1m, clear_after: 5s}
-  deadlocked: {for: 5s, clear_after: 5s}
-overrides:
-  - {net: order-fulfilment, place: paymentUnclear, stuck: {after: 20s}}
-  - {net: order-fulfilment, place: customsHeld, stuck: {after: 20s}}
-  - {net: backup-window, place: queued, stuck: {after: 20s}}
-  - {net: backup-window, place: failed, stuck: {after: 20s}}
-  # Tokens that wait to be used, or for others, are not stuck.
-  - {net: packaging-line, place: labels, stuck: off}
-  - {net: packaging-line, place: emptyRoll, stuck: off}
-  - {net: packaging-line, place: bottles, stuck: off}
-  - {net: packaging-line, place: crates, stuck: off}
-  - {net: packaging-line, place: labelled, stuck: off}
-  - {net: packaging-line, place: pallets, stuck: off}
-  - {net: packaging-line, place: away, stuck: off}
-  - {net: packaging-line, place: trucks, stuck: off}
-  - {net: backup-window, place: workers, stuck: off}
-  - {net: backup-window, place: noBackup, stuck: off}
-  - {net: order-fulfilment, place: idle, stuck: off}
-  - {net: order-fulfilment, place: invoiceBooked, stuck: off}
-  - {net: claim, place: written, stuck: off}
-  # Customs take their time; customsHeld is what is stuck.
-  - {net: order-fulfilment, transition: sendPapers, starved: off}
-`
+//
+//go:embed demo_alarms.yaml
+var demoAlarms string
 
 // exampleNets reads the nets that are built in.
 func exampleNets() ([]*petri.Tables, error) {
@@ -246,32 +223,11 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	return errors.Join(failed, end(last))
 }
 
-var welcomeText = template.Must(template.New("welcome").Parse(`pnagent demo: two engines ({{range $i, $s := .Sources}}{{if $i}}, {{end}}{{$s}}{{end}}), {{.Instances}} instances of {{len .Nets}} nets each.
-
-What to look at:
-  page      http://{{.Web}}/
-  terminal  pnagent top --url http://{{.Web}}
-  metrics   curl -s http://{{.Web}}/metrics | grep oldest_token_age
-  view      curl -s http://{{.Web}}/api/v1/view
-  alarms    pnagent alarms --url http://{{.Web}}
-  SNMP      snmpbulkwalk -v2c -c public {{.SNMP}} {{.Root}}
-  names     pnagent mib --install && snmptable -v2c -c public -m PETRINET-MIB -Cb {{.SNMP}} PETRINET-MIB::pnPlaceTable
-  snapshots nats --server {{.NATS}} sub 'petrinet.v1.>'
-
-What gets stuck: payments that cannot be booked and goods at customs (order-fulfilment, paymentUnclear
-and customsHeld), jobs behind a failed backup (backup-window, queued and failed), and for some minutes
-claims that clerks leave lying or that the bank does not pay (claim, approve/active and toPay).
-Release one by hand:
-  pnagent fire --nats {{.NATS}} backup-window {{.First}} release
-{{- if not .Actions}}
-With --web.actions the page can acknowledge and silence alarms.
-{{- end}}
-
-{{if .For}}Stops after {{.For}}.{{else}}Ctrl-C stops it.{{end}}
-`))
+//go:embed demo_welcome.txt
+var welcomeText string
 
 func (c *demoCmd) welcome(s streams, side *sidecar, ns *server.Server) error {
-	return welcomeText.Execute(s.out, map[string]any{
+	return template.Must(template.New("welcome").Parse(welcomeText)).Execute(s.out, map[string]any{
 		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
 		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
 	})

@@ -5,25 +5,32 @@
 package completion
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"strings"
+	"text/template"
 
 	"github.com/alecthomas/kong"
 )
 
+// A script completes a command, the command below it if there are any, then flags and files.
+var (
+	//go:embed bash.tmpl
+	bash string
+	//go:embed fish.tmpl
+	fish string
+)
+
 // Write writes the script for a shell: bash, zsh or fish.
 func Write(w io.Writer, shell string, app *kong.Application) error {
-	switch shell {
-	case "bash":
-		return writeBash(w, app)
-	case "zsh":
-		fmt.Fprintln(w, "autoload -U +X bashcompinit && bashcompinit")
-		return writeBash(w, app)
-	case "fish":
-		return writeFish(w, app)
+	script, known := map[string]string{"bash": bash, "zsh": "autoload -U +X bashcompinit && bashcompinit\n" + bash, "fish": fish}[shell]
+	if !known {
+		return fmt.Errorf("no completion for shell %q; expected bash, zsh or fish", shell)
 	}
-	return fmt.Errorf("no completion for shell %q; expected bash, zsh or fish", shell)
+	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
+	functions := template.FuncMap{"flags": flagsOf, "names": namesOf, "quote": quote}
+	return template.Must(template.New(shell).Funcs(functions).Parse(script)).Execute(w, app)
 }
 
 // flagsOf returns the flags of a command and those of all commands.
@@ -42,71 +49,4 @@ func namesOf(nodes []*kong.Node) string {
 		names[i] = n.Name
 	}
 	return strings.Join(names, " ")
-}
-
-// writeBash writes a function that completes a command, the command below it if
-// there are any, then flags and files.
-func writeBash(w io.Writer, app *kong.Application) error {
-	var cases strings.Builder
-	for _, n := range app.Children {
-		if len(n.Children) > 0 {
-			fmt.Fprintf(&cases, "    %s) below=%q ;;\n", n.Name, namesOf(n.Children))
-		}
-	}
-	cases.WriteString("  esac\n  case \"${COMP_WORDS[1]} ${below:+${COMP_WORDS[2]}}\" in\n")
-	for _, n := range app.Leaves(true) {
-		var flags []string
-		for _, f := range flagsOf(n) {
-			flags = append(flags, "--"+f.Name)
-		}
-		pattern := n.Name + " "
-		if n.Parent != nil && n.Parent.Type == kong.CommandNode {
-			pattern = n.Parent.Name + " " + n.Name
-		}
-		fmt.Fprintf(&cases, "    %q) words=%q ;;\n", pattern, strings.Join(flags, " "))
-	}
-	_, err := fmt.Fprintf(w, `_pnagent() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words= below=
-  case ${COMP_WORDS[1]} in
-%s  esac
-  if [ "$COMP_CWORD" = 1 ]; then
-    COMPREPLY=($(compgen -W %q -- "$cur"))
-  elif [ "$COMP_CWORD" = 2 ] && [ -n "$below" ]; then
-    COMPREPLY=($(compgen -W "$below" -- "$cur"))
-  elif [[ $cur == -* ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  else
-    COMPREPLY=($(compgen -f -- "$cur"))
-  fi
-}
-complete -o filenames -F _pnagent pnagent
-`, cases.String(), namesOf(app.Children))
-	return err
-}
-
-func writeFish(w io.Writer, app *kong.Application) error {
-	var out strings.Builder
-	for _, n := range app.Children {
-		fmt.Fprintf(&out, "complete -c pnagent -n __fish_use_subcommand -a %s -d %s\n", n.Name, fishQuote(n.Help))
-		seen := "__fish_seen_subcommand_from " + n.Name
-		for _, c := range n.Children {
-			fmt.Fprintf(&out, "complete -c pnagent -n '%s; and not __fish_seen_subcommand_from %s' -a %s -d %s\n", seen, namesOf(n.Children), c.Name, fishQuote(c.Help))
-			fishFlags(&out, seen+"; and __fish_seen_subcommand_from "+c.Name, c)
-		}
-		if len(n.Children) == 0 {
-			fishFlags(&out, seen, n)
-		}
-	}
-	_, err := io.WriteString(w, out.String())
-	return err
-}
-
-func fishFlags(out *strings.Builder, when string, command *kong.Node) {
-	for _, f := range flagsOf(command) {
-		fmt.Fprintf(out, "complete -c pnagent -n '%s' -l %s -d %s\n", when, f.Name, fishQuote(f.Help))
-	}
-}
-
-func fishQuote(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }

@@ -444,13 +444,8 @@ func (n *LockedNet) without(def *petri.Net) (names int) {
 	if n == nil {
 		return 1 + len(def.Places) + len(def.Transitions)
 	}
-	for i := range def.Places {
-		if n.Place(def.Places[i].ID) == nil {
-			names++
-		}
-	}
-	for i := range def.Transitions {
-		if n.Transition(def.Transitions[i].ID) == nil {
+	for e := range elements(def) {
+		if n.entry(e) == nil {
 			names++
 		}
 	}

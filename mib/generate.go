@@ -5,6 +5,7 @@ package mib
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strings"
 	"time"
@@ -200,16 +201,13 @@ func (p presence) changes(net *LockedNet, renamed, chosen bool) string {
 
 // members goes through places and transitions by number, each with its name
 // in a sentence.
-func (n *LockedNet) members() func(yield func(string, *Locked) bool) {
+func (n *LockedNet) members() iter.Seq2[string, *Locked] {
 	return func(yield func(string, *Locked) bool) {
-		for _, e := range n.Places() {
-			if !yield("place "+named("", e.ID), e) {
-				return
-			}
-		}
-		for _, e := range n.Transitions() {
-			if !yield("transition "+named("", e.ID), e) {
-				return
+		for _, kind := range []string{kindPlace, kindTransition} {
+			for _, e := range n.of(kind).sorted() {
+				if !yield(kind+" "+named("", e.ID), e) {
+					return
+				}
 			}
 		}
 	}

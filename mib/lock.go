@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -84,6 +85,31 @@ type kindLock struct {
 	next uint32
 }
 
+// element is a place or a transition of a definition.
+type element struct{ kind, id, name, doc string }
+
+// The kinds of elements.
+const (
+	kindPlace      = "place"
+	kindTransition = "transition"
+)
+
+// elements yields the places and then the transitions of a definition.
+func elements(def *petri.Net) iter.Seq[element] {
+	return func(yield func(element) bool) {
+		for i := range def.Places {
+			if p := &def.Places[i]; !yield(element{kindPlace, p.ID, p.Name, p.Doc}) {
+				return
+			}
+		}
+		for i := range def.Transitions {
+			if t := &def.Transitions[i]; !yield(element{kindTransition, t.ID, t.Name, t.Doc}) {
+				return
+			}
+		}
+	}
+}
+
 // NewLock returns an empty lock.
 func NewLock() *Lock {
 	reserved := reservedNames()
@@ -113,6 +139,17 @@ func (n *LockedNet) Place(id string) *Locked { return n.places.byID[id] }
 // Transition is the same for a transition.
 func (n *LockedNet) Transition(id string) *Locked { return n.transitions.byID[id] }
 
+// of returns the elements of a kind.
+func (n *LockedNet) of(kind string) *kindLock {
+	if kind == kindPlace {
+		return &n.places
+	}
+	return &n.transitions
+}
+
+// entry returns what the lock has of an element; nil if it is unknown.
+func (n *LockedNet) entry(e element) *Locked { return n.of(e.kind).byID[e.id] }
+
 // Places returns the places by number, obsolete ones included.
 func (n *LockedNet) Places() []*Locked { return n.places.sorted() }
 
@@ -138,27 +175,18 @@ func (l *Lock) Assign(id string, def *petri.Net) (net *LockedNet, added bool, er
 	if net.without(def) > 0 {
 		net.recall(def)
 	}
-	for i := range def.Places {
-		err = cmp.Or(err, l.assign(net, &net.places, "place", def.Places[i].ID, def.Places[i].Name))
-	}
-	for i := range def.Transitions {
-		err = cmp.Or(err, l.assign(net, &net.transitions, "transition", def.Transitions[i].ID, def.Transitions[i].Name))
+	for e := range elements(def) {
+		err = cmp.Or(err, l.assign(net, e))
 	}
 	return net, l.size > before, err
 }
 
 // recall notes which texts the descriptors of a definition's places and transitions are from.
 func (n *LockedNet) recall(def *petri.Net) {
-	note := func(kind string, e *Locked, name, id string) {
-		if e != nil {
-			n.names.texts[strings.ToLower(e.Descriptor)] = stemOf(kind, e.Number, name, id).text
+	for e := range elements(def) {
+		if had := n.entry(e); had != nil {
+			n.names.texts[strings.ToLower(had.Descriptor)] = stemOf(e.kind, had.Number, e.name, e.id).text
 		}
-	}
-	for i := range def.Places {
-		note("place", n.Place(def.Places[i].ID), def.Places[i].Name, def.Places[i].ID)
-	}
-	for i := range def.Transitions {
-		note("transition", n.Transition(def.Transitions[i].ID), def.Transitions[i].Name, def.Transitions[i].ID)
 	}
 }
 
@@ -225,9 +253,15 @@ func (l *Lock) rename(n *LockedNet, def *petri.Net) (renamed int, err error) {
 		return 0, fmt.Errorf("rename the objects of net %q: %w", cut(n.ID, 80), err)
 	}
 	l.begin(n, prefix, 0)
-	again := func(kind string, all []*Locked, stems map[string]stem) {
-		for _, e := range all {
-			s, current := stems[e.ID]
+	stems := map[*Locked]stem{}
+	for e := range elements(def) {
+		if had := n.entry(e); had != nil {
+			stems[had] = stemOf(e.kind, had.Number, e.name, e.id)
+		}
+	}
+	for _, kind := range []string{kindPlace, kindTransition} {
+		for _, e := range n.of(kind).sorted() {
+			s, current := stems[e]
 			if !current {
 				s = stem{words: []string{e.Descriptor}}
 			}
@@ -235,34 +269,20 @@ func (l *Lock) rename(n *LockedNet, def *petri.Net) (renamed int, err error) {
 			renamed++
 		}
 	}
-	places, transitions := map[string]stem{}, map[string]stem{}
-	for i := range def.Places {
-		p := &def.Places[i]
-		if e := n.Place(p.ID); e != nil {
-			places[p.ID] = stemOf("place", e.Number, p.Name, p.ID)
-		}
-	}
-	for i := range def.Transitions {
-		t := &def.Transitions[i]
-		if e := n.Transition(t.ID); e != nil {
-			transitions[t.ID] = stemOf("transition", e.Number, t.Name, t.ID)
-		}
-	}
-	again("place", n.Places(), places)
-	again("transition", n.Transitions(), transitions)
 	return renamed, nil
 }
 
-func (l *Lock) assign(net *LockedNet, k *kindLock, kind, id, name string) error {
-	if k.byID[id] != nil {
+func (l *Lock) assign(net *LockedNet, e element) error {
+	k := net.of(e.kind)
+	if k.byID[e.id] != nil {
 		return nil
 	}
-	if err := l.room(id, k.next); err != nil {
-		return fmt.Errorf("number %s %q of net %q: %w", kind, cut(id, 80), cut(net.ID, 80), err)
+	if err := l.room(e.id, k.next); err != nil {
+		return fmt.Errorf("number %s %q of net %q: %w", e.kind, cut(e.id, 80), cut(net.ID, 80), err)
 	}
-	e := &Locked{ID: id, Number: k.next}
-	e.Descriptor = net.names.pick(stemOf(kind, e.Number, name, id), kind)
-	k.add(e)
+	n := &Locked{ID: e.id, Number: k.next}
+	n.Descriptor = net.names.pick(stemOf(e.kind, n.Number, e.name, e.id), e.kind)
+	k.add(n)
 	l.size++
 	return nil
 }
@@ -285,10 +305,7 @@ func (n *LockedNet) retire(def *petri.Net) {
 	for _, e := range n.members() {
 		e.Obsolete = true
 	}
-	for i := range def.Places {
-		n.Place(def.Places[i].ID).Obsolete = false
-	}
-	for i := range def.Transitions {
-		n.Transition(def.Transitions[i].ID).Obsolete = false
+	for e := range elements(def) {
+		n.entry(e).Obsolete = false
 	}
 }

@@ -26,14 +26,6 @@ type netText struct {
 	short   bool // descriptions only lead to PETRINET-MIB
 }
 
-// node is a place or transition in its net's module.
-type node struct {
-	kind string // place or transition
-	id   string
-	name string
-	doc  string
-}
-
 // named returns a name for texts: 'Awaiting payment' (p7).
 func named(name, id string) string {
 	if name == "" || name == id {
@@ -54,19 +46,13 @@ func newNetText(net *LockedNet, def, shown *petri.Net, opts Options) *netText {
 	m.short = net.objects(net.level) > longTexts
 	netMembers := m.netScalars()
 
-	places := map[string]node{}
-	for i := range shown.Places {
-		p := &shown.Places[i]
-		places[p.ID] = node{"Place", p.ID, p.Name, p.Doc}
-	}
-	transitions := map[string]node{}
-	for i := range shown.Transitions {
-		t := &shown.Transitions[i]
-		transitions[t.ID] = node{"Transition", t.ID, t.Name, t.Doc}
+	present := map[*Locked]element{}
+	for e := range elements(shown) {
+		present[net.entry(e)] = e
 	}
 	var retired []string
-	placeMembers := m.nodes("Place", d+"Places", net.Places(), places, net.level.of(objectsOf(placeColumns())), &retired)
-	transMembers := m.nodes("Transition", d+"Transitions", net.Transitions(), transitions, net.level.of(objectsOf(transitionColumns())), &retired)
+	placeMembers := m.nodes(kindPlace, d+"Places", present, objectsOf(placeColumns()), &retired)
+	transMembers := m.nodes(kindTransition, d+"Transitions", present, objectsOf(transitionColumns()), &retired)
 	m.conformance(netMembers, placeMembers, transMembers, retired)
 	return m
 }
@@ -74,23 +60,17 @@ func newNetText(net *LockedNet, def, shown *petri.Net, opts Options) *netText {
 // without returns the ids of the places and transitions that a part of a net lacks.
 func without(def, shown *petri.Net) map[string]bool {
 	aside := map[string]bool{}
-	for i := range def.Places {
-		aside[def.Places[i].ID] = true
+	for e := range elements(def) {
+		aside[e.id] = true
 	}
-	for i := range def.Transitions {
-		aside[def.Transitions[i].ID] = true
-	}
-	for i := range shown.Places {
-		delete(aside, shown.Places[i].ID)
-	}
-	for i := range shown.Transitions {
-		delete(aside, shown.Transitions[i].ID)
+	for e := range elements(shown) {
+		delete(aside, e.id)
 	}
 	return aside
 }
 
 // left returns why a place or a transition is obsolete.
-func (m *netText) left(n *node) string {
+func (m *netText) left(n *element) string {
 	if m.aside[n.id] {
 		return "It is bookkeeping of the net, which has no objects any more."
 	}
@@ -119,13 +99,14 @@ func (m *netText) netScalars() []string {
 
 // nodes writes the objects of all places or transitions. It returns the names of the current
 // objects, and appends those of the obsolete ones to retired.
-func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]node, objects []object, retired *[]string) []string {
+func (m *netText) nodes(kind, parent string, present map[*Locked]element, objects []object, retired *[]string) []string {
+	objects = m.net.level.of(objects)
 	var members []string
-	for _, e := range all {
-		n, current := present[e.ID]
+	for _, e := range m.net.of(kind).sorted() {
+		n, current := present[e]
 		status, list := "current", &members
 		if !current {
-			n, status, list = node{kind: kind, id: e.ID}, "obsolete", retired
+			n, status, list = element{kind: kind, id: e.ID}, "obsolete", retired
 		}
 		own := m.net.Name(e)
 		m.lateNode(own, parent, e.Number)
@@ -146,8 +127,8 @@ func (m *netText) nodes(kind, parent string, all []*Locked, present map[string]n
 
 // describe returns the description of an object, with its node. The first object of a node
 // has the documentation of the node.
-func (m *netText) describe(n *node, o *object, first, current bool) string {
-	text := fmt.Sprintf("%s %s. ", n.kind, named(n.name, n.id))
+func (m *netText) describe(n *element, o *object, first, current bool) string {
+	text := fmt.Sprintf("%s %s. ", upperFirst(n.kind), named(n.name, n.id))
 	if !current {
 		text += m.left(n) + " "
 	}
@@ -158,8 +139,8 @@ func (m *netText) describe(n *node, o *object, first, current bool) string {
 }
 
 // lead returns a description of an object that leads to the one in PETRINET-MIB.
-func (m *netText) lead(n *node, o *object, current bool) string {
-	text := fmt.Sprintf("%s%s of %s.", inModule(strings.ToLower(n.kind)), o.suffix, named(n.name, n.id))
+func (m *netText) lead(n *element, o *object, current bool) string {
+	text := fmt.Sprintf("%s%s of %s.", inModule(n.kind), o.suffix, named(n.name, n.id))
 	if strings.HasSuffix(o.text, discontinuity) {
 		text += " The discontinuity time is " + m.net.own("CountedSince") + "."
 	}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/internal/porttest"
-	"github.com/pnagent/pnagent/internal/rulestest"
 )
 
 // alertmanager and amtool build in a minute of two processors. This is the last version whose
@@ -105,7 +104,7 @@ func (p *pager) none(t *testing.T, when, status, name string, labels ...string) 
 }
 
 // startAlerting runs a Prometheus with the rules of this repository, and an Alertmanager with its
-// routes, both faster by rulestest.Factor.
+// routes, both made faster.
 func startAlerting(t *testing.T, w kit.Web) (p kit.Prometheus, am kit.Web, station *pager) {
 	t.Helper()
 	prom, manager := kit.Need(t, "prometheus", "prometheus"), kit.NeedProxied(t, alertmanager)
@@ -125,7 +124,7 @@ func startAlerting(t *testing.T, w kit.Web) (p kit.Prometheus, am kit.Web, stati
 		if err != nil {
 			t.Fatal(err)
 		}
-		return rulestest.Faster(text)
+		return madeFaster(text)
 	}
 	routes := strings.ReplaceAll(string(shipped("alertmanager/alertmanager.yaml")), "http://127.0.0.1:9095", receiver.URL)
 	am = kit.Web{URL: "http://" + porttest.Addr(t)}

@@ -37,21 +37,25 @@ func main() {
 }
 
 func run(ctx context.Context, w io.Writer, count int, benchtime, only string) error {
+	all, err := groups()
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(w, "%s, %d processors, %s\n\n", measure.Processor(), runtime.GOMAXPROCS(0), runtime.Version())
 	fmt.Fprintln(w, "| what | result | base | base's result | ratio | goal |")
 	fmt.Fprintln(w, "|---|---:|---|---:|---:|---|")
-	for _, g := range groups() {
-		if only != "" && !slices.Contains(strings.Split(only, ","), g.pkg) {
+	for _, g := range all {
+		if only != "" && !slices.Contains(strings.Split(only, ","), g.Package) {
 			continue
 		}
-		fmt.Fprintf(os.Stderr, "%s …\n", g.pkg)
+		fmt.Fprintf(os.Stderr, "%s …\n", g.Package)
 		best, err := bench(ctx, g, count, benchtime)
 		if err != nil {
 			return err
 		}
-		for _, r := range g.rows {
+		for _, r := range g.Rows {
 			if err := r.print(w, best); err != nil {
-				return fmt.Errorf("%s: %w", g.pkg, err)
+				return fmt.Errorf("%s: %w", g.Package, err)
 			}
 		}
 	}
@@ -61,36 +65,36 @@ func run(ctx context.Context, w io.Writer, count int, benchtime, only string) er
 // bench returns the best result of every benchmark of a group, by name and
 // unit.
 func bench(ctx context.Context, g group, count int, benchtime string) (map[string]float64, error) {
-	args := []string{"go", "test", "-run", "^$", "-bench", g.pattern, "-benchtime", benchtime, "-count", strconv.Itoa(count), "./" + g.pkg}
-	if g.oneProcessor {
+	args := []string{"go", "test", "-run", "^$", "-bench", g.Pattern, "-benchtime", benchtime, "-count", strconv.Itoa(count), "./" + g.Package}
+	if g.OneProcessor {
 		args = append([]string{"taskset", "-c", "0"}, args...)
 	}
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", g.pkg, err, &out)
+		return nil, fmt.Errorf("benchmarks of %s: %w\n%s", g.Package, err, &out)
 	}
 	return measure.Benchmarks(&out), nil
 }
 
 // print writes one row of the table.
 func (r row) print(w io.Writer, best map[string]float64) error {
-	unit := cmp.Or(r.unit, "ns/op")
-	v, ok := best[r.name+" "+unit]
+	unit := cmp.Or(r.Unit, "ns/op")
+	v, ok := best[r.Name+" "+unit]
 	if !ok {
-		return fmt.Errorf("no result %q in %s", r.name, unit)
+		return fmt.Errorf("no result %q in %s", r.Name, unit)
 	}
 	base, ratio := "", ""
-	if r.base != "" {
-		baseUnit := cmp.Or(r.baseUnit, unit)
-		b, ok := best[r.base+" "+baseUnit]
+	if r.Base != "" {
+		baseUnit := cmp.Or(r.BaseUnit, unit)
+		b, ok := best[r.Base+" "+baseUnit]
 		if !ok {
-			return fmt.Errorf("no result %q in %s", r.base, baseUnit)
+			return fmt.Errorf("no result %q in %s", r.Base, baseUnit)
 		}
 		base, ratio = amount(b, unit), fmt.Sprintf("%.2f", v/b)
 	}
-	_, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.what, amount(v, unit), r.baseIs, base, ratio, r.goal)
+	_, err := fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", r.What, amount(v, unit), r.BaseIs, base, ratio, r.Goal)
 	return err
 }
 

@@ -21,7 +21,7 @@ ok  	pkg	1s
 func TestRowsShowTheRatioToTheirBase(t *testing.T) {
 	best := measure.Benchmarks(strings.NewReader(output))
 	var out strings.Builder
-	for _, r := range []row{{what: "fast", name: "X/rows=10", base: "Base", baseIs: "slow", goal: "< 1"}, {what: "rate", name: "X/rows=10", unit: "things/s"}} {
+	for _, r := range []row{{What: "fast", Name: "X/rows=10", Base: "Base", BaseIs: "slow", Goal: "< 1"}, {What: "rate", Name: "X/rows=10", Unit: "things/s"}} {
 		if err := r.print(&out, best); err != nil {
 			t.Fatal(err)
 		}
@@ -30,7 +30,7 @@ func TestRowsShowTheRatioToTheirBase(t *testing.T) {
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}
-	if err := (row{name: "gone"}).print(&out, best); err == nil {
+	if err := (row{Name: "gone"}).print(&out, best); err == nil {
 		t.Error("a row without a result is accepted")
 	}
 }

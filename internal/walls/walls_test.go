@@ -140,7 +140,6 @@ var rooms = map[string]room{
 	"internal/pausetest":                   {},
 	"internal/selfmetrics/selfmetricstest": {imports: []string{"internal/selfmetrics"}},
 	"internal/proxytest":                   {},
-	"internal/rulestest":                   {},
 	"internal/natstest":                    {},
 	"internal/npmtest":                     {imports: []string{"internal/atomicfile"}},
 	"internal/logtest":                     {},

@@ -2,7 +2,7 @@
 
 //go:build peers
 
-package rulestest
+package alarms
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Factor is how much faster tests with real servers are: a minute is a second.
-const Factor = 60
+// faster is how much faster tests with real servers are: a minute is a second.
+const faster = 60
 
 var (
 	// In expressions: ranges, offsets and comparisons with an earlier time.
@@ -22,8 +22,8 @@ var (
 	fields = regexp.MustCompile(`(?m)^( *(?:for|keep_firing_for|group_wait|group_interval|repeat_interval): )(\d+)([smh])$`)
 )
 
-// Faster returns the text of a file with each duration divided by Factor.
-func Faster(text []byte) []byte {
+// madeFaster returns the text of a file with each duration divided by faster.
+func madeFaster(text []byte) []byte {
 	for _, re := range []*regexp.Regexp{inBrackets, fields} {
 		text = re.ReplaceAllFunc(text, func(found []byte) []byte {
 			part := re.FindSubmatch(found)
@@ -31,7 +31,7 @@ func Faster(text []byte) []byte {
 			if err != nil {
 				panic(err) // the expression finds only durations
 			}
-			return fmt.Appendf(nil, "%s%dms", part[1], (d / Factor).Milliseconds())
+			return fmt.Appendf(nil, "%s%dms", part[1], (d / faster).Milliseconds())
 		})
 	}
 	return earlier.ReplaceAllFunc(text, func(found []byte) []byte {
@@ -40,6 +40,6 @@ func Faster(text []byte) []byte {
 		if err != nil {
 			panic(err) // as above
 		}
-		return fmt.Appendf(nil, "%s%d", part[1], max(n/Factor, 1))
+		return fmt.Appendf(nil, "%s%d", part[1], max(n/faster, 1))
 	})
 }

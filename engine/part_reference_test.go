@@ -154,6 +154,10 @@ func (r *reference) commit(part int, c *engine.Logged) {
 			r.fire(part, number, int(t), leaving)
 		case t == transitions+1: // it failed, and moved nothing
 			next()
+		case t == transitions+3: // a run of firings
+			for k := next(); k > 0; k = next() {
+				r.fire(part, number, int(k-1), leaving)
+			}
 		}
 	}
 	crossed := map[spot]uint64{}

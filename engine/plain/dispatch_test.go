@@ -74,6 +74,10 @@ func played(t testing.TB, s *Shard) (numbers []int) {
 		switch {
 		case head&1 == opInject || what == uint64(len(s.rules)+opFail):
 			next()
+		case what == uint64(len(s.rules)+opRun):
+			for next() > 0 {
+				numbers = append(numbers, int(head>>1))
+			}
 		case what < uint64(len(s.rules)):
 			numbers = append(numbers, int(head>>1))
 		}

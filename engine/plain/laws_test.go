@@ -214,6 +214,14 @@ func renumberLog(t *testing.T, log []byte, places, transitions []int) []byte {
 		if head&1 == opFire {
 			n := uint64(len(transitions))
 			op := next()
+			if op == n+opRun {
+				out = binary.AppendUvarint(out, op)
+				for k := next(); k > 0; k = next() {
+					out = binary.AppendUvarint(out, uint64(transitions[k-1])+1)
+				}
+				out = binary.AppendUvarint(out, 0)
+				continue
+			}
 			if op < n {
 				op = uint64(transitions[op])
 			}

@@ -21,33 +21,81 @@ const (
 	opRest  = iota // the instance came to rest: its clocks start, or it has ended
 	opFail         // a transition could not fire, and the instance has failed
 	opExact        // this log records when instances came to rest; with older logs Replay derives it
+	opRun          // firings of one instance, one after the other: 1 + the transition of each, then 0
 	opBeyond
 )
 
 // startLog begins a log: it records the kind of log.
 func (s *Shard) startLog() {
 	s.log = binary.AppendUvarint([]byte{opFire}, uint64(len(s.rules))+opExact)
-	s.began = len(s.log)
+	s.began, s.running, s.single = len(s.log), -1, -1
 }
 
 // noteFire and noteInject record an operation: the instance's number and the
 // kind in one varint, then the transition, or the place and the number of
-// tokens.
+// tokens. Further firings of the same instance make a run, in which each takes
+// only its transition.
 func (s *Shard) noteFire(i, t int) {
-	// opFire is 0. With a sum here the compiler no longer inlines noteFire.
-	s.log = binary.AppendUvarint(binary.AppendUvarint(s.log, uint64(s.Number(i))<<1), uint64(t))
+	if s.running == i && t < 0x7f {
+		s.log = append(s.log, byte(t+1))
+	} else {
+		s.noteOther(i, t)
+	}
+}
+
+// noteOther records a firing that does not continue a run with one byte.
+func (s *Shard) noteOther(i, t int) {
+	switch {
+	case s.running == i:
+	case s.single == i:
+		s.beginRun()
+	default:
+		s.note(i, opFire)
+		s.single, s.singleAt = i, len(s.log)
+		s.log = binary.AppendUvarint(s.log, uint64(t))
+		return
+	}
+	s.log = binary.AppendUvarint(s.log, uint64(t)+1)
+}
+
+// beginRun makes the last operation, which is one firing, a run.
+func (s *Shard) beginRun() {
+	t, _ := binary.Uvarint(s.log[s.singleAt:])
+	s.log = binary.AppendUvarint(s.log[:s.singleAt], uint64(len(s.rules))+opRun)
+	s.log = binary.AppendUvarint(s.log, t+1)
+	s.running, s.single = s.single, -1
+}
+
+// endRun ends the last operation, if it is a run.
+func (s *Shard) endRun() {
+	if s.running >= 0 {
+		s.log = append(s.log, 0)
+	}
+	s.running, s.single = -1, -1
+}
+
+// note begins an operation.
+func (s *Shard) note(i, kind int) {
+	s.endRun()
+	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+uint64(kind))
 }
 
 func (s *Shard) noteInject(i, place int, n uint32) {
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opInject)
+	s.note(i, opInject)
 	s.log = binary.AppendUvarint(s.log, uint64(place))
 	s.log = binary.AppendUvarint(s.log, uint64(n))
 }
 
-func (s *Shard) noteRest(i int) { s.noteFire(i, len(s.rules)+opRest) }
+// noteBeyond records an operation that moves no token.
+func (s *Shard) noteBeyond(i, op int) {
+	s.note(i, opFire)
+	s.log = binary.AppendUvarint(s.log, uint64(len(s.rules)+op))
+}
+
+func (s *Shard) noteRest(i int) { s.noteBeyond(i, opRest) }
 
 func (s *Shard) noteFail(i, t int) {
-	s.noteFire(i, len(s.rules)+opFail)
+	s.noteBeyond(i, opFail)
 	s.log = binary.AppendUvarint(s.log, uint64(t))
 }
 
@@ -56,6 +104,7 @@ func (s *Shard) noteFail(i, t int) {
 // be derived from that. Call it before time advances: Replay applies a whole
 // log at one time. The bytes are valid until the next Step, Inject or Fire.
 func (s *Shard) TakeLog() []byte {
+	s.endRun()
 	log := s.log
 	if len(log) == s.began {
 		return nil
@@ -109,6 +158,8 @@ func (s *Shard) replayOne(r *shard.Reader, now int64) {
 		s.exact = true
 	case t == n+opFail:
 		s.replayFail(r, i, mine)
+	case t == n+opRun:
+		s.replayRun(r, i, mine, now)
 	case !mine:
 	case t == n+opRest:
 		s.replayRest(r, i, now)
@@ -160,6 +211,19 @@ func (s *Shard) replayFire(r *shard.Reader, i, t int, now int64) {
 		s.clocks.removeOf(i, t)
 	}
 	s.stir(c)
+}
+
+// replayRun applies the firings of a run.
+func (s *Shard) replayRun(r *shard.Reader, i int, mine bool, now int64) {
+	for {
+		next := int(r.Next(uint64(len(s.rules))))
+		if next == 0 {
+			return
+		}
+		if mine {
+			s.replayFire(r, i, next-1, now)
+		}
+	}
 }
 
 // canReplay prepares an instance for a firing. It returns false if the firing

@@ -4,8 +4,10 @@ package plain
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/pnagent/pnagent/petri/petritest"
@@ -96,21 +98,56 @@ func TestReplayGivesTheSameTokensAndAges(t *testing.T) {
 	}
 }
 
+// Firings of one instance, one after the other, take little more than their transitions, and are
+// replayed as all others are, by shards with and without that instance.
+func TestFiringsOfOneInstanceShareItsNumber(t *testing.T) {
+	const number, firings = 5000, 1000
+	for _, places := range []int{3, 300} { // transitions of one byte and of two
+		cfg := Config{Tables: petritest.Compile(t, petritest.Ring(places)), First: number, Stride: 7, Count: 1, Log: true}
+		s := newShard(t, cfg)
+		if fired := s.Step(firings, now0); fired != firings {
+			t.Fatalf("%d firings, want %d", fired, firings)
+		}
+		log := bytes.Clone(s.TakeLog())
+		bare := 0 // bytes of the transitions alone
+		for k := range firings {
+			bare += len(binary.AppendUvarint(nil, uint64(k%places)))
+		}
+		if most := bare + bare/10; len(log) > most {
+			t.Errorf("ring of %d: %d bytes for %d firings, want at most %d", places, len(log), firings, most)
+		}
+		again, other := newShard(t, cfg), newShard(t, Config{Tables: cfg.Tables, First: number + 1, Stride: 7, Count: 1})
+		if err := errors.Join(again.Replay(log, now0), other.Replay(log, now0)); err != nil {
+			t.Fatal(err)
+		}
+		if got := again.Marking(0); !slices.Equal(got, s.Marking(0)) || other.Marking(0)[0] != 1 {
+			t.Errorf("ring of %d: replayed to %v and, elsewhere, %v; want %v and an initial marking", places, got, other.Marking(0), s.Marking(0))
+		}
+		s.Step(1, now0+1) // a new log begins with an instance again
+		if log = s.TakeLog(); again.Replay(log, now0+1) != nil || !slices.Equal(again.Marking(0), s.Marking(0)) {
+			t.Errorf("ring of %d: the next log %v is replayed to %v, want %v", places, log, again.Marking(0), s.Marking(0))
+		}
+	}
+}
+
 func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
-	s := newShard(t, Config{Tables: petritest.Compile(t, petritest.Ring(3)), Stride: 1, Count: 2, Log: true})
+	cfg := Config{Tables: petritest.Compile(t, petritest.Ring(3)), Stride: 1, Count: 2, Log: true}
 	for name, ops := range map[string][]byte{
 		"a transition that is not enabled": {0, 2},
 		"no such transition":               {0, 3},
 		"no such place":                    {1, 3, 1},
 		"half a number":                    {0, 0x80},
 		"nothing after the instance":       {0},
+		"a run without an end":             {0, 3 + opRun, 1, 2},
+		"a run of no such transition":      {0, 3 + opRun, 1, 4, 0},
+		"a run of what is not enabled":     {0, 3 + opRun, 1, 1, 0},
 	} {
-		if err := s.Replay(ops, now0); !errors.Is(err, ErrLog) {
+		if err := newShard(t, cfg).Replay(ops, now0); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for name, state := range map[string][]byte{"empty": {}, "half": {1, 0, 1, 0}, "more runs than bytes": {1, 0, 200, 1}, "no end": {1, 0, 0}} {
-		if _, err := s.LoadState(state); !errors.Is(err, ErrLog) {
+		if _, err := newShard(t, cfg).LoadState(state); !errors.Is(err, ErrLog) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -118,6 +155,7 @@ func TestReplayRefusesWhatCannotHaveBeen(t *testing.T) {
 
 func FuzzReplay(f *testing.F) {
 	f.Add([]byte{0, 0, 2, 0, 1, 2, 5}, []byte{1, 1, 2, 0, 9, 1, 2, 9, 3, 1, 2, 7, 0})
+	f.Add([]byte{0, 6, 1, 2, 3, 0, 2, 0}, []byte{})
 	f.Fuzz(func(t *testing.T, ops, state []byte) {
 		modes := []Mode{{}, {Kind: Delayed, Delay: Delay{Shape: Exponential, A: 1e6}}, {Kind: Manual}}
 		s, err := New(Config{Tables: petritest.Compile(t, petritest.Ring(3)), Modes: modes, Stride: 1, Count: 2}, now0)

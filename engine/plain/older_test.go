@@ -14,7 +14,7 @@ import (
 )
 
 // olderLog writes a log in the form of older versions, which did not record
-// when instances came to rest.
+// when instances came to rest, and had no runs of firings.
 func olderLog(t *testing.T, log []byte, transitions int) (out []byte) {
 	t.Helper()
 	next := func() uint64 {
@@ -28,6 +28,12 @@ func olderLog(t *testing.T, log []byte, transitions int) (out []byte) {
 	for len(log) > 0 {
 		head, what := next(), next()
 		if n := uint64(transitions); head&1 == opFire && (what == n+opExact || what == n+opRest) {
+			continue
+		}
+		if head&1 == opFire && what == uint64(transitions)+opRun {
+			for k := next(); k > 0; k = next() {
+				out = binary.AppendUvarint(binary.AppendUvarint(out, head), k-1)
+			}
 			continue
 		}
 		out = binary.AppendUvarint(binary.AppendUvarint(out, head), what)

@@ -67,6 +67,11 @@ type Shard struct {
 	loaded  bool    // LoadState was called
 	repeats bool    // see ReplayOlder
 
+	// The last operation of the log, if another firing of its instance continues it.
+	running  int // the instance of a run that has no end yet; -1 if there is none
+	single   int // the instance, if it is one firing; -1 if it is not
+	singleAt int // then the offset of its transition
+
 	dispatch *dispatch // nil: ready is in use
 	ready    ring
 	fetched  int   // how many of the ready instances, from the first on, fetch has read

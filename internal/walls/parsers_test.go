@@ -110,6 +110,7 @@ var parsers = []reader{
 	{"names in permissions", "telemetry/permissions", "WriteServer", "FuzzWrite"},
 
 	// Files of state, of which a crash may leave a part.
+	{"files of frames", "internal/framed", "Parse", "FuzzParse"},
 	{"oids.lock", "mib", "ParseLock", "FuzzParseLock"},
 	{"the engine of SNMPv3", "snmp", "parseEngine", "FuzzParseEngine"},
 	{"alarms", "collector/alarm", "ParseSaved", "FuzzParseSaved"},

@@ -110,6 +110,7 @@ var rooms = map[string]room{
 	"internal/fullprogram":                 {},
 	"internal/httpserver":                  {imports: []string{"internal/selfmetrics"}},
 	"internal/atomicfile":                  {},
+	"internal/framed":                      {imports: []string{"internal/atomicfile"}},
 	"internal/duration":                    {pure: true},
 	"internal/dirlock":                     {},
 	"internal/latest":                      {},

@@ -4,6 +4,7 @@ package feel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,9 +50,7 @@ func fn(params string, call func(r *run, args []any) any) *builtin {
 func merge(all ...map[string]*builtin) map[string]*builtin {
 	out := map[string]*builtin{}
 	for _, m := range all {
-		for k, v := range m {
-			out[k] = v
-		}
+		maps.Copy(out, m)
 	}
 	return out
 }
@@ -100,31 +99,31 @@ func number1(call func(r *run, d *apd.Decimal) any) *builtin {
 	})
 }
 
+// analytic returns a builtin of one number that costs some steps. It is nil where it is not
+// defined, such as the logarithm of 0.
+func analytic(steps int, op func(c *apd.Context, to, d *apd.Decimal) (apd.Condition, error)) *builtin {
+	return number1(func(r *run, d *apd.Decimal) any {
+		r.spend(steps)
+		out := new(apd.Decimal)
+		_, err := op(&decimal128, out, d)
+		return orNull(out, err)
+	})
+}
+
 // rounding returns a builtin that rounds to a scale, which may be missing if least is
 // 1.
 func rounding(params string, how apd.Rounder) *builtin {
 	return fn(params, func(r *run, a []any) any {
 		d, ok := single(a[0]).(*apd.Decimal)
 		scale := int64(0)
-		if len(a) > 1 {
-			s, is := single(a[1]).(*apd.Decimal)
-			if ok = ok && is; ok {
-				var t apd.Decimal
-				if c, err := decimal128.Quantize(&t, s, 0); err != nil || c.Overflow() {
-					return nil
-				}
-				cut, is := rounded(s, 0, apd.RoundDown).(*apd.Decimal)
-				if !is {
-					return nil
-				}
-				scale, ok = whole(cut)
-			}
+		if len(a) > 1 && ok {
+			scale, ok = truncated(a[1])
 		}
 		if !ok || scale < -6111 || scale > 6176 {
 			return nil
 		}
 		r.weigh(d, apd.New(1, -int32(scale)))
-		return rounded(d, int32(scale), how)
+		return orNull(rounded(d, int32(scale), how), nil)
 	})
 }
 
@@ -158,32 +157,15 @@ var numeric = map[string]*builtin{
 			return nil
 		}
 		r.weigh(q, integer(0))
-		q, ok = rounded(q, 0, apd.RoundFloor).(*apd.Decimal)
-		if !ok {
+		q = rounded(q, 0, apd.RoundFloor)
+		if q == nil {
 			return nil
 		}
 		return subtract(r, x, multiply(r, y, q))
 	}),
-	"sqrt": number1(func(r *run, d *apd.Decimal) any {
-		r.spend(50)
-		out := new(apd.Decimal)
-		c, err := decimal128.Sqrt(out, d)
-		return result(out, c, err)
-	}),
-	"log": number1(func(r *run, d *apd.Decimal) any {
-		if r.spend(500); d.Sign() <= 0 {
-			return nil
-		}
-		out := new(apd.Decimal)
-		c, err := decimal128.Ln(out, d)
-		return result(out, c, err)
-	}),
-	"exp": number1(func(r *run, d *apd.Decimal) any {
-		r.spend(500)
-		out := new(apd.Decimal)
-		c, err := decimal128.Exp(out, d)
-		return result(out, c, err)
-	}),
+	"sqrt":   analytic(50, (*apd.Context).Sqrt),
+	"log":    analytic(500, (*apd.Context).Ln),
+	"exp":    analytic(500, (*apd.Context).Exp),
 	"odd":    number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 1) }),
 	"even":   number1(func(r *run, d *apd.Decimal) any { return parity(r, d, 0) }),
 	"number": fn("from; from, grouping separator, decimal separator", toNumber),
@@ -228,10 +210,7 @@ func toNumber(r *run, a []any) any {
 	if r.spend(len(s)); s == "" || strings.Trim(s, "0123456789.eE+-") != "" {
 		return nil
 	}
-	if d := parseNumber(s); d != nil {
-		return d
-	}
-	return nil
+	return orNull(parseNumber(s), nil)
 }
 
 var contexts = map[string]*builtin{

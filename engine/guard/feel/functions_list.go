@@ -72,20 +72,13 @@ var lists = map[string]*builtin{
 	"and":    spread(func(_ *run, l []any) any { return every(l, false) }),
 	"or":     spread(func(_ *run, l []any) any { return every(l, true) }),
 	"sublist": ofList("list, start position; list, start position, length", func(_ *run, l, a []any) any {
-		at, ok := single(a[0]).(*apd.Decimal)
-		if !ok {
-			return nil
-		}
-		start, ok := position(at, len(l))
+		start, ok := position(a[0], len(l))
 		if !ok {
 			return nil
 		}
 		end := int64(len(l))
 		if len(a) > 1 && a[1] != nil {
-			d, ok := single(a[1]).(*apd.Decimal)
-			if !ok {
-				return nil
-			}
+			d, _ := single(a[1]).(*apd.Decimal)
 			n, ok := whole(d)
 			if !ok || n < 1 || n > end-start {
 				return nil
@@ -112,22 +105,14 @@ var lists = map[string]*builtin{
 	}),
 	"distinct values": ofList("list", func(r *run, l, _ []any) any { return distinct(r, l) }),
 	"insert before": ofList("list, position, newItem", func(_ *run, l, a []any) any {
-		at, ok := single(a[0]).(*apd.Decimal)
-		if !ok {
-			return nil
-		}
-		i, ok := position(at, len(l))
+		i, ok := position(a[0], len(l))
 		if !ok {
 			return nil
 		}
 		return slices.Insert(slices.Clone(l), int(i), a[1])
 	}),
 	"remove": ofList("list, position", func(_ *run, l, a []any) any {
-		at, ok := single(a[0]).(*apd.Decimal)
-		if !ok {
-			return nil
-		}
-		i, ok := position(at, len(l))
+		i, ok := position(a[0], len(l))
 		if !ok {
 			return nil
 		}

@@ -82,24 +82,16 @@ var texts = map[string]*builtin{
 
 func substring(r *run, a []any) any {
 	s, ok := single(a[0]).(string)
-	at, ok2 := single(a[1]).(*apd.Decimal)
+	_, ok2 := single(a[1]).(*apd.Decimal)
 	if !ok || !ok2 {
 		return nil
 	}
 	r.spend(len(s) / 16)
 	all := []rune(s)
-	start, ok := position(at, len(all))
+	start, ok := position(a[1], len(all))
 	n := int64(len(all)) - start
 	if len(a) > 2 && a[2] != nil {
-		length, is := single(a[2]).(*apd.Decimal)
-		if !is {
-			return nil
-		}
-		cut, is := rounded(length, 0, apd.RoundDown).(*apd.Decimal)
-		if !is {
-			return nil
-		}
-		wanted, is := whole(cut)
+		wanted, is := truncated(a[2])
 		if !is || wanted < 1 {
 			return nil
 		}
@@ -113,12 +105,8 @@ func substring(r *run, a []any) any {
 
 // position returns the index from 0 of a position from 1, or from -1 at the end. It
 // is false if nothing is there.
-func position(at *apd.Decimal, length int) (int64, bool) {
-	cut, ok := rounded(at, 0, apd.RoundDown).(*apd.Decimal)
-	if !ok {
-		return 0, false
-	}
-	i, ok := whole(cut)
+func position(at any, length int) (int64, bool) {
+	i, ok := truncated(at)
 	n := int64(length)
 	switch {
 	case !ok || i == 0 || i > n || -i > n:

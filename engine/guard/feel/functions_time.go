@@ -30,12 +30,15 @@ var temporals = map[string]*builtin{
 	"date and time":             fn("from; date, time", toDateTime),
 	"duration":                  fn("from", toDuration),
 	"years and months duration": fn("from, to", monthsBetween),
-	"day of year":               day1(func(d Date) any { return integer(int64(d.yearDay())) }),
+	"day of year":               day1(func(d Date) any { return integer(int64(d.day().YearDay())) }),
 	"day of week":               day1(func(d Date) any { return weekdays[d.weekday()-1] }),
 	"month of year":             day1(func(d Date) any { return months[d.Month-1] }),
 	"now":                       fn("", func(r *run, _ []any) any { return r.now }),
 	"today":                     fn("", func(r *run, _ []any) any { return r.now.Date }),
-	"week of year":              day1(func(d Date) any { return integer(int64(d.week())) }),
+	"week of year": day1(func(d Date) any {
+		_, week := d.day().ISOWeek()
+		return integer(int64(week))
+	}),
 }
 
 // literal spends what it costs to parse a text.

@@ -31,16 +31,26 @@ func finite(d *apd.Decimal) *apd.Decimal {
 	return d
 }
 
-// result is a value of an operation, or nil.
-func result(d *apd.Decimal, _ apd.Condition, err error) any {
-	if err != nil || d.Form != apd.Finite {
+// compute returns the value of an operation of two numbers, or nil.
+func compute(op func(c *apd.Context, to, x, y *apd.Decimal) (apd.Condition, error), x, y *apd.Decimal) any {
+	out := new(apd.Decimal)
+	_, err := op(&decimal128, out, x, y)
+	return orNull(out, err)
+}
+
+// orNull returns a number that was computed, or nil.
+func orNull(d *apd.Decimal, err error) any {
+	if err != nil || d == nil || d.Form != apd.Finite {
 		return nil
 	}
 	return d
 }
 
-// whole returns a whole number.
+// whole returns a whole number. It is false for one with digits after the point, and for nil.
 func whole(d *apd.Decimal) (int64, bool) {
+	if d == nil {
+		return 0, false
+	}
 	var t apd.Decimal
 	if t.Reduce(d); t.Exponent < 0 || t.Exponent > 20 {
 		return 0, false
@@ -49,16 +59,25 @@ func whole(d *apd.Decimal) (int64, bool) {
 	return i, err == nil && i > math.MinInt64/2 && i < math.MaxInt64/2
 }
 
-// rounded returns a number with a number of digits after the point.
-func rounded(d *apd.Decimal, scale int32, how apd.Rounder) any {
+// truncated returns the whole part of a number, or of a list of one.
+func truncated(v any) (int64, bool) {
+	d, _ := single(v).(*apd.Decimal)
+	return whole(rounded(d, 0, apd.RoundDown))
+}
+
+// rounded returns a number with a number of digits after the point, or nil. That of nil is nil.
+func rounded(d *apd.Decimal, scale int32, how apd.Rounder) *apd.Decimal {
+	if d == nil {
+		return nil
+	}
 	c := decimal128
 	c.Precision = 34 + 6144
 	c.Rounding = how
 	out := new(apd.Decimal)
-	if _, err := c.Quantize(out, d, -scale); err != nil || out.Form != apd.Finite {
+	if _, err := c.Quantize(out, d, -scale); err != nil {
 		return nil
 	}
-	return result(out, 0, nil)
+	return finite(out)
 }
 
 // Digits returns a number as text, without an exponent.
@@ -87,9 +106,7 @@ func add(r *run, a, b any) any {
 	case *apd.Decimal:
 		if y, ok := b.(*apd.Decimal); ok {
 			r.weigh(x, y)
-			out := new(apd.Decimal)
-			c, err := decimal128.Add(out, x, y)
-			return result(out, c, err)
+			return compute((*apd.Context).Add, x, y)
 		}
 	case string:
 		if y, ok := b.(string); ok {
@@ -110,13 +127,10 @@ func add(r *run, a, b any) any {
 
 func subtract(r *run, a, b any) any {
 	r.spend(1)
-	switch x := a.(type) {
-	case *apd.Decimal:
+	if x, ok := a.(*apd.Decimal); ok {
 		if y, ok := b.(*apd.Decimal); ok {
 			r.weigh(x, y)
-			out := new(apd.Decimal)
-			c, err := decimal128.Sub(out, x, y)
-			return result(out, c, err)
+			return compute((*apd.Context).Sub, x, y)
 		}
 		return nil
 	}
@@ -138,30 +152,24 @@ func multiply(r *run, a, b any) any {
 	if !ok {
 		return nil
 	}
-	out := new(apd.Decimal)
 	switch x := a.(type) {
 	case *apd.Decimal:
-		c, err := decimal128.Mul(out, x, y)
-		return result(out, c, err)
+		return compute((*apd.Context).Mul, x, y)
 	case Span:
-		c, err := decimal128.Mul(out, x.Seconds, y)
-		return spanOf(result(out, c, err))
+		return spanOf(compute((*apd.Context).Mul, x.Seconds, y))
 	case MonthSpan:
-		c, err := decimal128.Mul(out, integer(int64(x)), y)
-		return monthsOf(result(out, c, err))
+		return monthsOf(compute((*apd.Context).Mul, integer(int64(x)), y))
 	}
 	return nil
 }
 
 func divide(r *run, a, b any) any {
 	r.spend(1)
-	out := new(apd.Decimal)
 	quotient := func(x, y *apd.Decimal) any {
 		if y.IsZero() {
 			return nil
 		}
-		c, err := decimal128.Quo(out, x, y)
-		return result(out, c, err)
+		return compute((*apd.Context).Quo, x, y)
 	}
 	switch x := a.(type) {
 	case *apd.Decimal:
@@ -193,9 +201,7 @@ func power(r *run, a, b any) any {
 	if !ok || !ok2 {
 		return nil
 	}
-	out := new(apd.Decimal)
-	c, err := decimal128.Pow(out, x, y)
-	return result(out, c, err)
+	return compute((*apd.Context).Pow, x, y)
 }
 
 func negate(r *run, v any) any {

@@ -3,75 +3,36 @@
 package feel
 
 import (
+	"time"
+
 	"github.com/cockroachdb/apd/v3"
 )
 
-func leap(year int) bool { return year%4 == 0 && (year%100 != 0 || year%400 == 0) }
-
-func daysIn(year, month int) int {
-	switch {
-	case month == 2 && leap(year):
-		return 29
-	case month == 2:
-		return 28
-	case month == 4 || month == 6 || month == 9 || month == 11:
-		return 30
-	}
-	return 31
+// day returns the day as Go has it, which knows the calendar.
+func (d Date) day() time.Time {
+	return time.Date(d.Year, time.Month(d.Month), d.Day, 0, 0, 0, 0, time.UTC)
 }
 
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b != 0 && (a < 0) != (b < 0) {
-		q--
-	}
-	return q
-}
+func daysIn(year, month int) int { return Date{year, month + 1, 0}.day().Day() }
+
+const daySeconds = 24 * 60 * 60
 
 // days returns the number of a day; 1970-01-01 is 0.
-func (d Date) days() int64 {
-	y, m := int64(d.Year), int64(d.Month)
-	if m <= 2 { // years begin in March
-		y--
-		m += 12
-	}
-	return 365*y + floorDiv(y, 4) - floorDiv(y, 100) + floorDiv(y, 400) + (153*(m-3)+2)/5 + int64(d.Day) - 719469
-}
+func (d Date) days() int64 { return d.day().Unix() / daySeconds }
 
 // dateOf returns the day of a number.
-func dateOf(n int64) Date {
-	n += 719468 // from 0000-03-01
-	era := floorDiv(n, 146097)
-	day := n - era*146097
-	year := (day - day/1460 + day/36524 - day/146096) / 365
-	day -= 365*year + year/4 - year/100
-	month := (5*day + 2) / 153
-	d := Date{int(year + era*400), int(month + 3), int(day - (153*month+2)/5 + 1)}
-	if d.Month > 12 {
-		d.Month -= 12
-		d.Year++
-	}
-	return d
-}
+func dateOf(n int64) Date { return timeOn(time.Unix(n*daySeconds, 0).UTC()).Date }
 
 // weekday returns 1 for Monday to 7 for Sunday.
-func (d Date) weekday() int { return int(d.days()+3-7*floorDiv(d.days()+3, 7)) + 1 }
-
-func (d Date) yearDay() int { return int(d.days()-Date{d.Year, 1, 1}.days()) + 1 }
-
-// week returns the week of ISO 8601.
-func (d Date) week() int {
-	thursday := dateOf(d.days() + int64(4-d.weekday()))
-	return (thursday.yearDay()-1)/7 + 1
-}
+func (d Date) weekday() int { return int(d.day().Weekday()+6)%7 + 1 }
 
 // addMonths adds months; the day is at most the last one of the month.
 func (d Date) addMonths(n MonthSpan) any {
 	if n > 12*2*maxYear || n < -12*2*maxYear {
 		return nil
 	}
-	m := int64(d.Year)*12 + int64(d.Month) - 1 + int64(n)
-	year, month := int(floorDiv(m, 12)), int(m-12*floorDiv(m, 12))+1
+	first := Date{d.Year, d.Month + int(n), 1}.day()
+	year, month := first.Year(), int(first.Month())
 	return newDate(year, month, min(d.Day, daysIn(year, month)))
 }
 
@@ -81,7 +42,7 @@ func (t Time) zoned() bool { return t.Zoned }
 func (t Time) seconds() int64 { return int64(t.Hour*3600 + t.Minute*60 + t.Second - t.Offset) }
 
 // seconds returns the seconds since 1970, in UTC if the time has a zone.
-func (t DateTime) seconds() int64 { return t.days()*86400 + t.Time.seconds() }
+func (t DateTime) seconds() int64 { return t.day().Unix() + t.Time.seconds() }
 
 // shift returns a time that is some seconds later, with the same zone.
 func (t DateTime) shift(by *apd.Decimal) any {
@@ -89,25 +50,17 @@ func (t DateTime) shift(by *apd.Decimal) any {
 	if !ok {
 		return nil
 	}
-	nano := int64(t.Nano) + nanos
-	secs += t.seconds() + int64(t.Offset) + floorDiv(nano, 1e9)
-	day := floorDiv(secs, 86400)
-	clock := int(secs - day*86400)
-	d := dateOf(day)
-	if d.Year < -maxYear || d.Year > maxYear {
+	at := timeOn(time.Unix(secs+t.seconds()+int64(t.Offset), int64(t.Nano)+nanos).UTC())
+	if at.Year < -maxYear || at.Year > maxYear {
 		return nil
 	}
-	t.Date = d
-	t.Hour, t.Minute, t.Second, t.Nano = clock/3600, clock/60%60, clock%60, int(nano-1e9*floorDiv(nano, 1e9))
-	return t
+	at.Zoned, at.Offset = t.Zoned, t.Offset
+	return at
 }
 
 // split returns the seconds and nanoseconds of a duration, rounded down.
 func split(seconds *apd.Decimal) (int64, int64, bool) {
-	floor, ok := rounded(seconds, 0, apd.RoundFloor).(*apd.Decimal)
-	if !ok {
-		return 0, 0, false
-	}
+	floor := rounded(seconds, 0, apd.RoundFloor)
 	s, ok := whole(floor)
 	if !ok || s > 1<<60 || s < -1<<60 {
 		return 0, 0, false
@@ -133,9 +86,7 @@ func addSpan(v, span any) any {
 	case Span:
 		switch v := v.(type) {
 		case Span:
-			out := new(apd.Decimal)
-			c, err := decimal128.Add(out, v.Seconds, by.Seconds)
-			return spanOf(result(out, c, err))
+			return spanOf(compute((*apd.Context).Add, v.Seconds, by.Seconds))
 		case DateTime:
 			return v.shift(by.Seconds)
 		case Date:
@@ -143,8 +94,8 @@ func addSpan(v, span any) any {
 				return t.Date
 			}
 		case Time:
-			rest := new(apd.Decimal)
-			if _, err := decimal128.Rem(rest, by.Seconds, integer(86400)); err != nil {
+			rest, ok := compute((*apd.Context).Rem, by.Seconds, integer(daySeconds)).(*apd.Decimal)
+			if !ok {
 				return nil
 			}
 			if t, ok := (DateTime{Date: Date{1970, 1, 1}, Time: v}).shift(rest).(DateTime); ok {

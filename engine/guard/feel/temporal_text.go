@@ -197,12 +197,9 @@ func parseDuration(s string) any {
 
 // spanOf returns a duration of a number of seconds, to the nanosecond.
 func spanOf(seconds any) any {
-	d, ok := seconds.(*apd.Decimal)
-	if !ok {
-		return nil
-	}
-	out, ok := rounded(d, 9, apd.RoundHalfEven).(*apd.Decimal)
-	if !ok {
+	d, _ := seconds.(*apd.Decimal)
+	out := rounded(d, 9, apd.RoundHalfEven)
+	if out == nil {
 		return nil
 	}
 	out.Reduce(out)
@@ -211,15 +208,8 @@ func spanOf(seconds any) any {
 
 // monthsOf returns a duration of a number of months, rounded towards 0.
 func monthsOf(months any) any {
-	d, ok := months.(*apd.Decimal)
-	if !ok {
-		return nil
-	}
-	out, ok := rounded(d, 0, apd.RoundDown).(*apd.Decimal)
-	if !ok {
-		return nil
-	}
-	if n, ok := whole(out); ok {
+	d, _ := months.(*apd.Decimal)
+	if n, ok := whole(rounded(d, 0, apd.RoundDown)); ok {
 		return MonthSpan(n)
 	}
 	return nil

@@ -97,7 +97,7 @@ func (p *parser) template() node {
 
 func (p *parser) choice() node {
 	defer p.Enter()()
-	cond := p.or()
+	cond := p.binary(0)
 	if !p.Sign("?") {
 		return cond
 	}
@@ -112,78 +112,50 @@ func (p *parser) choice() node {
 	}
 }
 
-func (p *parser) or() node {
-	left := p.and()
-	for p.operator("||", "or") != "" {
-		l, right := left, p.and()
-		left = func(r *run) any { return toBool(l(r)) || toBool(right(r)) }
-	}
-	return left
+// level is a level of precedence: pairs of the sign and the word of an operator, see operator,
+// and what it makes of the values on both sides.
+type level struct {
+	signs []string
+	node  func(op string, left, right node) node
 }
 
-func (p *parser) and() node {
-	left := p.equality()
-	for p.operator("&&", "and") != "" {
-		l, right := left, p.equality()
-		left = func(r *run) any { return toBool(l(r)) && toBool(right(r)) }
-	}
-	return left
+// levels are the operators of two values, from those that bind least.
+var levels = []level{
+	{[]string{"||", "or"}, func(_ string, left, right node) node {
+		return func(r *run) any { return toBool(left(r)) || toBool(right(r)) }
+	}},
+	{[]string{"&&", "and"}, func(_ string, left, right node) node {
+		return func(r *run) any { return toBool(left(r)) && toBool(right(r)) }
+	}},
+	{[]string{"==", "eq", "!=", "ne"}, func(op string, left, right node) node {
+		return func(r *run) any { return equal(left(r), right(r)) == (op == "==") }
+	}},
+	{[]string{"<=", "le", ">=", "ge", "<", "lt", ">", "gt"}, func(op string, left, right node) node {
+		return func(r *run) any { return related(op, left(r), right(r)) }
+	}},
+	{[]string{"+=", ""}, func(_ string, left, right node) node {
+		return func(r *run) any { return joined(left(r), right(r)) }
+	}},
+	{[]string{"+", "", "-", ""}, calculation},
+	{[]string{"*", "", "/", "div", "%", "mod"}, calculation},
 }
 
-func (p *parser) equality() node {
-	left := p.relation()
+func calculation(op string, left, right node) node {
+	return func(r *run) any { return calculate(op, left(r), right(r)) }
+}
+
+// binary takes an expression of the operators from a level on.
+func (p *parser) binary(from int) node {
+	if from == len(levels) {
+		return p.unary()
+	}
+	left := p.binary(from + 1)
 	for {
-		op := p.operator("==", "eq", "!=", "ne")
+		op := p.operator(levels[from].signs...)
 		if op == "" {
 			return left
 		}
-		l, right := left, p.relation()
-		left = func(r *run) any { return equal(l(r), right(r)) == (op == "==") }
-	}
-}
-
-func (p *parser) relation() node {
-	left := p.concatenation()
-	for {
-		op := p.operator("<=", "le", ">=", "ge", "<", "lt", ">", "gt")
-		if op == "" {
-			return left
-		}
-		l, right := left, p.concatenation()
-		left = func(r *run) any { return related(op, l(r), right(r)) }
-	}
-}
-
-func (p *parser) concatenation() node {
-	left := p.sum()
-	for p.Sign("+=") {
-		l, right := left, p.sum()
-		left = func(r *run) any { return joined(l(r), right(r)) }
-	}
-	return left
-}
-
-func (p *parser) sum() node {
-	left := p.product()
-	for {
-		op := p.operator("+", "", "-", "")
-		if op == "" {
-			return left
-		}
-		l, right := left, p.product()
-		left = func(r *run) any { return calculate(op, l(r), right(r)) }
-	}
-}
-
-func (p *parser) product() node {
-	left := p.unary()
-	for {
-		op := p.operator("*", "", "/", "div", "%", "mod")
-		if op == "" {
-			return left
-		}
-		l, right := left, p.unary()
-		left = func(r *run) any { return calculate(op, l(r), right(r)) }
+		left = levels[from].node(op, left, p.binary(from+1))
 	}
 }
 

@@ -246,29 +246,29 @@ func calculate(op string, a, b any) any {
 	}
 	if fractional(a) || fractional(b) {
 		x, y := toDouble(a), toDouble(b)
-		switch op {
-		case "+":
-			return x + y
-		case "-":
-			return x - y
-		case "*":
-			return x * y
+		if op == "%" {
+			return math.Mod(x, y)
 		}
-		return math.Mod(x, y)
+		return arithmetic(op, x, y)
 	}
 	x, y := toLong(a), toLong(b)
+	if op == "%" && y == 0 {
+		scan.Fail("division by zero")
+	}
+	if op == "%" {
+		return x % y
+	}
+	return arithmetic(op, x, y)
+}
+
+func arithmetic[N int64 | float64](op string, x, y N) N {
 	switch op {
 	case "+":
 		return x + y
 	case "-":
 		return x - y
-	case "*":
-		return x * y
 	}
-	if y == 0 {
-		scan.Fail("division by zero")
-	}
-	return x % y
+	return x * y
 }
 
 func negative(v any) any {

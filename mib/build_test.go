@@ -151,7 +151,7 @@ func TestEveryVariableIsAnInstanceOfAnObjectOfTheModules(t *testing.T) {
 
 // indexLength is the number of index objects of a column of PETRINET-MIB.
 func indexLength(column string) int {
-	for _, tab := range petrinetTables() {
+	for _, tab := range petrinet().tables {
 		for _, o := range tab.columns {
 			if tab.columnPrefix()+o.suffix == column {
 				return len(tab.index)
@@ -200,7 +200,7 @@ func petrinetOIDs(root smi.OID) map[string]string {
 	for _, o := range objectsOf(clearedScalars()) {
 		names[inModule("cleared")+o.suffix] = objects.Append(o.sub).String()
 	}
-	for _, tab := range petrinetTables() {
+	for _, tab := range petrinet().tables {
 		for _, o := range tab.columns {
 			names[tab.columnPrefix()+o.suffix] = objects.Append(tab.sub, 1, o.sub).String()
 		}

@@ -20,7 +20,7 @@ func (m *petrinetText) conformance() {
 		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", descriptionClause(text), "petrinetGroups", sub)
 	}
 	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed(inModule("agent"), objectsOf(agentScalars())), subAgent)
-	for _, t := range petrinetTables() {
+	for _, t := range petrinet().tables {
 		members := prefixed(t.columnPrefix(), t.columns)
 		switch t.name {
 		case "alarm":

@@ -52,7 +52,7 @@ func Describe(root smi.OID) Description {
 	module := root.Append(subPetrinet)
 	objects := module.Append(subObjects)
 	d := Description{Sections: []Section{scalarSection("agent", objects.Append(subAgent), objectsOf(agentScalars()))}}
-	for _, t := range petrinetTables() {
+	for _, t := range petrinet().tables {
 		row := objects.Append(t.sub, 1)
 		s := Section{Name: inModule(t.name) + "Table", Text: t.text, OID: row, Index: t.index}
 		for _, o := range describeAll(t.columnPrefix(), row, t.keys) {

@@ -126,23 +126,23 @@ type dynamicRows struct {
 func (d *dynamic) rows(last dynamicRows) (now dynamicRows, err error) {
 	var errs [6 + lists]error
 	source := func(subs []uint32, at *sourceAt) []uint32 { return append(subs, at.number) }
-	now.stuck, errs[0] = renew(stuckTable(), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
+	now.stuck, errs[0] = renew(tableOf("stuck"), last.stuck, d.stuck, func(subs []uint32, at *stuckAt) []uint32 {
 		return append(subs, at.net.number, at.net.places[at.place].number, uint32(at.rank)+1)
 	})
-	now.blocks, errs[1] = renew(blockTable(), last.blocks, d.blocks, func(subs []uint32, at *blockAt) []uint32 {
+	now.blocks, errs[1] = renew(tableOf("block"), last.blocks, d.blocks, func(subs []uint32, at *blockAt) []uint32 {
 		return append(subs, at.net.number, at.transition, at.place, at.reason)
 	})
-	now.sources, errs[2] = renew(sourceTable(), last.sources, d.sources, source)
+	now.sources, errs[2] = renew(tableOf("source"), last.sources, d.sources, source)
 	for i := range d.regions {
-		now.regions[i], errs[6+i] = renew(sourceTable(), last.regions[i], d.regions[i], source)
+		now.regions[i], errs[6+i] = renew(tableOf("source"), last.regions[i], d.regions[i], source)
 	}
-	now.alarms, errs[3] = renew(alarmTable(), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
+	now.alarms, errs[3] = renew(tableOf("alarm"), last.alarms, d.alarms, func(subs []uint32, a **alarm.Alarm) []uint32 {
 		return append(subs, (*a).Index)
 	})
-	now.queues, errs[4] = renew(queueTable(), last.queues, d.queues, func(subs []uint32, at *queueAt) []uint32 {
+	now.queues, errs[4] = renew(tableOf("queue"), last.queues, d.queues, func(subs []uint32, at *queueAt) []uint32 {
 		return append(subs, at.net.number, uint32(at.queue.Priority))
 	})
-	now.cleared, errs[5] = renew(clearedTable(), last.cleared, d.cleared, func(subs []uint32, a **alarm.ClearedAlarm) []uint32 {
+	now.cleared, errs[5] = renew(tableOf("cleared"), last.cleared, d.cleared, func(subs []uint32, a **alarm.ClearedAlarm) []uint32 {
 		return append(subs, (*a).Index)
 	})
 	return now, errors.Join(errs[:]...)
@@ -175,21 +175,21 @@ func (p *plan) layout(root smi.OID, d *description, now dynamicRows) (*smi.Layou
 			blocks = append(blocks, smi.Block{Prefix: objects.Append(sub, 1, columns[i].sub), Rows: rows})
 		}
 	}
-	add(stuckTable().sub, objectsOf(d.stuck), now.stuck)
-	add(blockTable().sub, objectsOf(d.blocks), now.blocks)
-	add(sourceTable().sub, objectsOf(d.sources), now.sources)
+	add(tableOf("stuck").sub, objectsOf(d.stuck), now.stuck)
+	add(tableOf("block").sub, objectsOf(d.blocks), now.blocks)
+	add(tableOf("source").sub, objectsOf(d.sources), now.sources)
 	for i := range d.regions {
-		add(sourceTable().sub, objectsOf(d.regions[i].columns), now.regions[i])
+		add(tableOf("source").sub, objectsOf(d.regions[i].columns), now.regions[i])
 	}
-	add(alarmTable().sub, objectsOf(d.alarms), now.alarms)
+	add(tableOf("alarm").sub, objectsOf(d.alarms), now.alarms)
 	change, changeErr := scalarRows(objectsOf(d.change))
 	counts, countsErr := scalarRows(objectsOf(d.counts))
 	if err := errors.Join(changeErr, countsErr); err != nil {
 		return nil, err
 	}
 	blocks = append(blocks, smi.Block{Prefix: objects, Rows: change, Scalar: true})
-	add(queueTable().sub, objectsOf(d.queues), now.queues)
-	add(clearedTable().sub, objectsOf(d.cleared), now.cleared)
+	add(tableOf("queue").sub, objectsOf(d.queues), now.queues)
+	add(tableOf("cleared").sub, objectsOf(d.cleared), now.cleared)
 	blocks = append(blocks, smi.Block{Prefix: objects, Rows: counts, Scalar: true})
 	return smi.Compose(append(blocks, p.tail...), p.objects)
 }

@@ -207,11 +207,11 @@ func (p *plan) layHead(objects smi.OID, d *description) error {
 		first *int
 		at    func(*netPlan) *[]int
 	}{
-		{netTable(), nets, &p.netBlock, func(n *netPlan) *[]int { return &n.netAt }},
-		{placeTable(), places, &p.placeBlock, func(n *netPlan) *[]int { return &n.placeAt }},
-		{placeAgeTable(), places, &p.ageBlock, func(n *netPlan) *[]int { return &n.ageAt }},
-		{transitionTable(), transitions, &p.transitionBlock, func(n *netPlan) *[]int { return &n.transAt }},
-		{table: stuckTable()}, {table: blockTable()}, {table: sourceTable()}, {table: alarmTable()},
+		{tableOf("net"), nets, &p.netBlock, func(n *netPlan) *[]int { return &n.netAt }},
+		{tableOf("place"), places, &p.placeBlock, func(n *netPlan) *[]int { return &n.placeAt }},
+		{tableOf("placeAge"), places, &p.ageBlock, func(n *netPlan) *[]int { return &n.ageAt }},
+		{tableOf("transition"), transitions, &p.transitionBlock, func(n *netPlan) *[]int { return &n.transAt }},
+		{table: tableOf("stuck")}, {table: tableOf("block")}, {table: tableOf("source")}, {table: tableOf("alarm")},
 	} {
 		if err := p.layColumns(objects, t.table); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (p *plan) layHead(objects smi.OID, d *description) error {
 	}
 	change, changeErr := scalarRows(objectsOf(d.change))
 	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: change})
-	queueErr, clearedErr := p.layColumns(objects, queueTable()), p.layColumns(objects, clearedTable())
+	queueErr, clearedErr := p.layColumns(objects, tableOf("queue")), p.layColumns(objects, tableOf("cleared"))
 	counts, countsErr := scalarRows(objectsOf(d.counts))
 	p.objects = append(p.objects, smi.Block{Prefix: objects, Rows: counts})
 	return errors.Join(changeErr, queueErr, clearedErr, countsErr)

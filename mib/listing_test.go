@@ -46,29 +46,29 @@ func listRow[R any](l *listing, t table, columns []column[R], has stats.Columns,
 func (l *listing) net(net *merge.NetView, locked *LockedNet) {
 	has, module := net.Rows.Columns, l.b.root.Append(subNets, locked.Number, subObjects)
 	row := netRow{net: net, number: locked.Number, at: l.at, oldest: net.OldestSince, since: net.Since}
-	listRow(l, netTable(), netColumns(), has, &row, nil, locked.Number)
+	listRow(l, tableOf("net"), netColumns(), has, &row, nil, locked.Number)
 	for _, c := range moduleScalars() {
 		l.add(c.value(&row), module, subModuleNet, c.sub, 0)
 	}
 	numberOfPlace := func(i int32) uint32 { return locked.Place(net.Def.Places[i].ID).Number }
 	for i := range net.Def.Places {
 		number, place := numberOfPlace(int32(i)), placeRow{net: net.Name, place: &net.Rows.Places[i], def: &net.Def.Places[i], final: net.IsFinal(i), at: l.at}
-		listRow(l, placeTable(), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
-		listRow(l, placeAgeTable(), ageColumns(), has, &place, nil, locked.Number, number)
+		listRow(l, tableOf("place"), placeColumns(), has, &place, module.Append(subPlaces, number), locked.Number, number)
+		listRow(l, tableOf("placeAge"), ageColumns(), has, &place, nil, locked.Number, number)
 		for rank := range place.place.Stuck {
 			if net.Final[i] { // finished work
 				break
 			}
 			if token := &place.place.Stuck[rank]; has.Has(stats.ColStuck) && rank < stats.MaxStuck {
 				row := stuckRow{token: token, why: func() string { return whyText(net.Def, token.Waits) }, at: l.at}
-				listRow(l, stuckTable(), stuckColumns(), has, &row, nil, locked.Number, number, uint32(rank)+1)
+				listRow(l, tableOf("stuck"), stuckColumns(), has, &row, nil, locked.Number, number, uint32(rank)+1)
 			}
 		}
 	}
 	for i := range net.Def.Transitions {
 		number := locked.Transition(net.Def.Transitions[i].ID).Number
 		row := transitionRow{net: net.Name, transition: &net.Rows.Transitions[i], def: &net.Def.Transitions[i], rate: &net.Rates.Transitions[i], at: l.at}
-		listRow(l, transitionTable(), transitionColumns(), has, &row, module.Append(subTransitions, number), locked.Number, number)
+		listRow(l, tableOf("transition"), transitionColumns(), has, &row, module.Append(subTransitions, number), locked.Number, number)
 	}
 	for _, block := range net.Rows.Blocks {
 		row, place := blockRow{block: &block}, uint32(0)
@@ -76,13 +76,13 @@ func (l *listing) net(net *merge.NetView, locked *LockedNet) {
 			row.place, place = net.Def.Places[block.Place].ID, numberOfPlace(block.Place)
 		}
 		if has.Has(stats.ColBlocks) {
-			listRow(l, blockTable(), blockColumns(), has, &row, nil, locked.Number,
+			listRow(l, tableOf("block"), blockColumns(), has, &row, nil, locked.Number,
 				locked.Transition(net.Def.Transitions[block.Transition].ID).Number, place, reasonNumber(block.Reason))
 		}
 	}
 	for i := range net.Rows.Queues {
 		if has.Has(stats.ColQueues) {
-			listRow(l, queueTable(), queueColumns(), has, &queueRow{queue: &net.Rows.Queues[i], at: l.at}, nil,
+			listRow(l, tableOf("queue"), queueColumns(), has, &queueRow{queue: &net.Rows.Queues[i], at: l.at}, nil,
 				locked.Number, uint32(net.Rows.Queues[i].Priority))
 		}
 	}
@@ -107,19 +107,19 @@ func listed(b *Builder, view *merge.View, state *alarm.ActiveSet, now int64) []s
 		if locked := b.numbers.lock.Net(s.source.Net); locked != nil {
 			row.net = locked.Number
 		}
-		listRow(l, sourceTable(), sourceColumns(), stats.AllColumns, &row, nil, s.number)
+		listRow(l, tableOf("source"), sourceColumns(), stats.AllColumns, &row, nil, s.number)
 		for _, t := range regionColumns() {
 			if t.by(s.source) {
-				listRow(l, sourceTable(), t.columns, stats.AllColumns, &row, nil, s.number)
+				listRow(l, tableOf("source"), t.columns, stats.AllColumns, &row, nil, s.number)
 			}
 		}
 	}
 	for i := range state.Active {
 		a := &state.Active[i]
-		listRow(l, alarmTable(), alarmColumns(), stats.AllColumns, &alarmRow{alarm: a, row: b.served.Load().rowOf(a), at: l.at}, nil, a.Index)
+		listRow(l, tableOf("alarm"), alarmColumns(), stats.AllColumns, &alarmRow{alarm: a, row: b.served.Load().rowOf(a), at: l.at}, nil, a.Index)
 	}
 	for i := range state.Cleared {
-		listRow(l, clearedTable(), clearedColumns(), stats.AllColumns, &clearedRow{&state.Cleared[i], l.at}, nil, state.Cleared[i].Index)
+		listRow(l, tableOf("cleared"), clearedColumns(), stats.AllColumns, &clearedRow{&state.Cleared[i], l.at}, nil, state.Cleared[i].Index)
 	}
 	slices.SortFunc(l.variables, func(a, b smi.Variable) int { return a.Name.Compare(b.Name) })
 	return l.variables

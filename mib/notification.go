@@ -106,7 +106,7 @@ func (b *Builder) Notification(a alarm.Alarm, raise bool) ([]smi.Variable, error
 		}
 	}
 	for _, c := range notified() {
-		variables = append(variables, smi.Variable{Name: objects.Append(alarmTable().sub, 1, c.sub, a.Index), Value: c.value(&row)})
+		variables = append(variables, smi.Variable{Name: objects.Append(tableOf("alarm").sub, 1, c.sub, a.Index), Value: c.value(&row)})
 	}
 	return variables, nil
 }

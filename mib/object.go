@@ -5,7 +5,6 @@ package mib
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
@@ -35,6 +34,23 @@ type object struct {
 type column[R any] struct {
 	object
 	value func(*R) smi.Value
+}
+
+// values are the functions of columns, by the suffixes of their objects.
+type values[R any] map[string]func(*R) smi.Value
+
+// columns returns the objects of a group that have a function, in the order of their OIDs.
+func columns[R any](group string, of values[R]) []column[R] {
+	all := make([]column[R], 0, len(of))
+	for _, o := range petrinet().objects[group] {
+		if value := of[o.suffix]; value != nil {
+			all = append(all, column[R]{o, value})
+		}
+	}
+	if len(all) < len(of) {
+		panic("mib: a value of " + group + " has no object")
+	}
+	return all
 }
 
 func objectsOf[R any](columns []column[R]) []object {
@@ -70,85 +86,6 @@ type syntax struct {
 	typ    smi.Type // on the wire
 	see    string   // REFERENCE of the objects; "" for none
 	labels []string // of an enumeration, from 1
-}
-
-// petriNets is the reference for the terms of Petri nets.
-const petriNets = "ISO/IEC 15909-1: High-level Petri nets - Part 1: Concepts, definitions and graphical notation."
-
-func (s syntax) seeing(reference string) syntax {
-	s.see = reference
-	return s
-}
-
-// syntaxCounter returns the syntax of a counter that may rise by 2^32 within an hour, and
-// syntaxCounter32 that of any other (RFC 2578, sections 7.1.6 and 7.1.10).
-func syntaxCounter() syntax   { return plain("Counter64", smi.TypeCounter64) }
-func syntaxCounter32() syntax { return plain("Counter32", smi.TypeCounter32) }
-
-func syntaxGauge() syntax    { return plain("Gauge32", smi.TypeGauge32) }
-func syntaxLength() syntax   { return plain("Unsigned32", smi.TypeGauge32) } // a duration; see UNITS
-func syntaxSigned() syntax   { return plain("Integer32", smi.TypeInteger) }
-func syntaxDate() syntax     { return plain("DateAndTime", smi.TypeOctetString) }
-func syntaxRate() syntax     { return plain("PetrinetRate", smi.TypeGauge32) }
-func syntaxReason() syntax   { return labelled("PetrinetReason") }
-func syntaxState() syntax    { return labelled("PetrinetSourceState") }
-func syntaxAlarm() syntax    { return labelled("PetrinetAlarm") }
-func syntaxSeverity() syntax { return labelled("PetrinetSeverity") }
-func syntaxPointer() syntax  { return plain("RowPointer", smi.TypeObjectIdentifier) }
-
-func syntaxText() syntax {
-	return syntax{clause: "SnmpAdminString (SIZE (0..255))", name: "SnmpAdminString", typ: smi.TypeOctetString}
-}
-
-// syntaxDigest returns the syntax of the beginning of a digest.
-func syntaxDigest() syntax {
-	return syntax{clause: "SnmpAdminString (SIZE (0..64))", name: "SnmpAdminString", typ: smi.TypeOctetString}
-}
-
-// syntaxIndex returns the syntax of an index; with zero it allows 0 for none.
-func syntaxIndex(zero bool) syntax {
-	if zero {
-		return plain("PetrinetIndexOrZero", smi.TypeGauge32)
-	}
-	return plain("PetrinetIndex", smi.TypeGauge32)
-}
-
-// syntaxPriority returns the syntax of a priority as an index.
-func syntaxPriority() syntax {
-	return syntax{clause: "Unsigned32 (0..7)", name: "Unsigned32", typ: smi.TypeGauge32}
-}
-
-// agentXPriorities is the reference for which of two agents answers.
-const agentXPriorities = "RFC 2741, section 7.1.4.1: of two registrations of a subtree the one of the lower priority value answers."
-
-// syntaxPriorityAgentX returns the syntax of a registration's priority.
-func syntaxPriorityAgentX() syntax {
-	return syntax{clause: "Unsigned32 (0..255)", name: "Unsigned32", typ: smi.TypeGauge32, see: agentXPriorities}
-}
-
-// syntaxPercentile returns the syntax of a duration from a histogram.
-func syntaxPercentile() syntax {
-	return syntaxLength().seeing("Prometheus, Native Histograms: standard exponential buckets of schema 3. https://prometheus.io/docs/specs/native_histograms/")
-}
-
-func syntaxEnum(labels ...string) syntax {
-	return syntax{clause: "INTEGER { " + strings.Join(withNumbers(labels), ", ") + " }", name: "INTEGER", typ: smi.TypeInteger, labels: labels}
-}
-
-// syntaxTruth returns the syntax of truth (RFC 2579, TruthValue).
-func syntaxTruth() syntax {
-	return syntax{clause: "TruthValue", name: "TruthValue", typ: smi.TypeInteger, labels: []string{"true", "false"}}
-}
-
-// labelled returns the syntax of one of conventions, with its labels.
-func labelled(name string) syntax {
-	s := plain(name, smi.TypeInteger)
-	for _, c := range conventions() {
-		if c.name == name {
-			s.labels = c.labels
-		}
-	}
-	return s
 }
 
 // withNumbers returns the labels of an enumeration with their numbers, from 1.

@@ -41,11 +41,6 @@ func checkRoot(root smi.OID) error {
 	return nil
 }
 
-// petrinetTables returns the tables of PETRINET-MIB in the order of their OIDs.
-func petrinetTables() []table {
-	return []table{netTable(), placeTable(), placeAgeTable(), transitionTable(), stuckTable(), blockTable(), sourceTable(), alarmTable(), queueTable(), clearedTable()}
-}
-
 // petrinetRevisions returns the history of PETRINET-MIB, oldest first, with the digest of its
 // content below DefaultRoot. A test fails if the content changes without a new revision.
 func petrinetRevisions() []revision {
@@ -103,7 +98,7 @@ func (m *petrinetText) write() {
 	m.define("petrinetConformance", "petrinetMIB", subConformance)
 	m.define("petrinetAgent", "petrinetObjects", subAgent)
 	m.scalars(inModule("agent"), "petrinetAgent", objectsOf(agentScalars()))
-	for _, t := range petrinetTables() {
+	for _, t := range petrinet().tables {
 		m.table(&t)
 	}
 	m.scalars(inModule("alarm"), "petrinetObjects", objectsOf(alarmScalars()))

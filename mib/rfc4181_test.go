@@ -377,7 +377,7 @@ func notificationNodes(r reviewed) []string {
 
 func labelsExplained(reviewed) []string {
 	var faults []string
-	for _, c := range conventions() {
+	for _, c := range petrinet().conventions {
 		for _, label := range c.labels {
 			if !strings.Contains(c.text, label+": ") {
 				faults = append(faults, c.name+" does not explain "+label)
@@ -413,7 +413,7 @@ func capsComplete(r reviewed) []string {
 
 func oidLengths(reviewed) []string {
 	var faults []string
-	for _, tab := range petrinetTables() {
+	for _, tab := range petrinet().tables {
 		// Below the root: module, objects, table, entry, column, indices.
 		if n := maxRoot + 5 + len(tab.index); n > 128 {
 			faults = append(faults, fmt.Sprintf("%s: %d", tab.name, n))
@@ -426,7 +426,7 @@ func oidLengths(reviewed) []string {
 func referencesExist(r reviewed) []string {
 	mentioned := regexp.MustCompile(`\b(?:pn|agent|net|place|transition|stuck|block|source|alarm|queue|petrinet)[A-Z]\w*`)
 	labels := map[string]bool{}
-	for _, c := range conventions() {
+	for _, c := range petrinet().conventions {
 		for _, l := range c.labels {
 			labels[l] = true
 		}
@@ -473,7 +473,7 @@ func TestIndicesAreIntegersOrStrings(t *testing.T) {
 			}
 		}
 	}
-	if tables != len(petrinetTables()) {
-		t.Errorf("%d tables, want %d", tables, len(petrinetTables()))
+	if tables != len(petrinet().tables) {
+		t.Errorf("%d tables, want %d", tables, len(petrinet().tables))
 	}
 }

@@ -77,7 +77,7 @@ func TestRunbooksNameObjectsThatExist(t *testing.T) {
 	nodes := parsed(t, dir, PetrinetModule)
 	objects := regexp.MustCompile("PETRINET-MIB::(\\w+)|`((?:pn|agent|net|place|transition|stuck|block|source|alarm|queue|token)[A-Z]\\w*)`")
 	labels := map[string]bool{}
-	for _, c := range conventions() {
+	for _, c := range petrinet().conventions {
 		for _, l := range c.labels {
 			labels[l] = true
 		}

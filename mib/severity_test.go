@@ -76,13 +76,13 @@ func TestALongCommentIsCutOff(t *testing.T) {
 }
 
 func TestSeveritiesHaveTheNamesAndNumbersOfTheirConstants(t *testing.T) {
-	i := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "PetrinetSeverity" })
-	for n, label := range conventions()[i].labels {
+	i := slices.IndexFunc(petrinet().conventions, func(c convention) bool { return c.name == "PetrinetSeverity" })
+	for n, label := range petrinet().conventions[i].labels {
 		if got := alarm.Severity(n + 1).String(); got != label {
 			t.Errorf("%s(%d) is called %s", label, n+1, got)
 		}
 	}
-	if n := len(conventions()[i].labels); n != int(alarm.Warning) {
+	if n := len(petrinet().conventions[i].labels); n != int(alarm.Warning) {
 		t.Errorf("%d labels; want %d", n, alarm.Warning)
 	}
 }

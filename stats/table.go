@@ -14,7 +14,8 @@ type Table[R any] struct {
 
 // Count is a number that is added up over sources.
 type Count[R any] struct {
-	Name   string // as errors show it
+	Name   string // as errors show it, and as the wire calls it
+	Wire   int    // the number of its field on the wire
 	Column Columns
 	// Counter is whether the number is cumulative: it never falls within a process, it
 	// stays of a source that is gone, and is subtracted if the source comes back. The
@@ -28,6 +29,7 @@ type Count[R any] struct {
 // one belongs to what is there now.
 type Moment[R any] struct {
 	Name   string
+	Wire   int
 	Column Columns
 	Latest bool // the sum keeps the latest, not the earliest
 	Of     func(*R) *int64
@@ -36,55 +38,55 @@ type Moment[R any] struct {
 // PlaceTable declares the numbers of places.
 var PlaceTable = &Table[Place]{
 	Counts: []Count[Place]{
-		{"tokens", ColTokens, false, func(p *Place) *uint64 { return &p.Tokens }},
-		{"arrivals", ColArrivals, true, func(p *Place) *uint64 { return &p.Arrivals }},
-		{"departures", ColDepartures, true, func(p *Place) *uint64 { return &p.Departures }},
-		{"instances", ColPlaceInstances, false, func(p *Place) *uint64 { return &p.Instances }},
+		{"tokens", 2, ColTokens, false, func(p *Place) *uint64 { return &p.Tokens }},
+		{"arrivals", 3, ColArrivals, true, func(p *Place) *uint64 { return &p.Arrivals }},
+		{"departures", 4, ColDepartures, true, func(p *Place) *uint64 { return &p.Departures }},
+		{"instances", 5, ColPlaceInstances, false, func(p *Place) *uint64 { return &p.Instances }},
 	},
 	Moments: []Moment[Place]{
-		{"oldest", ColOldest, false, func(p *Place) *int64 { return &p.Oldest }},
-		{"last_injection", ColOldest, true, func(p *Place) *int64 { return &p.LastInjection }},
+		{"oldest", 6, ColOldest, false, func(p *Place) *int64 { return &p.Oldest }},
+		{"last_injection", 7, ColOldest, true, func(p *Place) *int64 { return &p.LastInjection }},
 	},
 }
 
 // TransitionTable declares the numbers of transitions.
 var TransitionTable = &Table[Transition]{
 	Counts: []Count[Transition]{
-		{"firings", ColFirings, true, func(t *Transition) *uint64 { return &t.Firings }},
-		{"failures", ColFailures, true, func(t *Transition) *uint64 { return &t.Failures }},
-		{"retries", ColFailures, true, func(t *Transition) *uint64 { return &t.Retries }},
-		{"cancels", ColFailures, true, func(t *Transition) *uint64 { return &t.Cancels }},
-		{"timeouts", ColTimeouts, true, func(t *Transition) *uint64 { return &t.Timeouts }},
-		{"late", ColTimeouts, true, func(t *Transition) *uint64 { return &t.Late }},
-		{"enabled", ColEnabled, false, func(t *Transition) *uint64 { return &t.Enabled }},
-		{"running", ColRunning, false, func(t *Transition) *uint64 { return &t.Running }},
+		{"firings", 2, ColFirings, true, func(t *Transition) *uint64 { return &t.Firings }},
+		{"failures", 3, ColFailures, true, func(t *Transition) *uint64 { return &t.Failures }},
+		{"retries", 4, ColFailures, true, func(t *Transition) *uint64 { return &t.Retries }},
+		{"cancels", 5, ColFailures, true, func(t *Transition) *uint64 { return &t.Cancels }},
+		{"timeouts", 12, ColTimeouts, true, func(t *Transition) *uint64 { return &t.Timeouts }},
+		{"late", 13, ColTimeouts, true, func(t *Transition) *uint64 { return &t.Late }},
+		{"enabled", 6, ColEnabled, false, func(t *Transition) *uint64 { return &t.Enabled }},
+		{"running", 8, ColRunning, false, func(t *Transition) *uint64 { return &t.Running }},
 	},
 	Moments: []Moment[Transition]{
-		{"enabled_since", ColEnabled, false, func(t *Transition) *int64 { return &t.EnabledSince }},
-		{"running_since", ColRunning, false, func(t *Transition) *int64 { return &t.RunningSince }},
-		{"last_firing", ColLastFiring, true, func(t *Transition) *int64 { return &t.LastFiring }},
+		{"enabled_since", 7, ColEnabled, false, func(t *Transition) *int64 { return &t.EnabledSince }},
+		{"running_since", 9, ColRunning, false, func(t *Transition) *int64 { return &t.RunningSince }},
+		{"last_firing", 10, ColLastFiring, true, func(t *Transition) *int64 { return &t.LastFiring }},
 	},
 }
 
 // NetTable declares the numbers of a whole net.
 var NetTable = &Table[NetRow]{Counts: []Count[NetRow]{
-	{"created", ColInstances, true, func(n *NetRow) *uint64 { return &n.Created }},
-	{"finished", ColInstances, true, func(n *NetRow) *uint64 { return &n.Finished }},
-	{"failed", ColInstances, true, func(n *NetRow) *uint64 { return &n.Failed }},
-	{"active", ColInstances, false, func(n *NetRow) *uint64 { return &n.Active }},
-	{"deadlocked", ColInstances, false, func(n *NetRow) *uint64 { return &n.Deadlocked }},
+	{"created", 1, ColInstances, true, func(n *NetRow) *uint64 { return &n.Created }},
+	{"finished", 2, ColInstances, true, func(n *NetRow) *uint64 { return &n.Finished }},
+	{"failed", 3, ColInstances, true, func(n *NetRow) *uint64 { return &n.Failed }},
+	{"active", 4, ColInstances, false, func(n *NetRow) *uint64 { return &n.Active }},
+	{"deadlocked", 5, ColInstances, false, func(n *NetRow) *uint64 { return &n.Deadlocked }},
 }}
 
 // QueueTable declares the numbers of one priority.
 var QueueTable = &Table[Queue]{
 	Counts: []Count[Queue]{
-		{"ready", ColQueues, false, func(q *Queue) *uint64 { return &q.Ready }},
-		{"served", ColQueues, true, func(q *Queue) *uint64 { return &q.Served }},
-		{"quote_switches", ColQueues, true, func(q *Queue) *uint64 { return &q.QuoteSwitches }},
+		{"ready", 2, ColQueues, false, func(q *Queue) *uint64 { return &q.Ready }},
+		{"served", 5, ColQueues, true, func(q *Queue) *uint64 { return &q.Served }},
+		{"quote_switches", 6, ColQueues, true, func(q *Queue) *uint64 { return &q.QuoteSwitches }},
 	},
 	Moments: []Moment[Queue]{
-		{"oldest_since", ColQueues, false, func(q *Queue) *int64 { return &q.OldestSince }},
-		{"unserved_since", ColQueues, false, func(q *Queue) *int64 { return &q.UnservedSince }},
+		{"oldest_since", 3, ColQueues, false, func(q *Queue) *int64 { return &q.OldestSince }},
+		{"unserved_since", 4, ColQueues, false, func(q *Queue) *int64 { return &q.UnservedSince }},
 	},
 }
 

@@ -106,7 +106,7 @@ scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has
 	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' . -scale "--sources 1000,3000,5000,10000 --both 0 --silence 20s --markdown"
 
 .PHONY: generate
-generate: ## write what is generated: the wire's Go code, what browsers load of the page, example MIB modules, dashboards, rules, pictures, references
+generate: ## write what is generated: the compiled definition of the wire, what browsers load of the page, example MIB modules, dashboards, rules, pictures, references
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml examples/*.bpmn
 	$(GO) run ./cmd/pnagent dashboards

@@ -3,13 +3,11 @@
 package telemetry
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/wire"
@@ -21,8 +19,25 @@ const (
 	ContentTypeJSON   = "application/json"
 )
 
-// jsonDepth is how deep the JSON lane nests: a snapshot needs five levels.
-const jsonDepth = 16
+// The fields of a snapshot's envelope, and of its tables.
+const (
+	fieldSource = 1 + iota
+	fieldEpoch
+	fieldSeq
+	fieldSentAt
+	fieldInterval
+	fieldNet
+	fieldDigest
+	fieldRegion
+	fieldFence
+	fieldFull
+	fieldPlaces
+	fieldTransitions
+	fieldBye = 15
+)
+
+// maxNames bounds the names that a Decoder keeps so that messages of one source share strings.
+const maxNames = 4096
 
 // Decoder decodes snapshots and rejects invalid ones; every error has a Reason.
 // It reuses its buffers; the zero Decoder is ready. It is for one goroutine.
@@ -31,10 +46,12 @@ type Decoder struct {
 	// to stats.MaxSum. The counts of one source go up to MaxCount.
 	Sums bool
 
-	message *message
-	zeros   []uint64 // read for a column that is absent; never written
-	times   []int64  // the same for times
-	token   []byte   // a subject token being compared
+	fields  fields            // of the message that is read
+	names   map[string]string // texts that many messages hold
+	numbers [6][]uint64       // columns that are being read
+	token   []byte            // a subject token being compared
+
+	overlong bool // a number of the message does not fit 64 bits
 }
 
 // DecodeMsg decodes a message of a Snapshot or Bye subject in the lane that its
@@ -72,19 +89,7 @@ func (d *Decoder) Decode(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
 	}
-	if d.message == nil {
-		d.message = &message{}
-	}
-	m, err := d.message.parse(payload)
-	if err != nil {
-		d.message = nil // release what a bad message made grow
-		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, err)
-	}
-	if err := d.read(m, into); err != nil {
-		d.message = nil
-		return err
-	}
-	return nil
+	return d.decode(payload, into)
 }
 
 // DecodeJSON is Decode for the JSON lane.
@@ -92,42 +97,68 @@ func (d *Decoder) DecodeJSON(payload []byte, into *Snapshot) error {
 	if len(payload) > MaxMessage {
 		return fmt.Errorf("snapshot: %w: %d bytes, of at most %d", TooLarge, len(payload), MaxMessage)
 	}
-	m := &wire.Snapshot{}
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}).Unmarshal(payload, m); err != nil {
+	b, err := wire.FromJSON("Snapshot", payload)
+	if err != nil {
 		return fmt.Errorf("snapshot: %w: %w", NotJSON, err)
 	}
-	return d.read(m, into)
+	return d.decode(b, into)
+}
+
+// decode reads a message in two steps. The first one finds where the columns are, and
+// checks that the bytes are protobuf. The second one reads the columns into rows: what
+// places them, the index, may come last.
+func (d *Decoder) decode(b []byte, into *Snapshot) error {
+	if d.fields == nil {
+		d.fields, d.names = snapshotFields(), map[string]string{}
+	}
+	err := d.fields.scan(b, whole)
+	if err == nil {
+		err = d.read(d.fields, into)
+	}
+	if err == nil && !d.overlong {
+		d.fields.reset()
+		return nil
+	}
+	d.fields, d.numbers, d.overlong = nil, [6][]uint64{}, false // release what a bad message made grow
+	if first := snapshotFields().scan(b, exact); first != nil {
+		return fmt.Errorf("snapshot: %w: %w", NotProtobuf, first)
+	}
+	return err
 }
 
 // read checks the message and turns it into rows.
-func (d *Decoder) read(m *wire.Snapshot, into *Snapshot) error {
-	err := readEnvelope(m, into)
+func (d *Decoder) read(f fields, into *Snapshot) error {
+	rows := &into.Rows
+	err := d.readEnvelope(f, into)
 	if err == nil {
-		err = within("places", d.readPlaces(m.GetPlaces(), into))
+		err = within("places", d.readPlaces(f[fieldPlaces].fields, into))
 	}
 	if err == nil {
-		err = within("transitions", d.readTransitions(m.GetTransitions(), into))
+		err = within("transitions", d.readTransitions(f[fieldTransitions].fields, into))
 	}
 	if err == nil {
-		err = readNet(m.GetRow(), &into.Rows, d.most())
+		err = readNet(&f[fieldRow], rows, d.most())
 	}
 	if err == nil {
-		err = readBlocks(m.Blocks, &into.Rows)
+		err = readBlocks(&f[fieldBlocks], rows)
 	}
 	if err == nil {
-		err = readQueues(m, &into.Rows, d.most())
+		err = readWaiting(&f[fieldWaiting], rows, d.most())
 	}
 	if err == nil {
-		err = readRegion(m, into)
+		err = readQueues(&f[fieldQueues], rows, d.most())
 	}
 	if err == nil {
-		err = readRefused(m, into)
+		err = readRegion(f, into)
 	}
 	if err == nil {
-		err = within("remnants", readRemnants(m, into))
+		err = readRefused(&f[fieldRefused], into)
+	}
+	if err == nil {
+		err = within("remnants", d.readRemnants(&f[fieldRemnants], into))
 	}
 	if err != nil {
-		return fmt.Errorf("snapshot of %q by %q: %w", m.Net, m.Source, err)
+		return fmt.Errorf("snapshot of %q by %q: %w", f[fieldNet].bytes, f[fieldSource].bytes, err)
 	}
 	return nil
 }
@@ -140,53 +171,77 @@ func within(part string, err error) error {
 	return nil
 }
 
-func readEnvelope(m *wire.Snapshot, into *Snapshot) error {
-	if err := cmp.Or(within("source", CheckName(m.Source)), within("net", CheckName(m.Net)),
-		within("region", checkText(m.Region, MaxName)), checkDigest(m.Digest)); err != nil {
+func (d *Decoder) readEnvelope(f fields, into *Snapshot) error {
+	into.Source, into.Net, into.Digest, into.Region = d.name(&f[fieldSource]), d.name(&f[fieldNet]), d.name(&f[fieldDigest]), d.name(&f[fieldRegion])
+	into.Epoch, into.Seq, into.SentAt = int64(f[fieldEpoch].number), f[fieldSeq].number, int64(f[fieldSentAt].number)
+	into.Fence, into.Full, into.Bye = f[fieldFence].number, f[fieldFull].number != 0, f[fieldBye].number != 0
+	into.Rows.Columns = 0
+	interval := int64(f[fieldInterval].number)
+	into.Interval = time.Duration(interval) * time.Microsecond
+	err := within("source", CheckName(into.Source))
+	if err == nil {
+		err = within("net", CheckName(into.Net))
+	}
+	if err == nil {
+		err = within("region", checkText(into.Region, MaxName))
+	}
+	if err == nil {
+		err = checkDigest(into.Digest)
+	}
+	if err != nil {
 		return err
 	}
 	switch {
-	case m.Epoch <= 0 || m.Epoch > MaxTime:
-		return fmt.Errorf("%w: epoch %d", BadValue, m.Epoch)
-	case m.SentAt <= 0 || m.SentAt > MaxTime:
-		return fmt.Errorf("%w: sent_at %d", BadValue, m.SentAt)
-	case m.Seq == 0 || m.Seq > MaxCount:
-		return fmt.Errorf("%w: seq %d", BadValue, m.Seq)
-	case m.Interval <= 0 || m.Interval > MaxInterval.Microseconds():
-		return fmt.Errorf("%w: interval of %d µs", BadValue, m.Interval)
+	case into.Epoch <= 0 || into.Epoch > MaxTime:
+		return fmt.Errorf("%w: epoch %d", BadValue, into.Epoch)
+	case into.SentAt <= 0 || into.SentAt > MaxTime:
+		return fmt.Errorf("%w: sent_at %d", BadValue, into.SentAt)
+	case into.Seq == 0 || into.Seq > MaxCount:
+		return fmt.Errorf("%w: seq %d", BadValue, into.Seq)
+	case interval <= 0 || interval > MaxInterval.Microseconds():
+		return fmt.Errorf("%w: interval of %d µs", BadValue, interval)
 	}
-	into.Source, into.Epoch, into.Seq, into.SentAt = m.Source, m.Epoch, m.Seq, m.SentAt
-	into.Interval = time.Duration(m.Interval) * time.Microsecond
-	into.Net, into.Digest, into.Region, into.Fence = m.Net, m.Digest, m.Region, m.Fence
-	into.Full, into.Bye = m.Full, m.Bye
-	into.Rows.Columns = 0
 	return nil
 }
 
-// readIndex returns the number of rows of a table: the length of the index, or
-// in a full snapshot that of the longest column.
-func readIndex(index []uint32, full bool, longest int, into *[]uint32) (int, error) {
-	n := len(index)
-	if full {
-		n = longest
+func (d *Decoder) readPlaces(f fields, into *Snapshot) error {
+	t := table{d: d, f: f, known: &into.Rows.Columns}
+	columns := max(longest(f, placeNumbers), f[fieldAges].fields[ladderLen].count, f[fieldDurations].fields[histLen].count)
+	err := t.readIndex(into.Full, columns, &into.PlaceIndex)
+	if err != nil {
+		return err
 	}
-	if n > MaxRows {
-		return 0, fmt.Errorf("%w: %d rows, of at most %d", TooMany, n, MaxRows)
+	rows := resize(into.Rows.Places, t.n)
+	into.Rows.Places = rows
+	err = readColumns(&t, placeNumbers, rows)
+	if err == nil {
+		err = within("ages", t.readAges(rows, into.SentAt/stats.SlotWidth))
 	}
-	if full {
-		*into = nil
-		if len(index) > 0 {
-			return 0, fmt.Errorf("%w: a full snapshot has no index", BadIndex)
-		}
-		return n, nil
+	if err == nil {
+		d := dwells(rows)
+		err = d.read(&t)
 	}
-	for i, x := range index {
-		if x >= MaxRows || (i > 0 && x <= index[i-1]) {
-			return 0, fmt.Errorf("%w: row %d at %d: indices rise and are below %d", BadIndex, x, i, MaxRows)
-		}
+	if err == nil {
+		err = within("stuck", t.readStuck(rows))
 	}
-	*into = append((*into)[:0], index...)
-	return n, nil
+	return err
+}
+
+func (d *Decoder) readTransitions(f fields, into *Snapshot) error {
+	t := table{d: d, f: f, known: &into.Rows.Columns}
+	columns := max(longest(f, transitionNumbers), f[fieldDurations].fields[histLen].count)
+	err := t.readIndex(into.Full, columns, &into.TransitionIndex)
+	if err != nil {
+		return err
+	}
+	rows := resize(into.Rows.Transitions, t.n)
+	into.Rows.Transitions = rows
+	err = readColumns(&t, transitionNumbers, rows)
+	if err == nil {
+		d := durationsOf(rows)
+		err = d.read(&t)
+	}
+	return err
 }
 
 // most returns the largest count of the messages.
@@ -197,15 +252,34 @@ func (d *Decoder) most() uint64 {
 	return MaxCount
 }
 
-func readNet(w *wire.NetRow, rows *stats.Rows, most uint64) error {
-	rows.Net = stats.NetRow{}
-	if w == nil {
-		return nil
+// unpacked reads a column into one of the buffers.
+func (d *Decoder) unpacked(buffer int, f *field) []uint64 {
+	into := resize(d.numbers[buffer], f.count)
+	d.numbers[buffer] = into
+	d.readPacked(f, stripOf(into, func(v *uint64) *uint64 { return v }))
+	return into
+}
+
+// readPacked reads a column, and returns all bits of its numbers.
+func (d *Decoder) readPacked(f *field, into strip[uint64]) uint64 {
+	all, ok := readPacked(f.bytes, into)
+	d.overlong = d.overlong || !ok
+	return all
+}
+
+func (d *Decoder) name(f *field) string { return d.shared(f.bytes) }
+
+// shared returns a name as a string, shared by all messages that hold it.
+func (d *Decoder) shared(b []byte) string {
+	if s, ok := d.names[string(b)]; ok {
+		return s
 	}
-	if top := max(w.Created, w.Finished, w.Failed, w.Active, w.Deadlocked); top > most {
-		return fmt.Errorf("row: %w: %d, of at most %d", BadValue, top, most)
+	s := string(b)
+	if len(s) <= MaxName {
+		if len(d.names) >= maxNames {
+			clear(d.names)
+		}
+		d.names[s] = s
 	}
-	rows.Net = stats.NetRow{Created: w.Created, Finished: w.Finished, Failed: w.Failed, Active: w.Active, Deadlocked: w.Deadlocked}
-	rows.Columns |= stats.ColInstances
-	return nil
+	return s
 }

@@ -5,9 +5,6 @@ package telemetry
 import (
 	"fmt"
 
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/wire"
 )
@@ -15,24 +12,23 @@ import (
 // Encoder encodes snapshots. It reuses its buffers; the zero Encoder is ready.
 // It is for one goroutine.
 type Encoder struct {
-	message message
+	columns columns
 	cut     stats.Ladder
+	binary  []byte // of the JSON lane
+	err     error  // of a text
 }
 
-// Append appends the snapshot's protobuf form to dst.
+// Append appends the snapshot's protobuf form to dst. Fields are in the order of their
+// numbers, as protobuf libraries write them.
 func (e *Encoder) Append(dst []byte, s *Snapshot) ([]byte, error) {
-	return e.append(dst, s, proto.MarshalOptions{}.MarshalAppend)
-}
-
-// AppendJSON appends the snapshot's form in the JSON lane to dst.
-func (e *Encoder) AppendJSON(dst []byte, s *Snapshot) ([]byte, error) {
-	return e.append(dst, s, protojson.MarshalOptions{UseProtoNames: true}.MarshalAppend)
-}
-
-func (e *Encoder) append(dst []byte, s *Snapshot, marshal func([]byte, proto.Message) ([]byte, error)) ([]byte, error) {
-	out, err := dst, e.fill(s)
+	e.err = nil
+	err := e.check(s)
+	out := dst
 	if err == nil {
-		out, err = marshal(dst, e.message.snapshot)
+		out, err = e.append(dst, s)
+	}
+	if err == nil {
+		err = e.err
 	}
 	if err != nil {
 		return dst, fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
@@ -40,34 +36,18 @@ func (e *Encoder) append(dst []byte, s *Snapshot, marshal func([]byte, proto.Mes
 	return out, nil
 }
 
-func (e *Encoder) fill(s *Snapshot) error {
-	if err := e.check(s); err != nil {
-		return err
+// AppendJSON appends the snapshot's form in the JSON lane to dst.
+func (e *Encoder) AppendJSON(dst []byte, s *Snapshot) ([]byte, error) {
+	var err error
+	e.binary, err = e.Append(e.binary[:0], s)
+	if err != nil {
+		return dst, err
 	}
-	e.message.reset()
-	m := e.message.snapshot
-	m.Source, m.Epoch, m.Seq, m.SentAt, m.Interval = s.Source, s.Epoch, s.Seq, s.SentAt, s.Interval.Microseconds()
-	m.Net, m.Digest, m.Region, m.Fence, m.Full, m.Bye = s.Net, s.Digest, s.Region, s.Fence, s.Full, s.Bye
-	if len(s.Rows.Places) > 0 {
-		m.Places = e.message.places
-		if err := e.fillPlaces(s); err != nil {
-			return err
-		}
+	out, err := wire.AppendJSON(dst, "Snapshot", e.binary, false)
+	if err != nil {
+		return dst, fmt.Errorf("encode snapshot of %q: %w", s.Net, err)
 	}
-	if len(s.Rows.Transitions) > 0 {
-		m.Transitions = e.message.transitions
-		e.fillTransitions(s)
-	}
-	if s.Rows.Columns.Has(stats.ColInstances) {
-		n := &s.Rows.Net
-		m.Row = e.message.row
-		m.Row.Created, m.Row.Finished, m.Row.Failed = n.Created, n.Finished, n.Failed
-		m.Row.Active, m.Row.Deadlocked = n.Active, n.Deadlocked
-	}
-	e.fillBlocks(s)
-	e.fillQueues(s)
-	m.Since, m.RegionState, m.RefusedRequests, m.Remnants = s.Since, regionState(s), refusedRequests(s), s.Remnants.wire()
-	return nil
+	return out, nil
 }
 
 // check rejects a snapshot that a Decoder would read differently.
@@ -89,189 +69,83 @@ func (e *Encoder) check(s *Snapshot) error {
 	return checkRegion(s)
 }
 
-func (e *Encoder) fillPlaces(s *Snapshot) error {
-	w, rows, c := e.message.places, s.Rows.Places, s.Rows.Columns
-	w.Index = append(w.Index, s.PlaceIndex...)
-	for i := range rows {
-		p := &rows[i]
-		if c.Has(stats.ColTokens) {
-			w.Tokens = append(w.Tokens, p.Tokens)
-		}
-		if c.Has(stats.ColArrivals) {
-			w.Arrivals = append(w.Arrivals, p.Arrivals)
-		}
-		if c.Has(stats.ColDepartures) {
-			w.Departures = append(w.Departures, p.Departures)
-		}
-		if c.Has(stats.ColPlaceInstances) {
-			w.Instances = append(w.Instances, p.Instances)
-		}
-		if c.Has(stats.ColOldest) {
-			w.Oldest = append(w.Oldest, p.Oldest)
-			w.LastInjection = append(w.LastInjection, p.LastInjection)
-			w.InjectedS = append(w.InjectedS, p.Injected.Sec)
-			w.InjectedUs = append(w.InjectedUs, p.Injected.Micro)
-		}
+func (e *Encoder) append(b []byte, s *Snapshot) ([]byte, error) {
+	var err error
+	r := &s.Rows
+	b = e.text(b, fieldSource, s.Source)
+	b = appendNumber(b, fieldEpoch, s.Epoch)
+	b = appendNumber(b, fieldSeq, s.Seq)
+	b = appendNumber(b, fieldSentAt, s.SentAt)
+	b = appendNumber(b, fieldInterval, s.Interval.Microseconds())
+	b = e.text(b, fieldNet, s.Net)
+	b = e.text(b, fieldDigest, s.Digest)
+	b = e.text(b, fieldRegion, s.Region)
+	b = appendNumber(b, fieldFence, s.Fence)
+	b = appendTrue(b, fieldFull, s.Full)
+	if len(r.Places) > 0 {
+		b, err = e.appendPlaces(b, s)
 	}
+	if len(r.Transitions) > 0 {
+		b = e.appendTransitions(b, s)
+	}
+	if r.Columns.Has(stats.ColInstances) {
+		var start int
+		b, start = beginField(b, fieldRow)
+		b = endField(appendRow(b, netNumbers, &r.Net), start)
+	}
+	if r.Columns.Has(stats.ColBlocks) {
+		b = appendBlocks(b, r.Blocks)
+	}
+	b = appendTrue(b, fieldBye, s.Bye)
+	if r.Columns.Has(stats.ColQueues) {
+		b = appendQueues(b, r.Queues)
+	}
+	if r.Columns.Has(stats.ColWaiting) {
+		b = appendKnown(b, fieldWaiting, r.Waiting)
+	}
+	b = appendNumber(b, fieldSince, s.Since)
+	b = e.appendRegion(b, s.State)
+	b = appendRefused(b, s.Refused)
+	return e.appendRemnants(b, s.Remnants), err
+}
+
+func (e *Encoder) appendPlaces(b []byte, s *Snapshot) ([]byte, error) {
+	var err error
+	rows, c := s.Rows.Places, s.Rows.Columns
+	b, start := beginField(b, fieldPlaces)
+	b = appendIndex(b, fieldIndex, s.PlaceIndex)
+	b = appendColumns(b, placeNumbers, rows, c, fieldIndex, fieldAges)
+	if c.Has(stats.ColAges) {
+		b, err = e.appendAges(b, rows, s.SentAt/stats.SlotWidth)
+	}
+	d := dwells(rows)
 	if c.Has(stats.ColDwell) {
-		w.Dwell = e.message.dwell
-		for i := range rows {
-			appendHistogram(w.Dwell, &rows[i].Dwell)
-			e.message.addSlowest(&w.Slowest, w.Index, i, &rows[i].Slowest)
-		}
+		b = e.appendHistograms(b, &d)
 	}
 	if c.Has(stats.ColStuck) {
-		e.fillStuck(s)
+		b = e.appendStuck(b, rows, s.PlaceIndex)
 	}
-	if c.Has(stats.ColAges) {
-		w.Ages = e.message.ages
-		return e.fillAges(s)
+	if c.Has(stats.ColDwell) {
+		b = e.appendSlowest(b, &d, s.PlaceIndex)
 	}
-	return nil
+	if err != nil {
+		return nil, err
+	}
+	return endField(b, start), nil
 }
 
-func (e *Encoder) fillAges(s *Snapshot) error {
-	w, at := e.message.ages, s.SentAt/stats.SlotWidth
-	for i := range s.Rows.Places {
-		l := &s.Rows.Places[i].Ages
-		if len(l.Slots) > 0 && l.At > at {
-			return fmt.Errorf("%w: age ladder %d cut for a time after sent_at", BadValue, i)
-		}
-		if l.At < at {
-			l.CutFor(at, &e.cut)
-			l = &e.cut
-		}
-		prev := int64(0)
-		for _, slot := range l.Slots {
-			w.Start = append(w.Start, slot.Start-prev)
-			w.Count = append(w.Count, slot.N)
-			prev = slot.Start
-		}
-		w.Len = append(w.Len, uint32(len(l.Slots)))
-	}
-	return nil
-}
-
-func (e *Encoder) fillStuck(s *Snapshot) {
-	w := e.message.places
-	for i := range s.Rows.Places {
-		if tokens := s.Rows.Places[i].Stuck; len(tokens) > 0 {
-			w.Stuck = append(w.Stuck, e.message.oldest(rowAt(w.Index, i), tokens))
-		}
-	}
-}
-
-// rowAt returns the index in the net of the i-th row of a table; index is empty
-// in a full snapshot.
-func rowAt(index []uint32, i int) uint32 {
-	if len(index) == 0 {
-		return uint32(i)
-	}
-	return index[i]
-}
-
-func (m *message) oldest(place uint32, tokens []stats.Token) *wire.OldestTokens {
-	o := m.stuck.next()
-	o.Place, o.Tokens, o.More, o.Matches = place, o.Tokens[:0], false, 0
-	for _, t := range tokens {
-		w := add(&o.Tokens, &m.tokens)
-		w.Instance, w.Injected, w.Waits, w.N, w.Data = t.Instance, t.Injected, w.Waits[:0], 0, ""
-		for _, x := range t.Waits {
-			v := add(&w.Waits, &m.waits)
-			v.Transition, v.Reason, v.Place = uint32(x.Transition), wire.Reason(x.Reason), uint32(x.Place+1)
-			v.Count, v.Until, v.What = x.Count, x.Until, ""
-			if x.What != "" {
-				v.What = stats.Clip(x.What, stats.MaxWhat)
-			}
-		}
-	}
-	return o
-}
-
-func (e *Encoder) fillTransitions(s *Snapshot) {
-	w, rows, c := e.message.transitions, s.Rows.Transitions, s.Rows.Columns
-	w.Index = append(w.Index, s.TransitionIndex...)
+func (e *Encoder) appendTransitions(b []byte, s *Snapshot) []byte {
+	rows, c := s.Rows.Transitions, s.Rows.Columns
+	b, start := beginField(b, fieldTransitions)
+	b = appendIndex(b, fieldIndex, s.TransitionIndex)
+	b = appendColumns(b, transitionNumbers, rows, c, fieldIndex, fieldDurations)
+	d := durationsOf(rows)
 	if c.Has(stats.ColDuration) {
-		w.Duration = e.message.duration
+		b = e.appendHistograms(b, &d)
 	}
-	for i := range rows {
-		t := &rows[i]
-		if c.Has(stats.ColFirings) {
-			w.Firings = append(w.Firings, t.Firings)
-		}
-		if c.Has(stats.ColFailures) {
-			w.Failures = append(w.Failures, t.Failures)
-			w.Retries = append(w.Retries, t.Retries)
-			w.Cancels = append(w.Cancels, t.Cancels)
-		}
-		if c.Has(stats.ColTimeouts) {
-			w.Timeouts = append(w.Timeouts, t.Timeouts)
-			w.Late = append(w.Late, t.Late)
-		}
-		if c.Has(stats.ColEnabled) {
-			w.Enabled = append(w.Enabled, t.Enabled)
-			w.EnabledSince = append(w.EnabledSince, t.EnabledSince)
-		}
-		if c.Has(stats.ColRunning) {
-			w.Running = append(w.Running, t.Running)
-			w.RunningSince = append(w.RunningSince, t.RunningSince)
-		}
-		if c.Has(stats.ColLastFiring) {
-			w.LastFiring = append(w.LastFiring, t.LastFiring)
-		}
-		if c.Has(stats.ColDuration) {
-			appendHistogram(w.Duration, &t.Duration)
-			e.message.addSlowest(&w.Slowest, w.Index, i, &t.Slowest)
-		}
+	b = appendColumns(b, transitionNumbers, rows, c, fieldDurations, 1<<29-1)
+	if c.Has(stats.ColDuration) {
+		b = e.appendSlowest(b, &d, s.TransitionIndex)
 	}
-}
-
-func (e *Encoder) fillBlocks(s *Snapshot) {
-	if !s.Rows.Columns.Has(stats.ColBlocks) {
-		return
-	}
-	m := &e.message
-	for _, b := range s.Rows.Blocks {
-		w := add(&m.snapshot.Blocks, &m.blocks)
-		w.Transition, w.Place, w.Reason, w.Instances = uint32(b.Transition), uint32(b.Place+1), wire.Reason(b.Reason), b.Instances
-	}
-}
-
-func (e *Encoder) fillQueues(s *Snapshot) {
-	m := &e.message
-	if s.Rows.Columns.Has(stats.ColWaiting) {
-		m.waiting = s.Rows.Waiting
-		m.snapshot.Waiting = &m.waiting
-	}
-	if !s.Rows.Columns.Has(stats.ColQueues) {
-		return
-	}
-	for _, q := range s.Rows.Queues {
-		w := add(&m.snapshot.Queues, &m.queues)
-		w.Priority, w.Ready, w.OldestSince, w.UnservedSince = uint32(q.Priority), q.Ready, q.OldestSince, q.UnservedSince
-		w.Served, w.QuoteSwitches = q.Served, q.QuoteSwitches
-	}
-}
-
-// addSlowest adds the slowest token or firing of the i-th row of a table, if
-// there is one. index is that of the table, empty in a full snapshot.
-func (m *message) addSlowest(list *[]*wire.Slowest, index []uint32, i int, s *stats.Slowest) {
-	if s.At == 0 {
-		return
-	}
-	w := add(list, &m.slow)
-	w.Row, w.Instance, w.Duration, w.At = rowAt(index, i), s.Instance, uint64(s.Micros), s.At
-}
-
-func appendHistogram(w *wire.Histogram, h *stats.Histogram) {
-	w.Schema = append(w.Schema, int32(h.Schema))
-	w.Zero = append(w.Zero, h.Zero)
-	w.Sum = append(w.Sum, h.Sum)
-	w.Len = append(w.Len, uint32(len(h.Buckets)))
-	prev := int32(0)
-	for _, b := range h.Buckets {
-		w.Index = append(w.Index, b.Index-prev)
-		w.Count = append(w.Count, b.N)
-		prev = b.Index
-	}
+	return endField(b, start)
 }

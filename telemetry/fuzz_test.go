@@ -8,22 +8,18 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
 	"google.golang.org/protobuf/encoding/protowire"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/testing/protocmp"
 
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // addSeeds adds the golden messages and some random ones.
 func addSeeds(f *testing.F) {
-	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json", "snapshot_region.pb", "snapshot_region.json", "snapshot_what.pb", "snapshot_what.json", "snapshot_remnants.pb", "snapshot_remnants.json"} {
+	for _, name := range []string{"snapshot.pb", "snapshot.json", "snapshot_actions.pb", "snapshot_actions.json", "snapshot_slowest.pb", "snapshot_slowest.json", "snapshot_region.pb", "snapshot_region.json", "snapshot_what.pb", "snapshot_what.json", "snapshot_remnants.pb", "snapshot_remnants.json", "snapshot_refused.pb", "snapshot_refused.json"} {
 		golden, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			f.Fatal(err)
@@ -69,39 +65,6 @@ func FuzzDecode(f *testing.F) {
 			if d := cmp.Diff(first, again, same); d != "" {
 				t.Fatalf("%s (-first +again):\n%s", lane, d)
 			}
-		}
-	})
-}
-
-// parse reads the same as proto.Unmarshal, with one exception: names that are
-// not UTF-8 are rejected later.
-func FuzzParse(f *testing.F) {
-	addSeeds(f)
-	f.Add(unpacked())
-	other := regionGolden()
-	dirty, err := new(Encoder).Append(nil, &other)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, payload []byte) {
-		var p message
-		if _, err := p.parse(dirty); err != nil { // data of the previous message must not remain
-			t.Fatal(err)
-		}
-		got, err := p.parse(payload)
-		want := &wire.Snapshot{}
-		wantErr := proto.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(payload, want)
-		if err == nil && wantErr != nil && strings.Contains(wantErr.Error(), "UTF-8") {
-			return
-		}
-		if (err == nil) != (wantErr == nil) {
-			t.Fatalf("parse: %v, reference: %v", err, wantErr)
-		}
-		if err != nil {
-			return
-		}
-		if d := cmp.Diff(filled(want), filled(got), protocmp.Transform()); d != "" {
-			t.Fatalf("(-reference +got):\n%s", d)
 		}
 	})
 }
@@ -194,26 +157,6 @@ func FuzzDiscovered(f *testing.F) {
 			}
 		}
 	})
-}
-
-// filled replaces absent messages by empty ones, which mean the same.
-func filled(m *wire.Snapshot) *wire.Snapshot {
-	if m.Places == nil {
-		m.Places = &wire.Places{}
-	}
-	if m.Places.Ages == nil {
-		m.Places.Ages = &wire.Ladder{}
-	}
-	if m.Places.Dwell == nil {
-		m.Places.Dwell = &wire.Histogram{}
-	}
-	if m.Transitions == nil {
-		m.Transitions = &wire.Transitions{}
-	}
-	if m.Transitions.Duration == nil {
-		m.Transitions.Duration = &wire.Histogram{}
-	}
-	return m
 }
 
 // unpacked returns a message with columns that are not packed, a table in two

@@ -8,7 +8,6 @@ import (
 	"fmt"
 
 	"github.com/nats-io/nats.go"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry/wire"
@@ -38,34 +37,50 @@ func readOldest(answer []byte, place int) (found stats.Found, err error) {
 	if len(answer) > MaxMessage {
 		return found, fmt.Errorf("%w: %d bytes", TooLarge, len(answer))
 	}
-	var w wire.OldestTokens
-	if err := (protojson.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: jsonDepth}).Unmarshal(answer, &w); err != nil {
+	b, err := wire.FromJSON("OldestTokens", answer)
+	if err != nil {
 		return found, fmt.Errorf("%w: %w", NotJSON, err)
 	}
-	list := w.GetTokens()
+	f := oldestFields()
+	err = f.scan(b, outer)
+	if err != nil {
+		return found, fmt.Errorf("%w: %w", NotJSON, err)
+	}
+	is, list, matches := uint32(f[1].number), f[2].parts, f[4].number
 	switch {
-	case int(w.GetPlace()) != place:
-		return found, fmt.Errorf("%w: place %d, where %d was asked for", BadIndex, w.GetPlace(), place)
+	case int(is) != place:
+		return found, fmt.Errorf("%w: place %d, where %d was asked for", BadIndex, is, place)
 	case len(list) > MaxFound:
 		return found, fmt.Errorf("%w: %d tokens, of at most %d", TooMany, len(list), MaxFound)
-	case w.GetMatches() > MaxCount:
-		return found, fmt.Errorf("%w: %d matches", BadValue, w.GetMatches())
+	case matches > MaxCount:
+		return found, fmt.Errorf("%w: %d matches", BadValue, matches)
 	}
-	found = stats.Found{Tokens: make([]stats.FoundToken, 0, len(list)), More: w.GetMore(), Matches: w.GetMatches()}
-	for i, t := range list {
-		var one []stats.Token
-		if err := readTokens(list[i:i+1], &one); err != nil {
+	found = stats.Found{Tokens: make([]stats.FoundToken, len(list)), More: f[3].number != 0, Matches: matches}
+	for i, b := range list {
+		err := readFound(f[2].fields, b, &found.Tokens[i])
+		if err != nil {
 			return stats.Found{}, err
 		}
-		if err := checkData(t.GetData()); err != nil {
-			return stats.Found{}, err
-		}
-		if t.GetN() > MaxCount {
-			return stats.Found{}, fmt.Errorf("%w: %d tokens", BadValue, t.GetN())
-		}
-		found.Tokens = append(found.Tokens, stats.FoundToken{Token: one[0], N: t.GetN(), Data: t.GetData()})
 	}
 	return found, nil
+}
+
+func readFound(f fields, b []byte, t *stats.FoundToken) error {
+	err := f.read(b, outer)
+	if err == nil {
+		err = readToken(f, &t.Token)
+	}
+	if err != nil {
+		return err
+	}
+	t.N, t.Data = f[4].number, string(f[5].bytes)
+	if err := checkData(t.Data); err != nil {
+		return err
+	}
+	if t.N > MaxCount {
+		return fmt.Errorf("%w: %d tokens", BadValue, t.N)
+	}
+	return nil
 }
 
 // checkData rejects data of a token that is no JSON object or too large.

@@ -10,7 +10,7 @@ type Reason string
 
 // The reasons.
 const (
-	NotProtobuf Reason = "not_protobuf" // the bytes are not a wire.Snapshot
+	NotProtobuf Reason = "not_protobuf" // the bytes are not a Snapshot of the wire
 	NotJSON     Reason = "not_json"     // the same for the JSON lane
 	TooLarge    Reason = "too_large"    // more bytes than MaxMessage
 	TooMany     Reason = "too_many"     // more rows, tokens, waits or buckets than allowed

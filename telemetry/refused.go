@@ -5,15 +5,22 @@ package telemetry
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
-// readRefused sets the refused requests from a message.
-func readRefused(m *wire.Snapshot, into *Snapshot) error {
+// fieldRefused is the field of a snapshot with the refused requests: one field for each
+// reason of stats, in the same order.
+const fieldRefused = 20
+
+func readRefused(f *field, into *Snapshot) error {
 	into.Refused = nil
-	if w := m.GetRefusedRequests(); w != nil {
-		into.Refused = &stats.RefusedRequests{stats.RefusedTokens: w.Tokens, stats.RefusedPlace: w.Place, stats.RefusedQueue: w.Queue, stats.RefusedSize: w.Size}
+	if f.set {
+		into.Refused = &stats.RefusedRequests{}
+		for reason := range into.Refused {
+			into.Refused[reason] = f.fields[reason+1].number
+		}
 	}
 	return checkRefused(into.Refused)
 }
@@ -31,10 +38,13 @@ func checkRefused(r *stats.RefusedRequests) error {
 	return nil
 }
 
-// refusedRequests returns the wire form of a snapshot's refused requests.
-func refusedRequests(s *Snapshot) *wire.RefusedRequests {
-	if s.Refused == nil {
-		return nil
+func appendRefused(b []byte, r *stats.RefusedRequests) []byte {
+	if r == nil {
+		return b
 	}
-	return &wire.RefusedRequests{Tokens: s.Refused[stats.RefusedTokens], Place: s.Refused[stats.RefusedPlace], Queue: s.Refused[stats.RefusedQueue], Size: s.Refused[stats.RefusedSize]}
+	b, start := beginField(b, fieldRefused)
+	for reason, n := range r {
+		b = appendNumber(b, protowire.Number(reason+1), n)
+	}
+	return endField(b, start)
 }

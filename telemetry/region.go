@@ -2,11 +2,7 @@
 
 package telemetry
 
-import (
-	"fmt"
-
-	"github.com/pnagent/pnagent/telemetry/wire"
-)
+import "fmt"
 
 // checkSince rejects a start of counters without an owner: counters of a region
 // continue from owner to owner, and the fence identifies the owner.
@@ -41,19 +37,33 @@ func checkRegion(s *Snapshot) error {
 	return nil
 }
 
-// readRegion sets the state of the region from a message.
-func readRegion(m *wire.Snapshot, into *Snapshot) error {
-	into.Since, into.State = m.Since, nil
-	if w := m.GetRegionState(); w != nil {
-		into.State = &RegionState{Position: w.Position, Standbys: w.Standbys, Lag: w.Lag, Stopped: w.Stopped}
+// The fields of a snapshot about its region.
+const (
+	fieldSince = 18
+	fieldState = 19
+)
+
+// readRegion sets the state of the region.
+func readRegion(f fields, into *Snapshot) error {
+	into.Since, into.State = int64(f[fieldSince].number), nil
+	if state := f[fieldState].fields; f[fieldState].set {
+		into.State = &RegionState{Position: state[1].number, Standbys: uint32(state[2].number), Stopped: string(state[4].bytes)}
+		if lag := state[3].number; state[3].set {
+			into.State.Lag = &lag
+		}
 	}
 	return checkRegion(into)
 }
 
-// regionState returns the wire form of a snapshot's region state.
-func regionState(s *Snapshot) *wire.RegionState {
-	if s.State == nil {
-		return nil
+func (e *Encoder) appendRegion(b []byte, s *RegionState) []byte {
+	if s == nil {
+		return b
 	}
-	return &wire.RegionState{Position: s.State.Position, Standbys: s.State.Standbys, Lag: s.State.Lag, Stopped: s.State.Stopped}
+	b, start := beginField(b, fieldState)
+	b = appendNumber(b, 1, s.Position)
+	b = appendNumber(b, 2, s.Standbys)
+	if s.Lag != nil {
+		b = appendKnown(b, 3, *s.Lag)
+	}
+	return endField(e.text(b, 4, s.Stopped), start)
 }

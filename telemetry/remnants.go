@@ -5,8 +5,9 @@ package telemetry
 import (
 	"fmt"
 
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // Remnants are what a process that publishes sums over other sources knows of those that do
@@ -41,42 +42,78 @@ type Answer struct {
 // answerColumns are the columns that an Answer may have, in the order of its fields.
 var answerColumns = [...]stats.Columns{stats.ColOldest, stats.ColEnabled | stats.ColLastFiring, stats.ColInstances, stats.ColFirings, stats.ColFailures}
 
-// readRemnants sets the remnants from a message.
-func readRemnants(m *wire.Snapshot, into *Snapshot) error {
+// fieldRemnants is the field of a snapshot with the remnants.
+const fieldRemnants = 21
+
+// readRemnants sets the remnants.
+func (d *Decoder) readRemnants(f *field, into *Snapshot) error {
 	into.Remnants = nil
-	w := m.GetRemnants()
-	if w == nil {
+	if !f.set {
 		return nil
 	}
-	if n := len(w.Lost) + len(w.Answers); n > MaxRemnants {
+	lost, answers := &f.fields[1], &f.fields[2]
+	if n := len(lost.parts) + len(answers.parts); n > MaxRemnants {
 		return fmt.Errorf("%w: %d, of at most %d", TooMany, n, MaxRemnants)
 	}
 	r := &Remnants{}
-	for _, l := range w.Lost {
-		one := Remnant{Path: l.Path, Region: l.Region, Left: l.Left, SilentSince: l.SilentSince,
-			Places: l.Places, Enabled: l.Enabled, Fired: l.Fired, Deadlocked: l.Deadlocked}
-		if err := one.check(); err != nil {
+	for _, b := range lost.parts {
+		one, err := d.readLost(lost.fields, b)
+		if err != nil {
 			return err
 		}
 		r.Lost = append(r.Lost, one)
 	}
-	for _, a := range w.Answers {
-		one := Answer{Path: a.Path, Region: a.Region, Bye: a.Bye}
-		for i, has := range [...]bool{a.Oldest, a.Enabled, a.Instances, a.Firings, a.Failures} {
-			if has {
-				one.Columns |= answerColumns[i]
-			}
-		}
-		if len(one.Path) == 0 {
-			return fmt.Errorf("%w: an answer without a path", BadName)
-		}
-		if err := checkPath(one.Path, one.Region); err != nil {
+	for _, b := range answers.parts {
+		one, err := d.readAnswer(answers.fields, b)
+		if err != nil {
 			return err
 		}
 		r.Answers = append(r.Answers, one)
 	}
 	into.Remnants = r
 	return nil
+}
+
+func (d *Decoder) readLost(f fields, b []byte) (Remnant, error) {
+	err := f.read(b, outer)
+	if err != nil {
+		return Remnant{}, err
+	}
+	one := Remnant{Path: d.path(&f[1]), Region: d.name(&f[2]), Left: int64(f[3].number), SilentSince: int64(f[4].number),
+		Places: d.indices(&f[5]), Enabled: d.indices(&f[6]), Fired: d.indices(&f[7]), Deadlocked: f[8].number != 0}
+	return one, one.check()
+}
+
+func (d *Decoder) readAnswer(f fields, b []byte) (Answer, error) {
+	err := f.read(b, outer)
+	if err != nil {
+		return Answer{}, err
+	}
+	one := Answer{Path: d.path(&f[1]), Region: d.name(&f[2]), Bye: f[3].number != 0}
+	for i, columns := range answerColumns {
+		if f[4+i].number != 0 {
+			one.Columns |= columns
+		}
+	}
+	if len(one.Path) == 0 {
+		return one, fmt.Errorf("%w: an answer without a path", BadName)
+	}
+	return one, checkPath(one.Path, one.Region)
+}
+
+func (d *Decoder) path(list *field) (path []string) {
+	for _, name := range list.parts {
+		path = append(path, d.shared(name))
+	}
+	return path
+}
+
+// indices returns a column in memory of its own.
+func (d *Decoder) indices(f *field) (index []uint32) {
+	for _, v := range d.unpacked(0, f) {
+		index = append(index, uint32(v))
+	}
+	return index
 }
 
 func checkPath(path []string, region string) error {
@@ -108,49 +145,55 @@ func (r *Remnant) check() error {
 	return checkPath(r.Path, r.Region)
 }
 
-// wire returns the form on the wire; nil for nil.
-func (r *Remnants) wire() *wire.Remnants {
+func (e *Encoder) appendRemnants(b []byte, r *Remnants) []byte {
 	if r == nil {
-		return nil
+		return b
 	}
-	w := &wire.Remnants{}
+	b, start := beginField(b, fieldRemnants)
 	for i := range r.Lost {
-		l := &r.Lost[i]
-		w.Lost = append(w.Lost, &wire.Remnant{Path: l.Path, Region: l.Region, Left: l.Left, SilentSince: l.SilentSince,
-			Places: l.Places, Enabled: l.Enabled, Fired: l.Fired, Deadlocked: l.Deadlocked})
+		b = e.appendLost(b, &r.Lost[i])
 	}
 	for i := range r.Answers {
-		a := &r.Answers[i]
-		one := &wire.Answer{Path: a.Path, Region: a.Region, Bye: a.Bye}
-		for i, has := range [...]*bool{&one.Oldest, &one.Enabled, &one.Instances, &one.Firings, &one.Failures} {
-			*has = a.Columns.Has(answerColumns[i])
-		}
-		w.Answers = append(w.Answers, one)
+		b = e.appendAnswer(b, &r.Answers[i])
 	}
-	return w
+	return endField(b, start)
 }
 
-func (m *message) readRemnants(b []byte) error {
-	if m.snapshot.Remnants == nil {
-		m.snapshot.Remnants = &wire.Remnants{}
+func (e *Encoder) appendLost(b []byte, l *Remnant) []byte {
+	b, start := beginField(b, 1)
+	for _, name := range l.Path {
+		b = e.name(b, 1, name)
 	}
-	r := m.snapshot.Remnants
-	return m.read(b, fields{
-		takeBytes(func(b []byte) error {
-			w := &wire.Remnant{}
-			r.Lost = append(r.Lost, w)
-			return m.read(b, fields{m.readPath(&w.Path), (*name)(&w.Region), &w.Left, &w.SilentSince, &w.Places, &w.Enabled, &w.Fired, &w.Deadlocked})
-		}),
-		takeBytes(func(b []byte) error {
-			w := &wire.Answer{}
-			r.Answers = append(r.Answers, w)
-			return m.read(b, fields{m.readPath(&w.Path), (*name)(&w.Region), &w.Bye, &w.Oldest, &w.Enabled, &w.Instances, &w.Firings, &w.Failures})
-		})})
+	b = e.text(b, 2, l.Region)
+	b = appendNumber(b, 3, l.Left)
+	b = appendNumber(b, 4, l.SilentSince)
+	b = appendIndex(b, 5, l.Places)
+	b = appendIndex(b, 6, l.Enabled)
+	b = appendIndex(b, 7, l.Fired)
+	return endField(appendTrue(b, 8, l.Deadlocked), start)
 }
 
-func (m *message) readPath(path *[]string) takeBytes {
-	return func(b []byte) error {
-		*path = append(*path, m.shared(b))
-		return nil
+func (e *Encoder) appendAnswer(b []byte, a *Answer) []byte {
+	b, start := beginField(b, 2)
+	for _, name := range a.Path {
+		b = e.name(b, 1, name)
 	}
+	b = e.text(b, 2, a.Region)
+	b = appendTrue(b, 3, a.Bye)
+	for i, columns := range answerColumns {
+		b = appendTrue(b, protowire.Number(4+i), a.Columns.Has(columns))
+	}
+	return endField(b, start)
+}
+
+// appendIndex appends a column of indices of rows.
+func appendIndex(b []byte, num protowire.Number, index []uint32) []byte {
+	if len(index) == 0 {
+		return b
+	}
+	b, start := beginField(b, num)
+	for _, row := range index {
+		b = appendVarint(b, uint64(row))
+	}
+	return endField(b, start)
 }

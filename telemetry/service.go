@@ -12,9 +12,9 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
-	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // ServiceName is the name of a source in NATS' service conventions
@@ -229,7 +229,8 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	found.Cut(req.Limit)
 	limit := p.wire.limit() - replyOverhead
 	for {
-		if reply, err = appendFound(req.Place, &found); err != nil {
+		reply, err = foundJSON(req.Place, &found)
+		if err != nil {
 			return nil, "500", err
 		}
 		if len(reply) <= limit {
@@ -242,19 +243,14 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	}
 }
 
-// appendFound returns an answer as JSON.
-func appendFound(place int, found *stats.Found) ([]byte, error) {
-	var m message
-	tokens := make([]stats.Token, len(found.Tokens))
-	for i := range tokens {
-		tokens[i] = found.Tokens[i].Token
+// foundJSON returns an answer as JSON.
+func foundJSON(place int, found *stats.Found) ([]byte, error) {
+	var e Encoder
+	b := e.appendFound(nil, place, found)
+	if e.err != nil {
+		return nil, e.err
 	}
-	out := m.oldest(uint32(place), tokens)
-	out.More, out.Matches = found.More, found.Matches
-	for i, t := range found.Tokens {
-		out.Tokens[i].N, out.Tokens[i].Data = t.N, t.Data
-	}
-	return protojson.MarshalOptions{UseProtoNames: true, EmitUnpopulated: true}.Marshal(out)
+	return wire.AppendJSON(nil, "OldestTokens", b, true)
 }
 
 // close stops answering and waits until the server has received everything.

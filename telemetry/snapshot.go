@@ -8,8 +8,8 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Snapshot is one decoded message of a source about one net: the content of
-// wire.Snapshot, with columns turned into rows.
+// Snapshot is one decoded message of a source about one net, with columns turned
+// into rows.
 type Snapshot struct {
 	Source   string
 	Epoch    int64 // microseconds since the Unix epoch; strictly rising for a source

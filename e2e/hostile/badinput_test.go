@@ -18,12 +18,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/nats-io/nats.go"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // times is how often each bad message is sent.
@@ -141,18 +140,17 @@ func (a *attacked) end(t *testing.T) {
 }
 
 // snapshot is a good snapshot of claims at rest without a token, by a source.
-func (a *attacked) snapshot(source string, seq uint64) *wire.Snapshot {
-	now := time.Now().UnixMicro()
-	none := make([]uint64, 4)
-	return &wire.Snapshot{Source: source, Epoch: 1, Seq: seq, SentAt: now, Interval: 1e9, Net: "claims", Digest: a.digest, Full: true,
-		Places:      &wire.Places{Tokens: none, Arrivals: none, Departures: none},
-		Transitions: &wire.Transitions{Firings: none}}
+func (a *attacked) snapshot(source string, seq uint64) *telemetry.Snapshot {
+	return &telemetry.Snapshot{Source: source, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(), Interval: 1000 * time.Second,
+		Net: "claims", Digest: a.digest, Full: true,
+		Rows: stats.Rows{Columns: stats.ColTokens | stats.ColArrivals | stats.ColDepartures | stats.ColFirings,
+			Places: make([]stats.Place, 4), Transitions: make([]stats.Transition, 4)}}
 }
 
 // packed is a snapshot as a message on its subject.
-func packed(t *testing.T, s *wire.Snapshot) *nats.Msg {
+func packed(t *testing.T, s *telemetry.Snapshot) *nats.Msg {
 	t.Helper()
-	data, err := proto.Marshal(s)
+	data, err := new(telemetry.Encoder).Append(nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,15 +162,16 @@ func TestEachBadMessageIsCountedByReasonLoggedOnceAndDoesNoHarm(t *testing.T) {
 	a := attack(t)
 	asJSON := nats.Header{telemetry.ContentTypeHeader: {telemetry.ContentTypeJSON}}
 	wrong := a.snapshot("narrow", 1)
-	wrong.Places.Tokens, wrong.Places.Arrivals, wrong.Places.Departures = make([]uint64, 3), make([]uint64, 3), make([]uint64, 3)
+	wrong.Rows.Places = make([]stats.Place, 3)
 	beyond := a.snapshot("wide", 1)
-	beyond.Full, beyond.Transitions, beyond.Places = false, nil, &wire.Places{Index: []uint32{4}, Tokens: []uint64{1}}
-	uneven := a.snapshot("uneven", 1)
-	uneven.Transitions.Firings, uneven.Transitions.LastFiring = make([]uint64, 4), make([]int64, 2)
+	beyond.Full, beyond.PlaceIndex = false, []uint32{4}
+	beyond.Rows = stats.Rows{Columns: stats.ColTokens, Places: []stats.Place{{Tokens: 1}}}
+	uneven := packed(t, a.snapshot("uneven", 1))
+	uneven.Data = append(uneven.Data, 12<<3|2, 4, 10<<3|2, 2, 0, 0) // transitions with two times of their last firing
 	elsewhere := packed(t, a.snapshot("elsewhere", 1))
 	elsewhere.Subject = telemetry.Subjects{}.Snapshot("claims", "another")
 	huge := a.snapshot("huge", 1)
-	huge.Places.Tokens = []uint64{1 << 63, 0, 0, 0}
+	huge.Rows.Places[0].Tokens = 1 << 63
 
 	cases := map[string]struct {
 		reason  string
@@ -188,7 +187,7 @@ func TestEachBadMessageIsCountedByReasonLoggedOnceAndDoesNoHarm(t *testing.T) {
 		"nothing":                                {"bad_name", &nats.Msg{Subject: "petrinet.v1.snapshot.claims.nothing"}},
 		"a net with the wrong number of columns": {"wrong_size", packed(t, wrong)},
 		"a row beyond the net":                   {"wrong_size", packed(t, beyond)},
-		"columns of different lengths":           {"bad_columns", packed(t, uneven)},
+		"columns of different lengths":           {"bad_columns", uneven},
 		"the subject of another source":          {"bad_subject", elsewhere},
 		"a number beyond what can be added up":   {"bad_value", packed(t, huge)},
 		"a subject that nothing escapes to":      {"not_protobuf", &nats.Msg{Subject: "petrinet.v1.snapshot.=ZZ.!", Data: []byte{0xff}}},
@@ -227,7 +226,7 @@ func TestCountersThatFallAreNotBelieved(t *testing.T) {
 	t.Parallel()
 	a := attack(t)
 	first := a.snapshot("liar", 1)
-	first.Transitions.Firings = []uint64{5, 0, 0, 0}
+	first.Rows.Transitions[0].Firings = 5
 	if err := a.nc.PublishMsg(packed(t, first)); err != nil {
 		t.Fatal(err)
 	}

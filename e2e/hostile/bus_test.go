@@ -14,8 +14,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // hostileNet is a net of one transition and a number of places, as a client that is no
@@ -32,10 +32,9 @@ func hostileNet(id, name string, places int) (text []byte, digest string) {
 }
 
 // hostileRows is a full snapshot of such a net.
-func hostileRows(net, digest, source string, seq uint64, places int) *wire.Snapshot {
-	none := make([]uint64, places)
-	return &wire.Snapshot{Source: source, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(), Interval: 1e6, Net: net, Digest: digest, Full: true,
-		Places: &wire.Places{Tokens: none}, Transitions: &wire.Transitions{Firings: make([]uint64, 1)}}
+func hostileRows(net, digest, source string, seq uint64, places int) *telemetry.Snapshot {
+	return &telemetry.Snapshot{Source: source, Epoch: 1, Seq: seq, SentAt: time.Now().UnixMicro(), Interval: time.Second, Net: net, Digest: digest, Full: true,
+		Rows: stats.Rows{Columns: stats.ColTokens | stats.ColFirings, Places: make([]stats.Place, places), Transitions: make([]stats.Transition, 1)}}
 }
 
 // flushed returns when the server has received what a client has published.

@@ -16,14 +16,12 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
-	"github.com/pnagent/pnagent/telemetry/wire"
 )
 
 // mortal is a net that is played by an engine which is killed again and again.
@@ -166,21 +164,21 @@ func (l *ledgerOf) acknowledged(t *testing.T, nc *nats.Conn) {
 
 // taken returns a snapshot that was taken after what was acknowledged: the one after the
 // next, for the next may have been on its way.
-func (l *ledgerOf) taken(t *testing.T) *wire.Snapshot {
+func (l *ledgerOf) taken(t *testing.T) *telemetry.Snapshot {
 	t.Helper()
 	l.snapshot(t)
 	return l.snapshot(t)
 }
 
 // snapshot returns the next one that the engine publishes of the net.
-func (l *ledgerOf) snapshot(t *testing.T) *wire.Snapshot {
+func (l *ledgerOf) snapshot(t *testing.T) *telemetry.Snapshot {
 	t.Helper()
 	m, err := l.snapshots.NextMsg(kit.Patience)
 	if err != nil {
 		t.Fatalf("a snapshot of %s: %v", l.id, err)
 	}
-	var s wire.Snapshot
-	if err := proto.Unmarshal(m.Data, &s); err != nil {
+	var s telemetry.Snapshot
+	if err := new(telemetry.Decoder).Decode(m.Data, &s); err != nil {
 		t.Fatalf("a snapshot of %s: %v", l.id, err)
 	}
 	return &s
@@ -251,7 +249,7 @@ func (l *ledgerOf) account(shown *counted) error {
 
 // show returns what a sidecar shows of the net once it has merged that snapshot, if
 // there is one to wait for.
-func (l *ledgerOf) show(w kit.Web, merged *wire.Snapshot) (*counted, error) {
+func (l *ledgerOf) show(w kit.Web, merged *telemetry.Snapshot) (*counted, error) {
 	var v struct {
 		Nets    []counted
 		Sources []struct {

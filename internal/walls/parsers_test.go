@@ -23,8 +23,9 @@ var parsers = []reader{
 	// NATS.
 	{"snapshots as protobuf", "telemetry", "Decode", "FuzzDecode"},
 	{"snapshots as JSON", "telemetry", "DecodeJSON", "FuzzDecode"},
-	{"fields of protobuf", "telemetry", "parse", "FuzzParse"},
-	{"packed numbers", "telemetry", "unpack", "FuzzUnpack"},
+	{"fields of protobuf", "telemetry", "scan", "FuzzScan"},
+	{"packed numbers", "telemetry", "readPacked", "FuzzScan"},
+	{"definitions with gzip", "telemetry", "unpack", "FuzzUnpack"},
 	{"tokens of subjects", "telemetry", "Unescape", "FuzzEscape"},
 	{"requests for tokens and instances", "telemetry", "oldest", "FuzzOldest"},
 	{"answers with the oldest tokens", "telemetry", "readOldest", "FuzzReadOldest"},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package wire is the generated Go form of petrinet_telemetry_v1.proto, which
-// defines the messages between engines and collectors. Package telemetry
-// converts them to and from rows, and its README.md explains every field.
+// Package wire has petrinet_telemetry_v1.proto, which defines the messages between
+// engines and collectors, in compiled form, and converts messages between protobuf and
+// JSON by it. Package telemetry converts protobuf to and from rows, and its README.md
+// explains every field.
 //
 // go generate needs protoc.
 package wire

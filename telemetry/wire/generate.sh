@@ -1,15 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Generates the Go form of the wire with protoc and the protoc-gen-go that
-# go.mod names. Run by go generate; the files go to the directory given, or
-# stay here.
+# Compiles the definition of the wire with protoc. Run by go generate; the file
+# is the one given, or stays here.
 set -eu
 cd "$(dirname "$0")"
-out=${1:-$(pwd)}
-bin=$(mktemp -d)
-trap 'rm -rf "$bin"' EXIT
-go build -o "$bin/protoc-gen-go" google.golang.org/protobuf/cmd/protoc-gen-go
+out=${1:-$(pwd)/petrinet_telemetry_v1.binpb}
 cd ../..
-protoc --plugin=protoc-gen-go="$bin/protoc-gen-go" --go_out="$out" --go_opt=module=github.com/pnagent/pnagent/telemetry/wire \
-	telemetry/wire/petrinet_telemetry_v1.proto
+protoc --descriptor_set_out="$out" telemetry/wire/petrinet_telemetry_v1.proto

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package telemetry
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/pnagent/pnagent/stats"
+)
+
+// fieldStuck is the field of the oldest tokens of places.
+const fieldStuck = 12
+
+func (e *Encoder) appendStuck(b []byte, rows []stats.Place, index []uint32) []byte {
+	for i := range rows {
+		if len(rows[i].Stuck) == 0 {
+			continue
+		}
+		var start int
+		b, start = beginField(b, fieldStuck)
+		b = appendNumber(b, 1, rowAt(index, i))
+		for j := range rows[i].Stuck {
+			b = e.appendToken(b, &stats.FoundToken{Token: rows[i].Stuck[j]})
+		}
+		b = endField(b, start)
+	}
+	return b
+}
+
+// appendFound appends the message of an answer about one place.
+func (e *Encoder) appendFound(b []byte, place int, found *stats.Found) []byte {
+	b = appendNumber(b, 1, uint32(place))
+	for i := range found.Tokens {
+		b = e.appendToken(b, &found.Tokens[i])
+	}
+	b = appendTrue(b, 3, found.More)
+	return appendNumber(b, 4, found.Matches)
+}
+
+func (e *Encoder) appendToken(b []byte, t *stats.FoundToken) []byte {
+	b, start := beginField(b, 2)
+	b = e.text(b, 1, t.Instance)
+	b = appendNumber(b, 2, t.Injected)
+	for i := range t.Waits {
+		b = e.appendWait(b, &t.Waits[i])
+	}
+	b = appendNumber(b, 4, t.N)
+	return endField(e.text(b, 5, t.Data), start)
+}
+
+func (e *Encoder) appendWait(b []byte, w *stats.Wait) []byte {
+	b, start := beginField(b, 3)
+	b = appendNumber(b, 1, uint32(w.Transition))
+	b = appendNumber(b, 2, w.Reason)
+	b = appendNumber(b, 3, uint32(w.Place+1))
+	b = appendNumber(b, 4, w.Count)
+	b = appendNumber(b, 5, w.Until)
+	if w.What != "" {
+		b = e.text(b, 6, stats.Clip(w.What, stats.MaxWhat))
+	}
+	return endField(b, start)
+}
+
+// readStuck sets the oldest tokens of every row. The list names rows by their index in the
+// net.
+func (t *table) readStuck(rows []stats.Place) error {
+	for i := range rows {
+		rows[i].Stuck = rows[i].Stuck[:0]
+	}
+	f, last := t.f[fieldStuck].fields, uint32(0)
+	for i, b := range t.f[fieldStuck].parts {
+		err := f.read(b, outer)
+		if err != nil {
+			return err
+		}
+		place := uint32(f[1].number)
+		if i > 0 && place <= last {
+			return fmt.Errorf("%w: place %d after place %d", BadIndex, place, last)
+		}
+		last = place
+		row, ok := t.row(place)
+		if !ok {
+			return fmt.Errorf("%w: place %d has no row", BadIndex, place)
+		}
+		if err := readTokens(&f[2], &rows[row].Stuck); err != nil {
+			return fmt.Errorf("place %d: %w", place, err)
+		}
+		if len(rows[row].Stuck) > 0 {
+			*t.known |= stats.ColStuck
+		}
+	}
+	return nil
+}
+
+func readTokens(list *field, into *[]stats.Token) error {
+	if len(list.parts) > stats.MaxStuck {
+		return fmt.Errorf("%w: %d tokens, of at most %d", TooMany, len(list.parts), stats.MaxStuck)
+	}
+	tokens := resize(*into, len(list.parts))
+	*into = tokens
+	for i, b := range list.parts {
+		err := list.fields.read(b, outer)
+		if err == nil {
+			err = readToken(list.fields, &tokens[i])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	older := func(a, b stats.Token) int { return a.Compare(&b) }
+	if !slices.IsSortedFunc(tokens, older) {
+		slices.SortFunc(tokens, older)
+	}
+	return nil
+}
+
+func readToken(f fields, t *stats.Token) error {
+	t.Instance, t.Injected = string(f[1].bytes), int64(f[2].number)
+	if err := checkText(t.Instance, MaxName); err != nil {
+		return fmt.Errorf("instance: %w", err)
+	}
+	if t.Injected <= 0 || t.Injected > MaxTime {
+		return fmt.Errorf("%w: injected %d", BadValue, t.Injected)
+	}
+	return readWaits(&f[3], &t.Waits)
+}
+
+func readWaits(list *field, into *[]stats.Wait) error {
+	if len(list.parts) > MaxWaits {
+		return fmt.Errorf("%w: %d waits, of at most %d", TooMany, len(list.parts), MaxWaits)
+	}
+	waits := resize(*into, len(list.parts))
+	*into = waits
+	for i, b := range list.parts {
+		f := list.fields
+		err := f.read(b, outer)
+		if err != nil {
+			return err
+		}
+		transition, place := uint32(f[1].number), uint32(f[3].number)
+		if transition >= MaxRows || place > MaxRows {
+			return fmt.Errorf("%w: wait for transition %d, place %d", BadIndex, transition, place)
+		}
+		until, what := int64(f[5].number), string(f[6].bytes)
+		if until < 0 || until > MaxTime {
+			return fmt.Errorf("%w: until %d", BadValue, until)
+		}
+		if err := checkText(what, stats.MaxWhat); err != nil {
+			return fmt.Errorf("what: %w", err)
+		}
+		waits[i] = stats.Wait{Transition: int32(transition), Reason: reason(f[2].number), Place: int32(place) - 1,
+			Count: uint32(f[4].number), Until: until, What: what}
+	}
+	return nil
+}
+
+// reason returns ReasonUnknown for a reason that a later version of the wire added.
+func reason(v uint64) stats.Reason {
+	if r := int32(v); r >= 0 && r <= int32(stats.LastReason) {
+		return stats.Reason(r)
+	}
+	return stats.ReasonUnknown
+}

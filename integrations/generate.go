@@ -59,7 +59,9 @@ func tools() []tool {
 		{"nagios", false, true, func(s *site) []File { return s.files("nagios", "pnagent.cfg", "pnagent.ini", "README.md") }},
 		{"icinga", false, true, func(s *site) []File { return s.files("icinga", "pnagent.conf", "README.md") }},
 		{"collectd", false, false, func(s *site) []File { return s.files("collectd", "pnagent.conf", "README.md") }},
-		{"librenms", true, false, librenmsFiles},
+		{"librenms", true, false, func(s *site) []File {
+			return s.files("librenms", "os_detection/pnagent.yaml", "os_discovery/pnagent.yaml", "README.md")
+		}},
 		{"cacti", true, false, cactiFiles},
 		{"snmptrapd", true, false, func(s *site) []File {
 			return s.files("snmptrapd", "snmptrapd.conf", "snmptrapd.service.d/pnagent.conf", "README.md")

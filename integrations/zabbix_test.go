@@ -264,15 +264,15 @@ func TestZabbixTriggersReadNotifications(t *testing.T) {
 		}
 		return len(patterns) > 0
 	}
-	critical := s.trapTrigger(alarm.Critical)
+	critical := s.trapTriggers()[slices.Index(alarm.Severities(), alarm.Critical)]
 	for _, c := range []struct {
 		text        string
 		raised, end bool
 	}{{trap(raise, "3"), true, false}, {trap(raise, "4"), false, false}, {trap(clears, "1"), false, true}, {trap(raise+"99", "3"), false, false}} {
-		if got := matches(critical.text("expression"), c.text); got != c.raised {
+		if got := matches(critical.Expression, c.text); got != c.raised {
 			t.Errorf("a problem: %v, want %v, for\n%s", got, c.raised, c.text)
 		}
-		if got := matches(critical.text("recovery_expression"), c.text); got != c.end {
+		if got := matches(critical.Recovery, c.text); got != c.end {
 			t.Errorf("the end: %v, want %v, for\n%s", got, c.end, c.text)
 		}
 	}

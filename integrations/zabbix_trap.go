@@ -22,16 +22,6 @@ func (s *site) trapKey() string {
 	return `snmptrap["` + dotted(s.described.Notifications[0].OID[:len(s.described.Notifications[0].OID)-1]) + `[.][0-9]+"]`
 }
 
-// trapItem returns the item for notifications, with a trigger for each severity.
-func (s *site) trapItem() mapping {
-	var triggers list
-	for _, severity := range alarm.Severities() {
-		triggers = append(triggers, s.trapTrigger(severity))
-	}
-	return mapping{{"uuid", uuid("item traps")}, {"name", "Notifications"}, {"type", "SNMP_TRAP"}, {"key", s.trapKey()}, {"delay", "0"}, {"trends", "0"},
-		{"value_type", "LOG"}, {"logtimefmt", "hh:mm:sszyyyy/MM/dd"}, {"triggers", triggers}}
-}
-
 // kinds returns a regular expression for the notifications that raise alarms, or clear them:
 // the value of snmpTrapOID, on a line of its own.
 func (s *site) kinds(clears bool) string {
@@ -45,22 +35,17 @@ func (s *site) kinds(clears bool) string {
 	return "(?m)^" + dotted(smi.OID{1, 3, 6, 1, 6, 3, 1, 1, 4, 1, 0}) + " " + dotted(parent) + "[.](" + strings.Join(subs, "|") + ")$"
 }
 
-// trapTrigger returns the trigger of alarms of a severity. Each raise is a problem; the clear
-// with the same number of the alarm ends it.
-func (s *site) trapTrigger(severity alarm.Severity) mapping {
+// trapTriggers returns the triggers of alarms, one for each severity. Each raise is a problem;
+// the clear with the same number of the alarm ends it.
+func (s *site) trapTriggers() (all []trigger) {
 	find := func(pattern string) string {
 		return history("find", s.trapKey(), `,,"regexp","`+pattern+`"`) + "=1"
 	}
-	expression := find(s.kinds(false)) + " and " + find(fmt.Sprintf("(?m)^%s[.][0-9]+ %d$", dotted(s.objects["pnAlarmSeverity"].OID), severity))
-	name := "an alarm that is " + severity.String()
-	m := mapping{{"uuid", uuid("trigger " + name)}, {"expression", expression}, {"recovery_mode", "RECOVERY_EXPRESSION"}, {"recovery_expression", find(s.kinds(true))},
-		{"correlation_mode", "TAG_VALUE"}, {"correlation_tag", "alarm"}, {"name", "pnagent: " + name}}
-	return append(m, entry{"event_name", "pnagent: " + s.valueOf("pnAlarmText")}, entry{"priority", priority(severity)}, entry{"type", "MULTIPLE"},
-		entry{"manual_close", "YES"}, entry{"tags", list{
-			mapping{{"tag", "alarm"}, {"value", s.indexOf("pnAlarmKind")}},
-			mapping{{"tag", "net"}, {"value", s.valueOf("pnAlarmNet")}},
-			mapping{{"tag", "subject"}, {"value", s.valueOf("pnAlarmSubject")}},
-		}})
+	for _, severity := range alarm.Severities() {
+		raised := find(fmt.Sprintf("(?m)^%s[.][0-9]+ %d$", dotted(s.objects["pnAlarmSeverity"].OID), severity))
+		all = append(all, trigger{Name: "an alarm that is " + severity.String(), Priority: priority(severity), Expression: find(s.kinds(false)) + " and " + raised, Recovery: find(s.kinds(true))})
+	}
+	return all
 }
 
 // valueOf returns a macro with the value of an object of a notification; indexOf with its row.

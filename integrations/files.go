@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
 )
 
@@ -34,11 +33,26 @@ func (s *site) filled(name string, about any) []byte {
 	if err != nil {
 		panic(err) // the name is one of this package
 	}
+	t := template.New(name).Funcs(s.functions()).Funcs(s.zabbixFunctions())
+	part := func(spaces int, name string, about any) (string, error) {
+		var out strings.Builder
+		err := t.ExecuteTemplate(&out, name, about)
+		return indented(out.String(), spaces), err
+	}
 	var out bytes.Buffer
-	if err := template.Must(template.New(name).Funcs(s.functions()).Parse(string(text))).Execute(&out, about); err != nil {
+	if err := template.Must(t.Funcs(template.FuncMap{"part": part}).Parse(string(text))).Execute(&out, about); err != nil {
 		panic(err) // a test fills each of them
 	}
 	return out.Bytes()
+}
+
+// indented returns lines with spaces before each.
+func indented(text string, spaces int) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString(strings.Repeat(" ", spaces) + line)
+	}
+	return out.String()
 }
 
 // functions are those of the templates.
@@ -49,13 +63,12 @@ func (s *site) functions() template.FuncMap {
 		"names": func(t shown) []mib.Object { return s.known(t.names()) }, "numbers": func(t shown) []mib.Object { return s.numbers(&t) },
 		"oid": func(name string) string { return s.objects[name].OID.String() }, "tag": func(t shown, o mib.Object) string { return strings.TrimPrefix(snake(o), t.Key+"_") },
 		"checks": s.checks, "services": s.services, "limits": limits,
+		"sections": s.sections, "shownBy": shownBy, "alarmNumbers": s.alarmNumbers, "lookups": lookups, "exporterType": exporterType, "isRate": isRate,
+		"enumerated":      func(o mib.Object) bool { return strings.HasPrefix(exporterType(o), "Enum") },
+		"librenmsClasses": func() []string { return []string{"count", "runtime", "state"} }, "librenmsClass": librenmsClass, "librenmsState": librenmsState,
+		"yaml": yamlText, "sentence": sentence, "add": func(a, b int) int { return a + b },
 		"snake": snake, "spaced": spaced, "lower": strings.ToLower, "quoted": quoted, "collectd": collectdType, "parse": s.cactiParse,
 	}
-}
-
-// quoted returns a text as a string of Icinga's language.
-func quoted(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(plaintext.Escape(s)) + `"`
 }
 
 // collectdType returns the type of a number in collectd's types.db.

@@ -101,7 +101,7 @@ func alarms() *alarm.ActiveSet {
 }
 
 func alarmCounters() alarm.Counters {
-	c := alarm.Counters{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12, Follows: 13}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}}}
+	c := alarm.Counters{Figures: alarm.Figures{Suppressed: 5, Skipped: alarm.Skipped{Standby: 10, Overflow: 11, Silenced: 12, Follows: 13}}, SaveFailures: 6, Sinks: []alarm.SinkCounters{{Name: "agentx", Sent: 7, Failed: alarm.Failures{alarm.Refused: 8}}, {Name: "snmp", Sent: 9}}}
 	c.Raised[alarm.TokenStuck], c.Cleared[alarm.TokenStuck], c.Dropped = 3, 2, 4
 	return c
 }

@@ -28,7 +28,7 @@ type Actions struct {
 	Who func(*http.Request) (name string, proven bool, err error)
 }
 
-// Alarms takes the notes of operators. It is an alarm.Watcher.
+// Alarms takes the notes of operators. It is a watch.Watcher.
 type Alarms interface {
 	Acknowledge(ctx context.Context, indices []uint32, by, comment string) error
 	Unacknowledge(ctx context.Context, indices []uint32, by, comment string) error

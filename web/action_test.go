@@ -18,7 +18,7 @@ import (
 	"github.com/pnagent/pnagent/collector/alarm"
 )
 
-// notebook is a fake of an alarm.Watcher: alarm 7 is active, and silence a is in effect.
+// notebook is a fake of a watch.Watcher: alarm 7 is active, and silence a is in effect.
 type notebook struct{ wrote []string }
 
 func (n *notebook) Acknowledge(_ context.Context, indices []uint32, by, comment string) error {

@@ -95,7 +95,7 @@ func faces(t *testing.T, v *merge.View) (http.Handler, *web.Server) {
 		t.Fatal(err)
 	}
 	exporter, err := metrics.New(metrics.Config{View: shown, Now: func() time.Time { return noon }, Alarms: alarms,
-		AlarmCounters: func() alarm.Counters { return alarm.Counters{Suppressed: alarms().Suppressed} }, Mounts: []metrics.Mount{{Pattern: "/", Handler: live.Handler(), Link: "index.html", Text: "Live"}}})
+		AlarmCounters: func() alarm.Counters { return alarm.Counters{Figures: alarm.Figures{Suppressed: alarms().Suppressed}} }, Mounts: []metrics.Mount{{Pattern: "/", Handler: live.Handler(), Link: "index.html", Text: "Live"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/alarm/watch"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp"
 )
@@ -69,7 +70,7 @@ func (s *sidecar) openTraps() (err error) {
 		return usageError{errors.New("--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file")}
 	}
 	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, User: user, Engine: s.engine,
-		Inform: s.cfg.alarms.Inform, Retries: informRetries, Keep: alarm.KeepUnsent, Log: s.cfg.log}
+		Inform: s.cfg.alarms.Inform, Retries: informRetries, Keep: watch.KeepUnsent, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}
@@ -95,20 +96,20 @@ func (s *sidecar) trapUser() (*snmp.User, error) {
 
 // openAlarms creates the watcher and its sinks.
 func (s *sidecar) openAlarms() {
-	var sinks []alarm.Sink
+	var sinks []watch.Sink
 	if s.subagent != nil {
-		sinks = append(sinks, alarm.Sink{Name: "agentx", Send: s.notifyMaster, Keep: alarm.KeepUnsent})
+		sinks = append(sinks, watch.Sink{Name: "agentx", Send: s.notifyMaster, Keep: watch.KeepUnsent})
 	}
 	if s.sender != nil {
-		sinks = append(sinks, alarm.Sink{Name: "snmp", Deliver: s.notifySinks})
+		sinks = append(sinks, watch.Sink{Name: "snmp", Deliver: s.notifySinks})
 	}
-	cfg := alarm.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.flags.ForgetAfter,
+	cfg := watch.Config{Rules: s.cfg.rules, Views: s.collector.Subscribe(), Need: s.collector.Need, ForgetAfter: s.cfg.flags.ForgetAfter,
 		StateFile: s.cfg.alarms.State, NotesFile: s.cfg.alarms.notesFile(), History: s.cfg.alarms.History, Sinks: sinks, Log: s.cfg.log}
 	if s.member != nil {
 		cfg.Duty, cfg.Turned, cfg.Share, cfg.ShareNotes = s.duty, s.member.Turned(), s.member.Share, s.member.ShareNotes
 		cfg.Name = fmt.Sprintf("sidecar %q of priority %d", s.agent.Name, s.cfg.agentXPriority)
 	}
-	s.watcher = alarm.New(cfg)
+	s.watcher = watch.New(cfg)
 }
 
 // variables returns a notification as SNMP has it.
@@ -127,7 +128,7 @@ func (s *sidecar) notifyMaster(ctx context.Context, n alarm.Notification) error 
 		err = s.subagent.Notify(ctx, variables)
 	}
 	if errors.Is(err, agentx.ErrNotConnected) {
-		return fmt.Errorf("%w: %w", alarm.ErrNotReady, err)
+		return fmt.Errorf("%w: %w", watch.ErrNotReady, err)
 	}
 	return err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pnagent/pnagent/archive"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/alarm/watch"
 	"github.com/pnagent/pnagent/collector/counts"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/collector/merge"
@@ -108,7 +109,7 @@ type sidecar struct {
 	member    *standby.Member  // nil without notifications
 	others    mib.Others       // of layOut
 	waiting   []mib.Waiting    // of layOut: the nets that SNMP did not show last
-	watcher   *alarm.Watcher
+	watcher   *watch.Watcher
 	live      *web.Server
 	archive   *archive.Archive // nil without Prometheus
 	http      *httpserver.Server

@@ -3,7 +3,6 @@
 package alarm
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,30 +22,25 @@ type Closed struct {
 // Close ends alarms of which it is not known whether they hold, by their indices or else by a
 // selection, of which Source also selects what a source held or what follows from it. With a
 // sourceLost alarm it ends what follows from that. The error is ErrNoAlarm or ErrHolds for an
-// index, and then nothing changes; ErrNote is for an invalid selection, name or comment. Close
-// is safe for concurrent use, and needs Run.
-func (w *Watcher) Close(ctx context.Context, indices []uint32, of Selection, by, comment string) (Closed, error) {
+// index, and then nothing changes; ErrNote is for an invalid selection, name or comment. Turn
+// returns the changes to notify.
+func (d *Coordinator) Close(indices []uint32, of Selection, by, comment string, now int64) (done Closed, err error) {
 	if err := checkWords(by, comment); err != nil {
-		return Closed{}, err
+		return done, err
 	}
 	if len(indices) == 0 && of == (Selection{}) {
-		return Closed{}, fmt.Errorf("%w: alarms without an index; expected indices, or a kind, net, place, transition or source; the net * is all alarms", ErrNote)
+		return done, fmt.Errorf("%w: alarms without an index; expected indices, or a kind, net, place, transition or source; the net * is all alarms", ErrNote)
 	}
 	why := "closed by " + by
 	if comment != "" {
 		why += ": " + comment
 	}
-	var done Closed
-	err := w.order(ctx, func(d *coordinator, now int64) error {
-		if len(indices) == 0 {
-			indices, done.Holding = d.machine.closable(&of)
-		}
-		closed, changes, err := d.machine.Close(indices, why, now)
-		done.Indices = closed
-		d.closed = append(d.closed, changes...)
-		w.file.saved = w.file.saved && err != nil
-		return err
-	})
+	if len(indices) == 0 {
+		indices, done.Holding = d.machine.closable(&of)
+	}
+	closed, changes, err := d.machine.Close(indices, why, now)
+	done.Indices = closed
+	d.closed = append(d.closed, changes...)
 	return done, err
 }
 

@@ -2,6 +2,12 @@
 
 package alarm
 
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/collector/merge"
+)
+
 // Duty is the role of this process in its pair.
 type Duty struct {
 	On bool // this process notifies
@@ -18,9 +24,9 @@ type Duty struct {
 	Unsync int64
 }
 
-// coordinator is the pure part of a Watcher: it makes a Machine follow or lead, and decides
-// what to notify and share.
-type coordinator struct {
+// Coordinator has all that a process decides about alarms: it makes a Machine follow or lead,
+// keeps the notes, and decides what to notify and share. It is not safe for concurrent use.
+type Coordinator struct {
 	machine *Machine
 	gate    gate
 	notes   *notes
@@ -32,11 +38,44 @@ type coordinator struct {
 	aloneAt int64    // since when this process stands by for one that does not share its alarms
 }
 
-// alone reports whether this process stands by for one that does not share its indices.
-func (d *coordinator) alone() bool { return !d.duty.On && !d.duty.Shared }
+// Start is what a Coordinator starts with.
+type Start struct {
+	Rules       *Rules
+	Saved       Saved // of the previous process
+	Noted       Noted
+	History     int           // cleared alarms to keep
+	ForgetAfter time.Duration // after which the collector forgets a silent source
+	Name        string        // of this sidecar, in the text of natsDisconnected; "" if there is only one
+}
 
-// turn applies a duty, and returns the changes to notify because of it.
-func (d *coordinator) turn(duty Duty, now int64) []Change {
+// NewCoordinator returns a Coordinator as of now, in microseconds since the Unix epoch. Until
+// its first Turn it has no duty.
+func NewCoordinator(s Start, now int64) *Coordinator {
+	d := &Coordinator{machine: NewMachine(s.Rules, s.Saved, s.ForgetAfter), notes: newNotes(s.History)}
+	d.notes.merge(s.Noted, now, d.machine.book.active)
+	if s.Name != "" {
+		d.machine.self = s.Name
+	}
+	return d
+}
+
+// Reload replaces the rules, see Machine.With.
+func (d *Coordinator) Reload(rules *Rules) { d.machine = d.machine.With(rules) }
+
+// Step judges a View, see Machine.Step.
+func (d *Coordinator) Step(view *merge.View, now int64) []Change { return d.machine.Step(view, now) }
+
+// alone reports whether this process stands by for one that does not share its indices.
+func (d *Coordinator) alone() bool { return !d.duty.On && !d.duty.Shared }
+
+// Turn applies a duty, and returns the changes to notify because of it and of Close.
+func (d *Coordinator) Turn(duty Duty, now int64) []Change {
+	changes := d.closed
+	d.closed = nil
+	return append(changes, d.turn(duty, now)...)
+}
+
+func (d *Coordinator) turn(duty Duty, now int64) []Change {
 	was, m := d.duty, d.machine
 	if d.duty = duty; !d.alone() {
 		d.aloneAt = 0
@@ -68,10 +107,10 @@ func (d *coordinator) turn(duty Duty, now int64) []Change {
 // announce it, in microseconds: longer than two processes may differ.
 const AnnounceWithin = 30e6
 
-// unannounced returns the number of active alarms that this process raised AnnounceWithin
+// Unannounced returns the number of active alarms that this process raised AnnounceWithin
 // ago or earlier while it stood by, and that the process on duty has not announced. A
 // process on duty that does not share its alarms announces none.
-func (d *coordinator) unannounced(now int64) (n int) {
+func (d *Coordinator) Unannounced(now int64) (n int) {
 	if d.duty.On {
 		return 0
 	}
@@ -83,8 +122,8 @@ func (d *coordinator) unannounced(now int64) (n int) {
 	return n
 }
 
-// fold merges a page of another process, and counts as skipped what that one notifies.
-func (d *coordinator) fold(s *Saved, now int64) []Change {
+// Fold merges a page of another process, and counts as skipped what that one notifies.
+func (d *Coordinator) Fold(s *Saved, now int64) []Change {
 	changes, folded := d.machine.Fold(s, now)
 	if d.machine.follows {
 		d.gate.skipped.Standby += uint64(folded)
@@ -92,10 +131,10 @@ func (d *coordinator) fold(s *Saved, now int64) []Change {
 	return changes
 }
 
-// notify returns the notifications that are due for these changes. It confirms the
+// Notify returns the notifications that are due for these changes. It confirms the
 // others: another process sends them, or the limiter suppresses them. Clears that wait are
 // neither; the next process that notifies has them as clearing.
-func (d *coordinator) notify(changes []Change, now int64) []Notification {
+func (d *Coordinator) Notify(changes []Change, now int64) []Notification {
 	if d.alone() {
 		for _, c := range changes {
 			d.machine.Confirm(c.Alarm.Index, c.Raise)
@@ -119,9 +158,9 @@ func (d *coordinator) notify(changes []Change, now int64) []Notification {
 	return due
 }
 
-// due returns when there is something to notify although no View arrives, in microseconds
+// Due returns when there is something to notify although no View arrives, in microseconds
 // since the Unix epoch; 0 for never.
-func (d *coordinator) due(now int64) int64 {
+func (d *Coordinator) Due(now int64) int64 {
 	due := d.notes.due()
 	if next := d.limiter.due(now); d.duty.On && next != 0 && (due == 0 || next < due) {
 		due = next
@@ -129,15 +168,22 @@ func (d *coordinator) due(now int64) int64 {
 	return due
 }
 
+// NeedsView returns the time at which a View is needed although sources may report nothing
+// new, see Machine.Due.
+func (d *Coordinator) NeedsView() int64 { return d.machine.Due() }
+
 // skipped counts notifications that were due and not sent.
-func (d *coordinator) skipped() Skipped {
+func (d *Coordinator) skipped() Skipped {
 	s := d.gate.skipped
 	s.Silenced, s.Follows = d.hush.skipped, d.hush.caused
 	return s
 }
 
+// Confirm notes that a notification was sent, or that another process sends it.
+func (d *Coordinator) Confirm(c Change) { d.machine.Confirm(c.Alarm.Index, c.Raise) }
+
 // record notes the alarms that are over.
-func (d *coordinator) record(now int64) {
+func (d *Coordinator) record(now int64) {
 	ended := d.machine.book.takeEnded()
 	for i := range ended {
 		ended[i].Severity = d.machine.ruleOf(&ended[i]).Severity
@@ -145,8 +191,8 @@ func (d *coordinator) record(now int64) {
 	d.notes.record(ended, now)
 }
 
-// news returns pages of the changes since the last call.
-func (d *coordinator) news() [][]byte {
+// News returns pages of the changes since the last call.
+func (d *Coordinator) News() [][]byte {
 	b := d.machine.book
 	if len(b.dirty) == 0 {
 		return nil
@@ -159,11 +205,50 @@ func (d *coordinator) news() [][]byte {
 	return d.machine.pages(indices)
 }
 
-// all returns pages of all alarms.
-func (d *coordinator) all() [][]byte {
+// All returns pages of all alarms.
+func (d *Coordinator) All() [][]byte {
 	if d.alone() {
 		return nil
 	}
 	b := d.machine.book
 	return d.machine.pages(append(sortedKeys(b.entries), b.cleared...))
 }
+
+// Saved returns what the next process needs of the alarms.
+func (d *Coordinator) Saved() Saved { return d.machine.Saved() }
+
+// TakeUnsaved reports whether what Saved returns has changed otherwise than by the changes that
+// were returned since the last call.
+func (d *Coordinator) TakeUnsaved() bool {
+	unsaved := d.machine.unsaved
+	d.machine.unsaved = false
+	return unsaved
+}
+
+// Figures are the counters of a Coordinator since its start, and what else its ActiveSet
+// depends on besides the changes and notes.
+type Figures struct {
+	Tally
+	Suppressed uint64 // notifications
+	Waiting    int    // clears that wait, because too many notifications were due at once
+	Skipped    Skipped
+
+	moves    uint64 // see rest
+	settling bool
+}
+
+// Figures returns the counters.
+func (d *Coordinator) Figures() Figures {
+	m := d.machine
+	return Figures{m.tally, d.limiter.suppressed, len(d.limiter.waiting), d.skipped(), m.rest.moves, m.settling()}
+}
+
+// State returns the active alarms with an index, and the notes.
+func (d *Coordinator) State() *ActiveSet {
+	s := d.machine.State(d.limiter.suppressed)
+	d.notes.annotate(s)
+	return s
+}
+
+// Digest returns a text that is equal for the same alarms, with the same indices and phases.
+func (d *Coordinator) Digest() string { return d.machine.book.digest() }

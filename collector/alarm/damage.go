@@ -4,19 +4,35 @@ package alarm
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
 	"hash/crc32"
 	"strconv"
 	"strings"
-
-	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
-// damagedSuffix is appended to the name of a damaged file, which is kept.
-const damagedSuffix = ".damaged"
+// RecoverSaved reads the content of a state file. If one bit of it is damaged, the result is as
+// it was written, and damage is the error of ParseSaved without that; else damage is nil.
+func RecoverSaved(text []byte) (s Saved, damage, err error) {
+	return recovered(text, ParseSaved, ended)
+}
 
-// Damaged counts the damaged files that a Watcher found when it started.
-type Damaged struct{ State, Notes uint64 }
+// RecoverNoted does the same for a file of notes.
+func RecoverNoted(text []byte) (n Noted, damage, err error) {
+	return recovered(text, ParseNoted, notesEnded)
+}
+
+// recovered does the same for a file whose last line end appends.
+func recovered[T any](text []byte, parse func([]byte) (T, error), end func([]byte) []byte) (v T, damage, err error) {
+	v, err = parse(text)
+	if !errors.Is(err, ErrState) || len(text) > MaxStateSize {
+		return v, nil, err
+	}
+	if whole, ok := mended(text, end); ok {
+		damage = err
+		v, err = parse(whole)
+	}
+	return v, damage, err
+}
 
 // mended returns the text of a file without its damage, if that is one bit. A CRC shows which
 // one: the bits of a file of less than 512 MiB all have different remainders. end appends the
@@ -74,10 +90,10 @@ func oneBit(a, b []byte) bool {
 	return bits == 1
 }
 
-// lastIn returns the largest index that a damaged state file shows; 0 for none. An index is
+// LastIn returns the largest index that a damaged state file shows; 0 for none. An index is
 // the second word of its line, or any word of a line of indices. Damage may make one larger,
 // but not beyond half of all indices.
-func lastIn(text []byte) (last uint32) {
+func LastIn(text []byte) (last uint32) {
 	for line := range strings.Lines(string(text)) {
 		words := strings.Fields(line)
 		for i, w := range words {
@@ -96,8 +112,8 @@ func lastIn(text []byte) (last uint32) {
 	return last
 }
 
-// largest returns the largest index of the notes.
-func (n *noted) largest() (last uint32) {
+// Largest returns the largest index of the notes.
+func (n *Noted) Largest() (last uint32) {
 	for i := range n.acks {
 		last = max(last, n.acks[i].index)
 	}
@@ -105,19 +121,4 @@ func (n *noted) largest() (last uint32) {
 		last = max(last, n.cleared[i].Index)
 	}
 	return last
-}
-
-// keepDamaged renames a damaged file, so that the next write does not replace it, and logs
-// what that means.
-func (w *Watcher) keepDamaged(path string, why error, mended bool, meaning string) {
-	kept := path + damagedSuffix
-	log := w.cfg.Log.With("file", kept, "err", why)
-	if err := atomicfile.Rename(path, kept); err != nil {
-		log = w.cfg.Log.With("file", path, "err", fmt.Errorf("%w; it could not be renamed to %s: %w", why, kept, err))
-	}
-	if mended {
-		log.Warn("a file of the alarms was damaged in one bit; the checksum shows which, so nothing is lost")
-		return
-	}
-	log.Error(meaning)
 }

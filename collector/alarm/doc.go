@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package alarm compares Views with thresholds. It raises and clears alarms, and
-// sends notifications of them.
+// Package alarm compares Views with thresholds. It raises and clears alarms, and decides which
+// notifications are sent of them.
 //
-// It has two layers. [Machine] is the pure core: a View and the time go in, changes and
-// a [ActiveSet] come out; no I/O, no clock, no goroutine. The files in testdata/stories
-// describe its behaviour and are its tests. [Watcher] is the shell: it receives Views,
-// writes the state file, publishes the active set and feeds the sinks.
+// The package is pure: Views, pages of other processes, orders of operators and the time go in;
+// changes, notifications, pages and an [ActiveSet] come out. [Machine] judges Views.
+// [Coordinator] adds notes, silences, limits and the duty of a pair. The files in
+// testdata/stories describe the behaviour and are its tests. Package watch is the shell around
+// it: it receives Views, writes files and feeds sinks.
 //
 // # Alarms
 //
@@ -36,37 +37,33 @@
 // An alarm ends by evidence. What left the sums without it, as a source that was forgotten or
 // a column that is missing, here or at a sidecar below, is in the Remnants of its net: the
 // alarm keeps the sources in Alarm.Lost, and is unknown (Alarm.Unknown) until each of them
-// reports again or has said goodbye (NetView.Answers has those of sidecars below), or a person closes it ([Watcher.Close]). Alarm.Follows is the lost source without
+// reports again or has said goodbye (NetView.Answers has those of sidecars below), or a person closes it ([Coordinator.Close]). Alarm.Follows is the lost source without
 // which there would be no alarm; its raise is held back as by a silence.
 //
 // # Restarts
 //
-// The Watcher writes alarms and the largest index to a file before it publishes a new
-// index. The next process starts with those alarms: it raises none of them again, and
-// clears those that are known to be over after Rules.Settle. A damaged file is renamed and logged. One
-// wrong bit is mended; after more damage indices continue beyond all that the file, the notes
-// and [FirstIndex] have. A disk that fails, or hangs for two seconds,
-// delays no alarm after that: it is logged and counted, and the next View writes again.
+// [Saved] is what outlives the process: the alarms and the largest index. The next process
+// starts with those alarms: it raises none of them again, and clears those that are known to be
+// over after Rules.Settle. Of a damaged file one wrong bit is mended ([RecoverSaved]); after
+// more damage indices continue beyond all that the file, the notes and [FirstIndex] have.
 //
 // # Notifications
 //
 // A token bucket of 50, refilled with 10 a second, limits notifications but not alarms. It
 // suppresses raises, and makes clears wait: a raise that was sent gets its clear. One
-// notification reports how many were suppressed. Each sink has a queue, in which notifications
-// wait for [KeepUnsent] while it is away, in order. What does not fit or fails is counted by
-// reason.
+// notification reports how many were suppressed.
 //
 // # Notes
 //
-// An operator acknowledges alarms and silences them ([Watcher.Acknowledge],
-// [Watcher.Silence]). These notes, and the alarms that were cleared last, are kept in a file
-// of their own. A silence holds back raises: at its end those of active alarms are sent. A
+// An operator acknowledges alarms and silences them ([Coordinator.Acknowledge],
+// [Coordinator.Silence]). These notes, and the alarms that were cleared last, are [Noted], for a
+// file of their own. A silence holds back raises: at its end those of active alarms are sent. A
 // clear is sent if its raise was.
 //
 // # Pairs
 //
 // Of the processes of a pair one leads: it gives the indices, sends the notifications
-// and shares both (Config.Share, [Watcher.Fold]). A follower shows the shared alarms.
+// and shares both ([Coordinator.News], [Coordinator.Fold]). A follower shows the shared alarms.
 // The phase of an alarm only grows, and of a note the later version counts, so processes
 // may merge pages in any order:
 // docs/design/pairs.md has the protocol.

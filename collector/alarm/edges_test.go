@@ -69,7 +69,7 @@ func TestIndicesContinueBeyondThoseOfAnotherProcess(t *testing.T) {
 		{200, 0, now, half},
 		{200, -1 << 62, now, half},
 	} {
-		if got := lastOfAll(c.last, c.at, c.now); got != c.want {
+		if got := LastOfAll(c.last, c.at, c.now); got != c.want {
 			t.Errorf("after %d of %d at %d the last index is %d, want %d", c.last, c.at, c.now, got, c.want)
 		}
 	}

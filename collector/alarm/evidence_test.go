@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/stats"
 )
@@ -16,7 +17,7 @@ import (
 // engineA is a View with one stuck token in each of these places, all of the engine a, which
 // is in a state; of the engine b there is none.
 func engineA(state merge.SourceState, forgottenAt int64, places ...int) *merge.View {
-	net := stuckAt(places...).net
+	net := stuckAt(places...)
 	a := merge.Source{Name: "a", Net: "n", State: state, LastMessage: t0, Columns: stats.AllColumns, Forgotten: forgottenAt != 0}
 	if state != merge.Up {
 		r := &merge.Remnant{Source: "a", Left: forgottenAt, Columns: stats.AllColumns}
@@ -27,7 +28,7 @@ func engineA(state merge.SourceState, forgottenAt int64, places ...int) *merge.V
 		}
 		net.Remnants = []*merge.Remnant{r}
 	}
-	v := viewOf(net)
+	v := alarmtest.ViewOf(net)
 	v.Sources = []merge.Source{a, {Name: "b", Net: "n", State: merge.Up, LastMessage: t0, Columns: stats.AllColumns}}
 	return v
 }
@@ -36,7 +37,7 @@ func engineA(state merge.SourceState, forgottenAt int64, places ...int) *merge.V
 func (d *desk) sent(v *merge.View, second int64) []string {
 	now := t0 + second*1e6
 	var sent []Change
-	for _, n := range d.notify(append(d.machine.Step(v, now), d.closed...), now) {
+	for _, n := range d.Notify(append(d.machine.Step(v, now), d.closed...), now) {
 		d.machine.Confirm(n.Alarm.Index, n.Raise)
 		sent = append(sent, n.Change)
 	}
@@ -89,12 +90,12 @@ func TestNothingIsSentAboutWhatIsForgotten(t *testing.T) {
 		t.Errorf("the file has the source (-want +got): %s", diff)
 	}
 	after := newDesk(t, read, newNotes(10))
-	alone := viewOf(stuckAt().net) // the source is not known any more
+	alone := alarmtest.ViewOf(stuckAt()) // the source is not known any more
 	wants(t, "after a restart", nil, after.sent(alone, 5000))
 	wants(t, "after Settle", nil, after.sent(alone, 6000))
 	other := quick(t)
 	other.Follow()
-	page, err := parsePage(d.all()[0])
+	page, err := ParsePage(d.All()[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,10 +155,10 @@ func TestASidecarThatFollowsClosesForThePair(t *testing.T) {
 
 func TestOriginsAreBoundedAndEndTogether(t *testing.T) {
 	m := quick(t)
-	stuck := stuckAt(0).net
-	m.Step(viewOf(stuck), t0)
-	lost, back := stuckAt().net, stuckAt().net
-	view, after := viewOf(lost), viewOf(back)
+	stuck := stuckAt(0)
+	m.Step(alarmtest.ViewOf(stuck), t0)
+	lost, back := stuckAt(), stuckAt()
+	view, after := alarmtest.ViewOf(lost), alarmtest.ViewOf(back)
 	for i := range maxLost + 50 {
 		name := fmt.Sprintf("e%03d", i)
 		lost.Remnants = append(lost.Remnants, &merge.Remnant{Source: name, Left: t0 + 1e6, Places: []merge.RemnantPlace{{Place: 0, Tokens: 1, Oldest: t0 - 60e6}}})
@@ -178,15 +179,15 @@ func TestAChangeOfSeverityNeitherClearsNorForgetsAWindow(t *testing.T) {
 		return r
 	}
 	m := NewMachine(rules(Minor), Saved{Last: 10}, forgetAfter)
-	net := wide("n", 1, 0)
+	net := alarmtest.Wide("n", 1, 0)
 	var all []Change
 	for s := range int64(300) {
 		if s == 100 || s == 200 {
 			m = m.With(rules(map[int64]Severity{100: Critical, 200: Warning}[s]))
 		}
-		net = moved(net, 0)
+		net = alarmtest.Moved(net, 0)
 		net.Rows.Transitions[0].Firings = uint64(s) * 10
-		all = append(all, m.Step(viewOf(net), t0+s*1e6)...)
+		all = append(all, m.Step(alarmtest.ViewOf(net), t0+s*1e6)...)
 	}
 	wants(t, "the alarm is raised once and stays", []string{"raise 11 t0"}, texts(all))
 	if got := m.State(0).Active[0].Severity; got != Warning {
@@ -198,10 +199,10 @@ func TestARestartDoesNotClearWhatItHasNotSeenForAWindow(t *testing.T) {
 	rules := &Rules{Settle: 1e6}
 	rules.base[FailureRatio] = Rule{On: true, Above: 0.5, Runs: 20, Window: 60e9, ClearAfter: 1e9}
 	m := NewMachine(rules, Saved{Last: 11, Active: []Alarm{{Index: 11, Kind: FailureRatio, Net: "n", Subject: "t0", Raised: t0, Text: "x"}}}, forgetAfter)
-	net := wide("n", 1, 0)
+	net := alarmtest.Wide("n", 1, 0)
 	var all []string
 	for s := range int64(90) {
-		for _, c := range m.Step(viewOf(moved(net, 0)), t0+s*1e6) {
+		for _, c := range m.Step(alarmtest.ViewOf(alarmtest.Moved(net, 0)), t0+s*1e6) {
 			all = append(all, fmt.Sprint(s, texts([]Change{c})))
 		}
 	}

@@ -9,12 +9,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/pnagent/pnagent/internal/atomicfile"
 )
 
 // ErrState is wrapped by the error of a state file that was not written by a sidecar, or
@@ -290,67 +286,4 @@ func (f *fields) end() error {
 		f.fail("found %.20q; expected the end of the line", f.rest)
 	}
 	return f.err
-}
-
-// stored is what a file holds.
-type stored[T any] struct {
-	value  T
-	text   []byte
-	at     int64 // of the last write, in microseconds since the Unix epoch
-	damage error // of a file whose damage was one bit; value is as it was written
-}
-
-// readState returns the content of a state file. The error wraps fs.ErrNotExist if there is
-// none, and ErrState if it is damaged; the text is valid then.
-func readState(path string) (stored[Saved], error) {
-	s, err := readParsed(path, ParseSaved, ended)
-	if err != nil {
-		err = fmt.Errorf("read the alarm state %s: %w", path, err)
-	}
-	return s, err
-}
-
-// readNotes returns the content of a file of notes, and the errors of readState.
-func readNotes(path string) (stored[noted], error) {
-	n, err := readParsed(path, parseNotes, notesEnded)
-	if err != nil {
-		err = fmt.Errorf("read the notes of alarms %s: %w", path, err)
-	}
-	return n, err
-}
-
-// readParsed returns what a file holds, whose last line end appends.
-func readParsed[T any](path string, parse func([]byte) (T, error), end func([]byte) []byte) (s stored[T], err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return s, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return s, err
-	}
-	s.at = info.ModTime().UnixMicro()
-	s.text, err = io.ReadAll(io.LimitReader(f, MaxStateSize+1))
-	if err != nil {
-		return s, err
-	}
-	s.value, err = parse(s.text)
-	if !errors.Is(err, ErrState) || len(s.text) > MaxStateSize {
-		return s, err
-	}
-	if whole, ok := mended(s.text, end); ok {
-		s.damage = err
-		s.value, err = parse(whole)
-	}
-	return s, err
-}
-
-// writeState replaces a file atomically, also with respect to a crash.
-func writeState(path string, text []byte) error {
-	err := atomicfile.MkdirAll(filepath.Dir(path), 0o755)
-	if err == nil {
-		err = atomicfile.Replace(path, text, 0o600)
-	}
-	return err
 }

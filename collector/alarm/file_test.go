@@ -5,8 +5,6 @@ package alarm
 import (
 	"bytes"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,25 +105,6 @@ func TestAnInvalidStateIsRejected(t *testing.T) {
 		if _, err := ParseSaved(ended([]byte(body))); !errors.Is(err, ErrState) {
 			t.Errorf("%q gives %v", body, err)
 		}
-	}
-}
-
-func TestTheFileIsReplacedAtomically(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "alarms.state")
-	if _, err := readState(path); !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	for _, s := range []Saved{{Last: 1}, someSaved()} {
-		if err := writeState(path, s.Text()); err != nil {
-			t.Fatal(err)
-		}
-		got, err := readState(path)
-		if d := cmp.Diff(s, got.value); err != nil || d != "" {
-			t.Errorf("parsed state: error %v (-want +got): %s", err, d)
-		}
-	}
-	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
-		t.Errorf("beside the file there are %v, %v", left, err)
 	}
 }
 

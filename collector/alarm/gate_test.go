@@ -5,8 +5,6 @@ package alarm
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -72,41 +70,5 @@ func TestTheGateIsBoundedAndCountsTheRest(t *testing.T) {
 	sent := g.pass(nil, 2, true, 0)
 	if n := len(sent); n != keepMax || sent[n-1].Alarm.Index != 3 || g.skipped != (Skipped{Overflow: 2}) {
 		t.Errorf("%d are sent, %+v skipped", n, g.skipped)
-	}
-}
-
-func TestAStandbyNotifiesOnlyAtATakeOverAndOnlyUnsentChanges(t *testing.T) {
-	for _, c := range []struct {
-		rule    string
-		onDuty  time.Duration // after the alarms are raised
-		from    time.Duration // the same
-		sent    int
-		skipped uint64
-	}{
-		{"the other one sent it", 10 * time.Second, 5 * time.Second, 0, 3},
-		{"the other one may not have sent it", 10 * time.Second, -2 * time.Second, 3, 0},
-		{"the other one sent it long ago", time.Minute, -2 * time.Second, 0, 3},
-	} {
-		t.Run(c.rule, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := &world{net: wide("n", 3, time.Now().UnixMicro())}
-				raised := time.Now().Add(10 * time.Minute) // by the default rules
-				var sink recorder
-				watcher := New(Config{Views: w.view.Subscribe(), ForgetAfter: forgetAfter, Sinks: []Sink{{Name: "recorder", Send: sink.record}},
-					Duty: func() (Duty, func()) {
-						return Duty{On: time.Since(raised) >= c.onDuty, From: raised.Add(c.from).UnixMicro()}, func() {}
-					}})
-				w.run(t, watcher, 12*time.Minute)
-				if n := len(watcher.State().Active); n != 3 {
-					t.Errorf("%d alarms are active", n)
-				}
-				if sent, _, _ := sink.count(); sent != c.sent {
-					t.Errorf("%d are sent, want %d", sent, c.sent)
-				}
-				if k := watcher.Counters(); k.Skipped.Standby != c.skipped || k.Suppressed != 0 {
-					t.Errorf("%+v skipped, %d suppressed", k.Skipped, k.Suppressed)
-				}
-			})
-		})
 	}
 }

@@ -37,7 +37,7 @@ func (q *quieted) after() {
 			continue
 		}
 		if !m.cut {
-			m.desk.notes.merge(noted{silences: q.silences}, now, always)
+			m.desk.notes.merge(Noted{silences: q.silences}, now, always)
 		}
 		m.desk.notes.expire(now)
 		for index, e := range m.desk.machine.book.entries {

@@ -5,28 +5,30 @@ package alarm
 import (
 	"fmt"
 	"testing"
+
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 )
 
-// desk is a coordinator whose notifications are sent at once.
+// desk is a Coordinator whose notifications are sent at once.
 type desk struct {
-	coordinator
+	Coordinator
 	t *testing.T
 }
 
 func newDesk(t *testing.T, saved Saved, n *notes) *desk {
-	d := &desk{coordinator: coordinator{machine: NewMachine(pairRules(t), saved, forgetAfter), notes: n}, t: t}
-	d.turn(Duty{On: true}, t0)
+	d := &desk{Coordinator: Coordinator{machine: NewMachine(pairRules(t), saved, forgetAfter), notes: n}, t: t}
+	d.Turn(Duty{On: true}, t0)
 	return d
 }
 
 // at takes a step, and returns what is sent.
 func (d *desk) at(second int64, stuck ...int) []string {
 	now := t0 + second*1e6
-	changes := d.machine.Step(viewOf(stuckAt(stuck...).net), now)
+	changes := d.machine.Step(alarmtest.ViewOf(stuckAt(stuck...)), now)
 	d.record(now)
 	d.notes.expire(now)
 	var sent []Change
-	for _, n := range d.notify(changes, now) {
+	for _, n := range d.Notify(changes, now) {
 		d.machine.Confirm(n.Alarm.Index, n.Raise)
 		sent = append(sent, n.Change)
 	}
@@ -146,9 +148,9 @@ func TestAStandbyReleasesNothing(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	d.silence("a", "p0", 0, 10)
 	wants(t, "held back", nil, d.at(1, 0))
-	d.turn(Duty{Shared: true}, t0+2e6)
+	d.Turn(Duty{Shared: true}, t0+2e6)
 	wants(t, "after the end", nil, d.at(11, 0))
-	d.turn(Duty{On: true, From: t0 + 11e6}, t0+12e6)
+	d.Turn(Duty{On: true, From: t0 + 11e6}, t0+12e6)
 	wants(t, "on duty again", nil, d.at(12, 0))
 	wants(t, "it is sent", []string{"raise 11 p0"}, d.at(14, 0))
 }
@@ -169,9 +171,9 @@ func TestAStandbyNotesWhatTheOtherClears(t *testing.T) {
 		{"a confirmation alone", []Saved{{Last: 20, Cleared: []uint32{20}}}, ""},
 	} {
 		d := newDesk(t, Saved{Last: 10}, newNotes(10))
-		d.turn(Duty{Shared: true}, t0)
+		d.Turn(Duty{Shared: true}, t0)
 		for i := range c.pages {
-			d.fold(&c.pages[i], t0+1e6)
+			d.Fold(&c.pages[i], t0+1e6)
 			d.record(t0 + 1e6)
 		}
 		got := ""
@@ -188,13 +190,13 @@ func TestAStandbyNotesWhatTheOtherClears(t *testing.T) {
 func TestTheLimitOfNotificationsHoldsAtTheEndOfASilence(t *testing.T) {
 	d := newDesk(t, Saved{Last: 10}, newNotes(10))
 	d.silence("a", "*", 0, 10)
-	net := wide("n", 100, t0-60e6)
-	changes := d.machine.Step(viewOf(net), t0+1e6)
-	if due := d.notify(changes, t0+1e6); len(changes) != 100 || due != nil {
+	net := alarmtest.Wide("n", 100, t0-60e6)
+	changes := d.machine.Step(alarmtest.ViewOf(net), t0+1e6)
+	if due := d.Notify(changes, t0+1e6); len(changes) != 100 || due != nil {
 		t.Fatalf("%d changes, %d due", len(changes), len(due))
 	}
 	d.notes.expire(t0 + 10e6)
-	due := d.notify(nil, t0+10e6)
+	due := d.Notify(nil, t0+10e6)
 	if len(due) != burst || d.limiter.suppressed != 100-burst {
 		t.Errorf("%d due and %d suppressed; want %d and the rest", len(due), d.limiter.suppressed, burst)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby/roster"
 	"github.com/pnagent/pnagent/internal/seeds"
@@ -54,7 +55,7 @@ type member struct {
 	id                string
 	priority          int
 	roster            *roster.Roster
-	desk              *coordinator
+	desk              *Coordinator
 	file              []byte
 	fileAt            int64
 	saved             string // the digest of the file
@@ -112,8 +113,8 @@ func (f *fleet) start(name string, priority int) *member {
 		m.file, m.fileAt = f.members[i].file, f.members[i].fileAt
 		f.members = slices.Delete(f.members, i, i+1)
 	}
-	saved.Last = lastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
-	m.desk = &coordinator{machine: NewMachine(pairRules(f.t), saved, forgetAfter), notes: newNotes(DefaultHistory)}
+	saved.Last = LastOfAll(saved.Last, m.fileAt, f.now.UnixMicro())
+	m.desk = &Coordinator{machine: NewMachine(pairRules(f.t), saved, forgetAfter), notes: newNotes(DefaultHistory)}
 	m.since = f.now
 	if f.engines != nil {
 		f.listen(m)
@@ -183,7 +184,7 @@ func (f *fleet) read(m *member, l letter) {
 		return
 	}
 	if l.message == nil {
-		page, err := parsePage(l.page)
+		page, err := ParsePage(l.page)
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -192,7 +193,7 @@ func (f *fleet) read(m *member, l letter) {
 		}
 		if l.ask && l.from != m.id && f.now.Sub(m.answered) >= time.Second {
 			m.answered = f.now
-			f.share(m, m.desk.all(), false)
+			f.share(m, m.desk.All(), false)
 		}
 		return
 	}
@@ -213,7 +214,7 @@ func (f *fleet) step(m *member) {
 		f.post(m, letter{message: msg})
 	}
 	if !m.legacy && m.roster.Ask(f.now) {
-		f.share(m, m.desk.all(), true)
+		f.share(m, m.desk.All(), true)
 	}
 	if id := m.roster.Fetch(f.now); id != "" {
 		f.post(m, letter{to: id, ask: true})
@@ -241,7 +242,7 @@ func (f *fleet) work(m *member) {
 	now := f.now.UnixMicro()
 	var changes []Change
 	for i := range m.pages {
-		changes = append(changes, m.desk.fold(&m.pages[i], now)...)
+		changes = append(changes, m.desk.Fold(&m.pages[i], now)...)
 	}
 	m.pages = nil
 	state := m.roster.State()
@@ -249,7 +250,7 @@ func (f *fleet) work(m *member) {
 	if !state.From.IsZero() {
 		duty.From = state.From.UnixMicro()
 	}
-	changes = append(changes, m.desk.turn(duty, now)...)
+	changes = append(changes, m.desk.Turn(duty, now)...)
 	if second := f.now.Truncate(time.Second); second.After(m.viewed) && (!m.cut || m.merger == nil) && f.rng.IntN(3) == 0 {
 		m.viewed = second
 		changes = append(changes, stepped(f.t, m.desk.machine, f.view(m), now)...)
@@ -258,8 +259,8 @@ func (f *fleet) work(m *member) {
 		saved := m.desk.machine.Saved()
 		m.file, m.fileAt, m.saved = saved.Text(), now, digest
 	}
-	due := m.desk.notify(changes, now)
-	f.share(m, m.desk.news(), false)
+	due := m.desk.Notify(changes, now)
+	f.share(m, m.desk.News(), false)
 	for _, n := range due {
 		if n.Suppressed == 0 {
 			m.sending = append(m.sending, delivered{f.now.Add(time.Duration(f.rng.Int64N(int64(2 * pairTick)))), n})
@@ -274,14 +275,14 @@ func (f *fleet) view(m *member) *merge.View {
 	if m.merger != nil {
 		return f.merged(m)
 	}
-	v := viewOf(f.net())
+	v := alarmtest.ViewOf(f.net())
 	v.NATS, v.Interrupted = &natslink.ConnState{Connected: !m.cut, Since: m.since.UnixMicro(), Reason: "cut", Server: "nats"}, m.cut
 	return v
 }
 
 // net returns the net of the current View.
 func (f *fleet) net() *merge.NetView {
-	net := moved(wide("n", pairPlaces, 0), 0)
+	net := alarmtest.Moved(alarmtest.Wide("n", pairPlaces, 0), 0)
 	for i := range net.Rows.Places {
 		if since, is := f.wrong[net.Def.Places[i].ID]; is {
 			net.Rows.Places[i].Oldest = since.Add(-2 * time.Second).UnixMicro()
@@ -308,7 +309,7 @@ func (f *fleet) inject(m *member, what string) {
 		m.dead = true
 	case "stop": // as Watcher.Run and Member.Run end
 		f.send(m, true)
-		f.share(m, m.desk.news(), false)
+		f.share(m, m.desk.News(), false)
 		saved := m.desk.machine.Saved()
 		m.file, m.fileAt = saved.Text(), f.now.UnixMicro()
 		f.post(m, letter{message: m.roster.Leave()})

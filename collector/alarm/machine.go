@@ -27,9 +27,9 @@ func FirstIndex(now int64) uint32 {
 	return uint32(min(max(now/1e6-epoch, 0), maxIndex/2))
 }
 
-// lastOfAll returns an index at or beyond those that another process may have given since
+// LastOfAll returns an index at or beyond those that another process may have given since
 // the state was written (at): like FirstIndex it assumes at most one alarm a second.
-func lastOfAll(last uint32, at, now int64) uint32 {
+func LastOfAll(last uint32, at, now int64) uint32 {
 	room := uint32(min(max(now-at, 0)/1e6, maxIndex/2))
 	return max(last, FirstIndex(now), min(last+room, maxIndex/2))
 }

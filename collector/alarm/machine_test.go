@@ -12,48 +12,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
-
-// wide is a net of n places, each with a transition that takes from it. Its
-// places have a token each since oldest.
-func wide(name string, n int, oldest int64) *merge.NetView {
-	def := &petri.Net{ID: name}
-	rows := stats.NewRows(n, n)
-	rows.Columns = stats.AllColumns
-	for i := range n {
-		p, tr := fmt.Sprintf("p%d", i), fmt.Sprintf("t%d", i)
-		def.Places = append(def.Places, petri.Place{ID: p})
-		def.Transitions = append(def.Transitions, petri.Transition{ID: tr})
-		def.Arcs = append(def.Arcs, petri.Arc{Source: p, Target: tr, Weight: 1})
-		rows.Places[i] = stats.Place{Tokens: 1, Oldest: oldest}
-	}
-	return &merge.NetView{Name: name, Def: def, Final: def.FinalPlaces(), Rows: rows}
-}
-
-// moved is the net after all tokens have moved on.
-func moved(n *merge.NetView, at int64) *merge.NetView {
-	next := *n
-	next.Rows = stats.NewRows(len(n.Def.Places), len(n.Def.Transitions))
-	next.Rows.Columns = stats.AllColumns
-	for i := range next.Rows.Places {
-		next.Rows.Places[i] = stats.Place{Tokens: 1, Oldest: at}
-	}
-	return &next
-}
-
-func viewOf(nets ...*merge.NetView) *merge.View { return &merge.View{Nets: nets} }
 
 func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 	var s limiter
-	net := wide("n", 1000, t0)
+	net := alarmtest.Wide("n", 1000, t0)
 	var raised, sent, reports, cleared int
 	step := func(at int64, net *merge.NetView) {
-		for _, n := range s.pass(m.Step(viewOf(net), t0+at), t0+at) {
+		for _, n := range s.pass(m.Step(alarmtest.ViewOf(net), t0+at), t0+at) {
 			switch {
 			case n.Suppressed != 0:
 				reports++
@@ -74,7 +45,7 @@ func TestAThousandPlacesStuckAtOnceAreOneBurstAndOneReport(t *testing.T) {
 	if state := m.State(s.suppressed); len(state.Active) != 1000 || state.Active[999].Index != 1000 || state.Suppressed != 950 {
 		t.Errorf("%d are active, %d suppressed", len(state.Active), state.Suppressed)
 	}
-	net = moved(net, t0+640e6)
+	net = alarmtest.Moved(net, t0+640e6)
 	for at := int64(641e6); at <= 720e6; at += 1e6 {
 		step(at, net)
 	}
@@ -98,13 +69,13 @@ func TestPlacesWhoseStuckTokensAnOverrideAllowsRest(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := NewMachine(r, Saved{}, time.Hour)
-		a, b := wide("a", 3, 1), wide("b", 3, 1)
-		m.Step(viewOf(a, b), 1_000_000)
+		a, b := alarmtest.Wide("a", 3, 1), alarmtest.Wide("b", 3, 1)
+		m.Step(alarmtest.ViewOf(a, b), 1_000_000)
 		got := m.State(0).Resting
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s: want -, got +\n%s", rules, diff)
 		}
-		m.Step(viewOf(a), 2_000_000)
+		m.Step(alarmtest.ViewOf(a), 2_000_000)
 		if now := m.State(0).Resting; now["b"] != nil || !slices.Equal(now["a"], want["a"]) {
 			t.Errorf("%s: %v of a net that is gone, want %v of the other", rules, now, want["a"])
 		}
@@ -192,11 +163,11 @@ func TestRandomStoriesWithRestartsMatchTheReference(t *testing.T) {
 		rules.base[TokenStuck] = Rule{On: true, After: 10 * time.Second, For: time.Duration(hold) * 1000, ClearAfter: time.Duration(clearAfter) * 1000}
 		m := NewMachine(rules, Saved{}, forgetAfter)
 		ref := reference{map[string]int64{}, map[string]int64{}, map[string]bool{}}
-		net := wide("n", 5, 0)
+		net := alarmtest.Wide("n", 5, 0)
 		used := map[uint32]bool{}
 		for now := t0; now < t0+300e6; now += 1e6 + rng.Int64N(2)*1e6 {
 			places := map[string]bool{}
-			net = moved(net, 0)
+			net = alarmtest.Moved(net, 0)
 			for i := range net.Rows.Places {
 				wrong := rng.IntN(4) > 0 == (now/20e6%2 == 0)
 				places[net.Def.Places[i].ID] = wrong
@@ -204,7 +175,7 @@ func TestRandomStoriesWithRestartsMatchTheReference(t *testing.T) {
 					net.Rows.Places[i].Oldest = now - 11e6
 				}
 			}
-			for _, c := range m.Step(viewOf(net), now) {
+			for _, c := range m.Step(alarmtest.ViewOf(net), now) {
 				if c.Raise && used[c.Alarm.Index] {
 					t.Fatalf("seed %d: index %d is used again", seed, c.Alarm.Index)
 				}
@@ -229,12 +200,12 @@ func TestRandomStoriesWithRestartsMatchTheReference(t *testing.T) {
 func TestTheSameViewsAtTheSameTimesGiveTheSameAlarms(t *testing.T) {
 	run := func() (all []Change) {
 		m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
-		view := viewOf(wide("a", 50, t0), wide("b", 50, t0))
+		view := alarmtest.ViewOf(alarmtest.Wide("a", 50, t0), alarmtest.Wide("b", 50, t0))
 		for i := range 30 {
 			view.Sources = append(view.Sources, merge.Source{Name: fmt.Sprint(i), State: merge.Stale, LastMessage: t0})
 		}
 		all = append(all, m.Step(view, t0+601e6)...)
-		idle := viewOf(wide("a", 50, 0), wide("b", 50, 0))
+		idle := alarmtest.ViewOf(alarmtest.Wide("a", 50, 0), alarmtest.Wide("b", 50, 0))
 		for i := range 30 {
 			idle.Sources = append(idle.Sources, merge.Source{Name: fmt.Sprint(i), State: merge.Up, LastMessage: t0 + 602e6})
 		}
@@ -248,7 +219,7 @@ func TestTheSameViewsAtTheSameTimesGiveTheSameAlarms(t *testing.T) {
 
 func TestIndicesEndAtTheLargestOfSNMP(t *testing.T) {
 	m := NewMachine(DefaultRules(), Saved{Last: maxIndex - 1}, forgetAfter)
-	m.Step(viewOf(wide("n", 3, t0)), t0+601e6)
+	m.Step(alarmtest.ViewOf(alarmtest.Wide("n", 3, t0)), t0+601e6)
 	if state := m.State(0); len(state.Active) != 1 || state.Active[0].Index != maxIndex || m.Tally().Dropped != 2 {
 		t.Errorf("%+v, %d dropped", state.Active, m.Tally().Dropped)
 	}
@@ -303,11 +274,11 @@ func BenchmarkStep(b *testing.B) {
 	for k := range rules.base {
 		rules.base[k].On = true
 	}
-	net := wide("n", 10_000, t0)
+	net := alarmtest.Wide("n", 10_000, t0)
 	for i := range net.Rows.Transitions {
 		net.Rows.Transitions[i] = stats.Transition{Enabled: 1, EnabledSince: t0, LastFiring: t0, Firings: 5}
 	}
-	view := viewOf(net)
+	view := alarmtest.ViewOf(net)
 	b.Run("base", func(b *testing.B) {
 		var sum int64
 		for range b.N {
@@ -342,7 +313,7 @@ func BenchmarkStep(b *testing.B) {
 // The text of a state file of 10,000 alarms, beside copying the alarms.
 func BenchmarkSavedText(b *testing.B) {
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
-	m.Step(viewOf(wide("n", 10_000, t0)), t0+601e6)
+	m.Step(alarmtest.ViewOf(alarmtest.Wide("n", 10_000, t0)), t0+601e6)
 	b.Run("base", func(b *testing.B) {
 		for range b.N {
 			m.Saved()

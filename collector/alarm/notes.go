@@ -98,7 +98,7 @@ type notes struct {
 	silences map[string]silenceNote
 	cleared  []ClearedAlarm // by Cleared and Index
 	keep     int            // cleared alarms
-	news     noted          // changes not shared yet
+	news     Noted          // changes not shared yet
 	version  uint64         // counts changes
 	shown    uint64         // the version that was last published and saved
 
@@ -108,8 +108,8 @@ type notes struct {
 	summed   uint64           // a version
 }
 
-// noted are notes as a file or a page has them.
-type noted struct {
+// Noted are notes as a file or a page has them.
+type Noted struct {
 	acks     []ackNote
 	silences []silenceNote
 	cleared  []ClearedAlarm
@@ -120,8 +120,8 @@ func newNotes(keep int) *notes {
 }
 
 // all returns all notes in a fixed order.
-func (n *notes) all() noted {
-	out := noted{cleared: n.cleared}
+func (n *notes) all() Noted {
+	out := Noted{cleared: n.cleared}
 	for _, index := range sortedKeys(n.acks) {
 		out.acks = append(out.acks, n.acks[index])
 	}
@@ -199,7 +199,7 @@ func byCleared(a, b ClearedAlarm) int {
 
 // merge takes notes of another process, or of a file. Those whose time is over are left
 // out; active reports whether an alarm is active.
-func (n *notes) merge(from noted, now int64, active func(index uint32) bool) {
+func (n *notes) merge(from Noted, now int64, active func(index uint32) bool) {
 	news := n.news
 	for _, a := range from.acks {
 		if !a.over(now, active) {

@@ -21,8 +21,8 @@ func always(uint32) bool { return true }
 func never(uint32) bool  { return false }
 
 // someNotes has each kind of note, and texts that need quotes.
-func someNotes() noted {
-	return noted{
+func someNotes() Noted {
+	return Noted{
 		acks: []ackNote{{index: 7, Ack: Ack{At: t0, By: "ada", Comment: "the \"bank\"\nis informed"}, about: key{TokenStuck, "orders", "paid €"}, raised: t0 - 1}, {index: 8, Ack: Ack{At: t0 + 1, By: "eve"}, withdrawn: true}},
 		silences: []silenceNote{
 			{Silence: Silence{ID: "00c0ffee00c0ffee", From: t0, Until: t0 + hour, By: "ada", Comment: "upgrade", Selection: Selection{Kind: TokenStuck, Net: "orders", Place: "paid *"}}, at: t0},
@@ -34,14 +34,14 @@ func someNotes() noted {
 }
 
 // compared compares notes with all their fields.
-func compared(a, b noted) string {
-	return cmp.Diff(a, b, cmp.AllowUnexported(noted{}, ackNote{}, silenceNote{}, key{}))
+func compared(a, b Noted) string {
+	return cmp.Diff(a, b, cmp.AllowUnexported(Noted{}, ackNote{}, silenceNote{}, key{}))
 }
 
 func TestNotesSurviveARoundTrip(t *testing.T) {
-	for _, n := range []noted{{}, someNotes()} {
-		for _, text := range [][]byte{n.file(), n.text()} {
-			got, err := parseNotes(text)
+	for _, n := range []Noted{{}, someNotes()} {
+		for _, text := range [][]byte{n.File(), n.text()} {
+			got, err := ParseNoted(text)
 			if d := compared(n, got); err != nil || d != "" {
 				t.Errorf("error %v (-want +got): %s", err, d)
 			}
@@ -59,7 +59,7 @@ func TestATornFileOfNotesIsRejected(t *testing.T) {
 		flipped := bytes.Clone(text)
 		flipped[i] ^= 1
 		for _, damaged := range [][]byte{text[:i], flipped} {
-			if _, err := parseNotes(damaged); !errors.Is(err, ErrState) {
+			if _, err := ParseNoted(damaged); !errors.Is(err, ErrState) {
 				t.Fatalf("byte %d: %v", i, err)
 			}
 		}
@@ -76,12 +76,12 @@ func TestInvalidNotesAreRejected(t *testing.T) {
 		`cleared 5 tokenStuck high 1 1 1 3 "" "" "" 0 "" ""`, `cleared 5 stuck minor 1 1 1 3 "" "" "" 0 "" ""`, `cleared 5 tokenStuck minor 1 1 1 3 "" "" ""`,
 		notesHead, "raised 5",
 	} {
-		if _, err := parseNotes(notesEnded([]byte(notesHead + "\n" + line + "\n"))); !errors.Is(err, ErrState) {
+		if _, err := ParseNoted(notesEnded([]byte(notesHead + "\n" + line + "\n"))); !errors.Is(err, ErrState) {
 			t.Errorf("%q gives %v; want ErrState", line, err)
 		}
 	}
 	for _, body := range []string{"", "pnagent-notes 3\n", `ack 1 1 "a" ""` + "\n"} {
-		if _, err := parseNotes(notesEnded([]byte(body))); !errors.Is(err, ErrState) {
+		if _, err := ParseNoted(notesEnded([]byte(body))); !errors.Is(err, ErrState) {
 			t.Errorf("%q gives %v; want ErrState", body, err)
 		}
 	}
@@ -93,14 +93,14 @@ func FuzzParseNotes(f *testing.F) {
 	n := someNotes()
 	f.Add(n.text()[:bytes.LastIndex(n.text(), []byte("end "))])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		n, err := parseNotes(notesEnded(body))
+		n, err := ParseNoted(notesEnded(body))
 		if err != nil {
 			if !errors.Is(err, ErrState) {
 				t.Errorf("%v is no ErrState", err)
 			}
 			return
 		}
-		again, err := parseNotes(n.file())
+		again, err := ParseNoted(n.File())
 		if d := compared(n, again); err != nil || d != "" {
 			t.Errorf("written and parsed again: error %v (-want +got): %s", err, d)
 		}
@@ -114,7 +114,7 @@ func FuzzParseNotes(f *testing.F) {
 }
 
 // randomNote returns notes with one version of a note.
-func randomNote(r *rand.Rand) (n noted) {
+func randomNote(r *rand.Rand) (n Noted) {
 	at, by := t0+r.Int64N(4), string(rune('a'+r.IntN(2)))
 	switch r.IntN(3) {
 	case 0:
@@ -134,11 +134,11 @@ func randomNote(r *rand.Rand) (n noted) {
 func TestMergingNotesHasOneResultInAnyOrder(t *testing.T) {
 	for seed := range seeds.Of(100, 2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		var versions []noted
+		var versions []Noted
 		for range 1 + r.IntN(12) {
 			versions = append(versions, randomNote(r))
 		}
-		var want noted
+		var want Noted
 		for i := range 4 {
 			parts := []*notes{newNotes(3), newNotes(3)}
 			for _, v := range r.Perm(len(versions)) {
@@ -302,19 +302,51 @@ func TestAShortenedHistoryDoesNotMakeSidecarsDiffer(t *testing.T) {
 }
 
 func TestPagesOfNotesAreSmall(t *testing.T) {
-	var n noted
+	var n Noted
 	for i := range uint32(5000) {
 		n.acks = append(n.acks, ackNote{index: i + 1, Ack: Ack{At: t0, By: "ada", Comment: strings.Repeat("c", 100)}})
 	}
 	got := newNotes(10)
-	for _, page := range n.pages() {
-		part, err := parseNotes(page)
+	for _, page := range n.Pages() {
+		part, err := ParseNoted(page)
 		if err != nil || len(page) > 2*pageSize {
 			t.Fatalf("a page of %d bytes: %v", len(page), err)
 		}
 		got.merge(part, t0, always)
 	}
-	if len(got.acks) != 5000 || len((&noted{}).pages()) != 0 {
-		t.Errorf("%d of 5000, and %d pages of nothing", len(got.acks), len((&noted{}).pages()))
+	if len(got.acks) != 5000 || len((&Noted{}).Pages()) != 0 {
+		t.Errorf("%d of 5000, and %d pages of nothing", len(got.acks), len((&Noted{}).Pages()))
+	}
+}
+
+// Two acknowledgements of an index that two alarms had count for the right one only.
+func TestANoteCountsForItsAlarmOnly(t *testing.T) {
+	n := newNotes(10)
+	a := Alarm{Index: 7, Kind: TokenStuck, Net: "n", Subject: "p", Raised: t0}
+	n.acknowledge(&a, Ack{At: t0, By: "ada"}, false)
+	all := n.all()
+	read, err := ParseNoted(all.File())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, other := range map[string]Alarm{"place": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "q", Raised: t0},
+		"later alarm": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "p", Raised: t0 + 1}} {
+		next := newNotes(10)
+		if next.merge(read, t0, always); next.ack(&other) != nil || next.ack(&a) == nil {
+			t.Errorf("another %s: %+v has the acknowledgement, %+v of its alarm", what, next.ack(&other), next.ack(&a))
+		}
+	}
+	// A page has no alarms: it counts for the alarm that has the index here.
+	page, err := ParseNoted(all.Pages()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer := newNotes(10)
+	peer.merge(page, t0, always)
+	if peer.ack(&a) == nil || peer.digest() != n.digest() {
+		t.Errorf("a peer has %v; digests %s and %s", peer.ack(&a), peer.digest(), n.digest())
+	}
+	if d := cmp.Diff(&Ack{At: t0, By: "ada"}, peer.ack(&a)); d != "" {
+		t.Error(d)
 	}
 }

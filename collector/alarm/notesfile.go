@@ -18,7 +18,7 @@ const (
 // anyKind is the kind of a selection of all kinds in a file of notes.
 const anyKind = "any"
 
-// file returns the content of a file of notes:
+// File returns the content of a file of notes:
 //
 //	pnagent-notes 2
 //	ack 7 1794744000000000 "ada" "the bank is informed" tokenStuck "orders" "paid" 1794743700000000
@@ -39,13 +39,13 @@ const anyKind = "any"
 // as in Go, times are microseconds since the Unix epoch. Sidecars of a pair exchange pages
 // of the same form with 1 in the first line and without alarms of acknowledgements, which
 // earlier versions read too.
-func (n *noted) file() []byte {
+func (n *Noted) File() []byte {
 	var b bytes.Buffer
 	b.WriteString(notesFileHead + "\n")
 	for i := range n.acks {
 		b.WriteString(n.acks[i].line() + n.acks[i].alarm() + "\n")
 	}
-	rest := noted{silences: n.silences, cleared: n.cleared}
+	rest := Noted{silences: n.silences, cleared: n.cleared}
 	for line := range rest.lines() {
 		b.WriteString(line + "\n")
 	}
@@ -53,7 +53,7 @@ func (n *noted) file() []byte {
 }
 
 // text returns the notes as one page of any size.
-func (n *noted) text() []byte {
+func (n *Noted) text() []byte {
 	var b bytes.Buffer
 	b.WriteString(notesHead + "\n")
 	for line := range n.lines() {
@@ -63,7 +63,7 @@ func (n *noted) text() []byte {
 }
 
 // lines iterates over the lines of the notes.
-func (n *noted) lines() func(yield func(string) bool) {
+func (n *Noted) lines() func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for i := range n.acks {
 			if !yield(n.acks[i].line()) {
@@ -124,18 +124,18 @@ func notesEnded(body []byte) []byte {
 	return fmt.Appendf(body, "end %d %08x\n", bytes.Count(body, []byte("\n"))-1, crc32.ChecksumIEEE(body))
 }
 
-// parseNotes reads the content of a file of notes, or a page. Its errors wrap ErrState and
+// ParseNoted reads the content of a file of notes, or a page. Its errors wrap ErrState and
 // name the line.
-func parseNotes(text []byte) (noted, error) {
-	var n noted
+func ParseNoted(text []byte) (Noted, error) {
+	var n Noted
 	if err := readLines(text, notesEnded, "lines", 1, n.line); err != nil {
-		return noted{}, err
+		return Noted{}, err
 	}
 	return n, nil
 }
 
 // line reads one line of a file of notes.
-func (n *noted) line(at int, line string) error {
+func (n *Noted) line(at int, line string) error {
 	word, rest, _ := strings.Cut(line, " ")
 	r := fields{rest: rest}
 	switch {
@@ -217,8 +217,8 @@ func (f *fields) severity() Severity {
 	return s
 }
 
-// pages returns the notes as pages.
-func (n *noted) pages() (out [][]byte) {
+// Pages returns the notes as pages.
+func (n *Noted) Pages() (out [][]byte) {
 	var body []byte
 	flush := func() {
 		if body != nil {

@@ -3,18 +3,15 @@
 package alarm
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // quick rules raise an alarm at once, and clear it at once.
@@ -23,12 +20,12 @@ func quick(t *testing.T) *Machine {
 }
 
 // stuckAt returns a net with stuck tokens in these places.
-func stuckAt(places ...int) *world {
-	net := moved(wide("n", 4, 0), 0)
+func stuckAt(places ...int) *merge.NetView {
+	net := alarmtest.Moved(alarmtest.Wide("n", 4, 0), 0)
 	for _, i := range places {
 		net.Rows.Places[i].Oldest = t0 - 60e6
 	}
-	return &world{net: net}
+	return net
 }
 
 func texts(changes []Change) (out []string) {
@@ -59,7 +56,7 @@ func wants(t *testing.T, what string, want, got []string) {
 func TestAFollowerShowsSharedAlarmsAndNotifiesNothing(t *testing.T) {
 	m := quick(t)
 	m.Follow()
-	wants(t, "a raise", nil, texts(m.Step(viewOf(stuckAt(0, 1).net), t0)))
+	wants(t, "a raise", nil, texts(m.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0)))
 	wants(t, "without an index", nil, shown(m))
 	page := Saved{Last: 30, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0, Text: "x"},
 		{Index: 21, Kind: TokenStuck, Net: "n", Subject: "p3", Raised: t0, Text: "y"}}, Raising: []uint32{20}}
@@ -69,25 +66,25 @@ func TestAFollowerShowsSharedAlarmsAndNotifiesNothing(t *testing.T) {
 	if again, _ := m.Fold(&page, t0+1); folded != 2 || again != nil {
 		t.Errorf("%d folded, then %v", folded, again)
 	}
-	wants(t, "what is over here and not there", nil, texts(m.Step(viewOf(stuckAt(1).net), t0+60e6)))
+	wants(t, "what is over here and not there", nil, texts(m.Step(alarmtest.ViewOf(stuckAt(1)), t0+60e6)))
 	wants(t, "stays", []string{"20 p0", "21 p3"}, shown(m))
 	m.Fold(&Saved{Last: 30, Cleared: []uint32{21}, Clearing: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p0"}}}, t0+61e6)
 	wants(t, "what is over there", nil, shown(m))
 	m.Fold(&page, t0+62e6)
 	wants(t, "an old page brings nothing back", nil, shown(m))
 	wants(t, "Lead notifies alarms without an index", []string{"raise 31 p1"}, texts(m.Lead(0, t0+63e6)))
-	wants(t, "and what was begun and is not confirmed", []string{"clear 20 p0"}, texts(m.Step(viewOf(stuckAt(1).net), t0+65e6)))
-	wants(t, "once", nil, texts(m.Step(viewOf(stuckAt(1).net), t0+67e6)))
+	wants(t, "and what was begun and is not confirmed", []string{"clear 20 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(1)), t0+65e6)))
+	wants(t, "once", nil, texts(m.Step(alarmtest.ViewOf(stuckAt(1)), t0+67e6)))
 }
 
 func TestAnAlarmThatOnlyTheOtherSawIsClearedUnderItsIndex(t *testing.T) {
 	m := quick(t)
 	m.Follow()
-	m.Step(viewOf(stuckAt().net), t0)
+	m.Step(alarmtest.ViewOf(stuckAt()), t0)
 	m.Fold(&Saved{Last: 20, Active: []Alarm{{Index: 20, Kind: TokenStuck, Net: "n", Subject: "p2", Raised: t0}}}, t0+1)
-	m.Step(viewOf(stuckAt().net), t0+20e6)
+	m.Step(alarmtest.ViewOf(stuckAt()), t0+20e6)
 	wants(t, "at the take-over", nil, texts(m.Lead(0, t0+21e6)))
-	wants(t, "at the next View", []string{"clear 20 p2"}, texts(m.Step(viewOf(stuckAt().net), t0+22e6)))
+	wants(t, "at the next View", []string{"clear 20 p2"}, texts(m.Step(alarmtest.ViewOf(stuckAt()), t0+22e6)))
 	m.Confirm(20, false)
 	if d := cmp.Diff(Saved{Last: 20, LastChange: t0 + 22e6, Cleared: []uint32{20}}, m.Saved()); d != "" {
 		t.Error(d)
@@ -108,8 +105,8 @@ func TestAlarmsThatBeganAndEndedWhileNoneLedAreNotified(t *testing.T) {
 	} {
 		m := quick(t)
 		m.Follow()
-		m.Step(viewOf(stuckAt(0).net), t0)
-		m.Step(viewOf(stuckAt().net), t0+1e6)
+		m.Step(alarmtest.ViewOf(stuckAt(0)), t0)
+		m.Step(alarmtest.ViewOf(stuckAt()), t0+1e6)
 		wants(t, c.rule, c.want, texts(m.Lead(c.from, c.lead)))
 		wants(t, c.rule+", again", nil, texts(m.Lead(c.from, c.lead)))
 	}
@@ -117,23 +114,23 @@ func TestAlarmsThatBeganAndEndedWhileNoneLedAreNotified(t *testing.T) {
 
 func TestOfTwoIndicesTheLargerIsClearedAfterItsRaise(t *testing.T) {
 	m := quick(t)
-	wants(t, "raised", []string{"raise 11 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0)))
+	wants(t, "raised", []string{"raise 11 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0)))
 	m.Confirm(11, true)
 	other := Saved{Last: 90, Active: []Alarm{{Index: 5, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0 - 5e6}, {Index: 90, Kind: TokenStuck, Net: "n", Subject: "p0", Raised: t0}}, Raising: []uint32{90}}
 	m.Fold(&other, t0+1e6)
 	wants(t, "the smallest stays", []string{"5 p0"}, shown(m))
-	wants(t, "the one that was sent is cleared", []string{"clear 11 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0+1e6)))
-	wants(t, "the other is sent first", []string{"raise 90 p0", "clear 90 p0"}, texts(m.Step(viewOf(stuckAt(0).net), t0+3e6)))
+	wants(t, "the one that was sent is cleared", []string{"clear 11 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0+1e6)))
+	wants(t, "the other is sent first", []string{"raise 90 p0", "clear 90 p0"}, texts(m.Step(alarmtest.ViewOf(stuckAt(0)), t0+3e6)))
 	wants(t, "the smallest is shown", []string{"5 p0"}, shown(m))
 }
 
 func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
-	d := coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
+	d := Coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
 	at := t0
 	raise := func(duty Duty, places ...int) string {
 		at += 1e6
-		d.turn(duty, at)
-		return strings.Join(texts(d.machine.Step(viewOf(stuckAt(places...).net), at)), " ")
+		d.Turn(duty, at)
+		return strings.Join(texts(d.machine.Step(alarmtest.ViewOf(stuckAt(places...)), at)), " ")
 	}
 	unsynced := Duty{On: true, Skip: 100, Unsync: 1}
 	for i, c := range []struct {
@@ -153,16 +150,16 @@ func TestIndicesAreLeftOutOncePerOutage(t *testing.T) {
 
 func TestMergedBooksHaveTheSameDigestInAnyOrder(t *testing.T) {
 	a, b := quick(t), quick(t)
-	a.Step(viewOf(stuckAt(0, 1).net), t0)
+	a.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0)
 	b.book.skip = 100
-	b.Step(viewOf(stuckAt(2).net), t0)
+	b.Step(alarmtest.ViewOf(stuckAt(2)), t0)
 	a.Confirm(11, true)
 	if a.book.digest() == b.book.digest() {
 		t.Error("two that know other alarms have one digest")
 	}
 	of := func(m *Machine) (out []Saved) {
 		for _, page := range m.pages(append(sortedKeys(m.book.entries), m.book.cleared...)) {
-			s, err := parsePage(page)
+			s, err := ParsePage(page)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -181,7 +178,7 @@ func TestMergedBooksHaveTheSameDigestInAnyOrder(t *testing.T) {
 	if a.book.digest() != before {
 		t.Error("what is confirmed twice changes the digest")
 	}
-	a.Step(viewOf(stuckAt().net), t0+60e6)
+	a.Step(alarmtest.ViewOf(stuckAt()), t0+60e6)
 	a.Confirm(11, false)
 	if a.book.digest() == before {
 		t.Error("a clear does not change the digest")
@@ -190,11 +187,11 @@ func TestMergedBooksHaveTheSameDigestInAnyOrder(t *testing.T) {
 
 func TestPagesAreBounded(t *testing.T) {
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
-	m.Step(viewOf(wide("n", 2000, t0)), t0+601e6)
+	m.Step(alarmtest.ViewOf(alarmtest.Wide("n", 2000, t0)), t0+601e6)
 	pages := m.pages(sortedKeys(m.book.entries))
 	n := 0
 	for _, page := range pages {
-		s, err := parsePage(page)
+		s, err := ParsePage(page)
 		if err != nil || len(page) > MaxPage/2 {
 			t.Fatalf("%d bytes, %v", len(page), err)
 		}
@@ -203,7 +200,7 @@ func TestPagesAreBounded(t *testing.T) {
 	if n != 2000 || len(pages) < 4 || len(pages) > 20 {
 		t.Errorf("%d alarms on %d pages", n, len(pages))
 	}
-	if _, err := parsePage(make([]byte, MaxPage+1)); !errors.Is(err, ErrState) {
+	if _, err := ParsePage(make([]byte, MaxPage+1)); !errors.Is(err, ErrState) {
 		t.Errorf("a large page gives %v", err)
 	}
 }
@@ -216,74 +213,6 @@ func TestClearedIndicesAreRememberedUpToABound(t *testing.T) {
 	b.remove(maxCleared) // again
 	if len(b.cleared) != maxCleared || b.cleared[0] != 3 || b.gone[2] || !b.gone[3] || len(b.gone) != maxCleared {
 		t.Errorf("%d cleared from %d on, %d known", len(b.cleared), b.cleared[0], len(b.gone))
-	}
-}
-
-func TestUnconfirmedNotificationsAreSentAgainAfterACrash(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "alarms.state")
-		w := &world{net: wide("n", 1, time.Now().Add(-time.Hour).UnixMicro())}
-		hang := func(ctx context.Context, _ Notification) error { <-ctx.Done(); return ctx.Err() }
-		cfg := Config{Views: w.view.Subscribe(), StateFile: path, Sinks: []Sink{{Name: "s", Send: hang}}, Share: func([][]byte, bool) {}}
-		w.run(t, New(cfg), 3*time.Second)
-		var second recorder
-		cfg.Sinks[0].Send = second.record
-		w.run(t, New(cfg), 5*time.Second)
-		if raised, cleared, _ := second.count(); raised != 1 || cleared != 0 {
-			t.Fatalf("%d raised, %d cleared", raised, cleared)
-		}
-		first := second.got[0].Alarm.Index
-		var third recorder
-		cfg.Sinks[0].Send = third.record
-		if err := os.Chtimes(path, time.Time{}, time.Now()); err != nil { // by the clock of the test
-			t.Fatal(err)
-		}
-		time.Sleep(time.Hour)
-		again := New(cfg)
-		w.run(t, again, 5*time.Second)
-		if raised, _, _ := third.count(); raised != 0 || again.State().Active[0].Index != first {
-			t.Errorf("a confirmed notification is sent again: %d, index %d after %d", raised, again.State().Active[0].Index, first)
-		}
-		if last := again.coordinator.machine.book.last; last < first+3500 {
-			t.Errorf("after an hour in which another one may have given indices they go on after %d, before %d", last, first)
-		}
-	})
-}
-
-func TestRunWaitsForUnfinishedNotificationsAndSharesThem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := &world{net: wide("n", 1, time.Now().Add(-time.Hour).UnixMicro())}
-		slow := func(context.Context, Notification) error { time.Sleep(endWithin / 2); return nil }
-		var last atomic.Pointer[Saved]
-		watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "s", Send: slow}}, Share: func(pages [][]byte, _ bool) {
-			for _, page := range pages {
-				s, err := parsePage(page)
-				if err != nil {
-					t.Error(err)
-				}
-				last.Store(&s)
-			}
-		}})
-		w.run(t, watcher, 10*time.Millisecond)
-		if s := last.Load(); s == nil || len(s.Active) != 1 || len(s.Raising) != 0 {
-			t.Errorf("the last that is shared is %+v", s)
-		}
-	})
-}
-
-func TestInvalidPagesAreRejected(t *testing.T) {
-	w := New(Config{Views: stuckAt().view.Subscribe(), Share: func([][]byte, bool) {}})
-	if err := w.Fold([]byte("no page")); !errors.Is(err, ErrState) {
-		t.Errorf("what is no page gives %v", err)
-	}
-	page := Saved{Last: 1}
-	for range inboxLength {
-		if err := w.Fold(page.Text()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Fold(page.Text()); !errors.Is(err, ErrBusy) {
-		t.Errorf("one more gives %v", err)
 	}
 }
 
@@ -320,9 +249,9 @@ func TestCountersThatFallOrRestartBeginANewWindow(t *testing.T) {
 // a station ignores a clear whose raise it did not receive.
 func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
 	first := quick(t)
-	first.Step(viewOf(stuckAt(0, 1).net), t0)
+	first.Step(alarmtest.ViewOf(stuckAt(0, 1)), t0)
 	first.Confirm(12, true)
-	wants(t, "two that are over", []string{"clear 11 p0", "clear 12 p1"}, texts(first.Step(viewOf(stuckAt().net), t0+1e6)))
+	wants(t, "two that are over", []string{"clear 11 p0", "clear 12 p1"}, texts(first.Step(alarmtest.ViewOf(stuckAt()), t0+1e6)))
 	saved := first.Saved()
 	back, err := ParseSaved(saved.Text())
 	if d := cmp.Diff(saved, back); err != nil || d != "" {
@@ -331,7 +260,7 @@ func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
 	next := NewMachine(pairRules(t), back, forgetAfter)
 	next.Lead(0, t0+2e6)
 	want := []string{"raise 11 p0", "clear 11 p0", "clear 12 p1"}
-	wants(t, "the next process", want, texts(next.Step(viewOf(stuckAt().net), t0+4e6)))
+	wants(t, "the next process", want, texts(next.Step(alarmtest.ViewOf(stuckAt()), t0+4e6)))
 	next.Confirm(11, true)
 	if s := next.Saved(); len(s.Unsent) != 0 || len(s.Clearing) != 2 {
 		t.Errorf("when the raise is sent: %+v", s)
@@ -345,7 +274,7 @@ func TestAnAlarmThatEndsBeforeItsRaiseIsSentIsSentWhole(t *testing.T) {
 	other.Follow()
 	other.Fold(&back, t0+2e6)
 	other.Lead(0, t0+3e6)
-	wants(t, "the other sidecar", want, texts(other.Step(viewOf(stuckAt().net), t0+5e6)))
+	wants(t, "the other sidecar", want, texts(other.Step(alarmtest.ViewOf(stuckAt()), t0+5e6)))
 }
 
 // An alarm that this process raised while it stood by, and that the one on duty has not
@@ -375,15 +304,15 @@ func TestAlarmsThatTheProcessOnDutyDoesNotAnnounce(t *testing.T) {
 		"nothing is shared, for the second time": {{0, alone, []int{0}, nil, 0}, {1e6, Duty{On: true}, []int{0}, nil, 0}, {2e6, alone, []int{0}, nil, 0},
 			{2e6 + AnnounceWithin, alone, []int{0}, nil, 0}},
 	} {
-		d := coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
+		d := Coordinator{machine: quick(t), notes: newNotes(DefaultHistory)}
 		for i, s := range steps {
 			now := t0 + s.after
-			d.turn(s.duty, now)
+			d.Turn(s.duty, now)
 			if s.page != nil {
-				d.fold(s.page, now)
+				d.Fold(s.page, now)
 			}
-			d.machine.Step(viewOf(stuckAt(s.stuck...).net), now)
-			if got := d.unannounced(now); got != s.want {
+			d.machine.Step(alarmtest.ViewOf(stuckAt(s.stuck...)), now)
+			if got := d.Unannounced(now); got != s.want {
 				t.Errorf("%s, step %d: got %d; want %d", rule, i, got, s.want)
 			}
 		}

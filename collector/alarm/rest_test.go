@@ -3,16 +3,14 @@
 package alarm
 
 import (
-	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -41,7 +39,7 @@ func stepped(t *testing.T, m *Machine, view *merge.View, now int64) []Change {
 // Whatever is alarmed, Views that report the same cost no judgement until time alone changes
 // something.
 func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
-	net := wide("n", 3, t0)
+	net := alarmtest.Wide("n", 3, t0)
 	source := merge.Source{Name: "a", Net: "n", State: merge.Stale, LastMessage: t0 - 5e6}
 	view := &merge.View{Nets: []*merge.NetView{net}, Sources: []merge.Source{source}}
 	again := func() *merge.View { v := *view; return &v }
@@ -63,7 +61,7 @@ func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
 	}
 	for name, change := range map[string]func(v *merge.View){
 		"a source is another one":  func(v *merge.View) { v.Sources = []merge.Source{source} },
-		"a net is another one":     func(v *merge.View) { v.Nets = []*merge.NetView{moved(net, t0)} },
+		"a net is another one":     func(v *merge.View) { v.Nets = []*merge.NetView{alarmtest.Moved(net, t0)} },
 		"the View is interrupted":  func(v *merge.View) { v.Interrupted = true },
 		"the connection is known":  func(v *merge.View) { v.NATS = &natslink.ConnState{Connected: true} },
 		"a net is there no more":   func(v *merge.View) { v.Nets = nil },
@@ -82,72 +80,6 @@ func TestAMachineRestsWhileNothingIsReported(t *testing.T) {
 	}
 }
 
-// Without Views, pages and notifications there is nothing to do, for hours.
-func TestAWatcherWithoutWorkDoesNotWake(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		turned := make(chan struct{})
-		var looks int
-		watcher := New(Config{Turned: turned, Duty: func() (Duty, func()) { looks++; return Duty{On: true}, func() {} }})
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		wg.Go(func() { _ = watcher.Run(ctx) })
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
-		if looks != 1 {
-			t.Errorf("it looked at its duty %d times in a day; want once, at its start", looks)
-		}
-		turned <- struct{}{}
-		synctest.Wait()
-		if looks != 2 {
-			t.Errorf("it looked at its duty %d times; want 2, the last when the duty changed", looks)
-		}
-		cancel()
-		wg.Wait()
-	})
-}
-
-// What waits for time and not for a View is sent when its time has come, and wakes the
-// Watcher once each: the end of a silence, clears beyond the limit, and the report of
-// suppressed notifications.
-func TestAWatcherWakesForWhatIsDue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const places = 100
-		sink, looks := &recorder{}, 0
-		views, net := make(chan *merge.View), wide("n", places, time.Now().Add(-time.Hour).UnixMicro())
-		watcher := New(Config{Rules: pairRules(t), Views: views, Sinks: []Sink{{Name: "recorder", Send: sink.record}},
-			Duty: func() (Duty, func()) { looks++; return Duty{On: true}, func() {} }})
-		ctx, cancel := context.WithCancel(t.Context())
-		var wg sync.WaitGroup
-		wg.Go(func() { _ = watcher.Run(ctx) })
-		if _, err := watcher.Silence(ctx, Selection{Place: "p1"}, time.Minute, "ada", ""); err != nil {
-			t.Fatal(err)
-		}
-		wait := func(d time.Duration, raised, cleared, reports int) {
-			t.Helper()
-			time.Sleep(d)
-			synctest.Wait()
-			if r, c, n := sink.count(); r != raised || c != cleared || n != reports {
-				t.Errorf("%d raised, %d cleared, %d reports; want %d, %d, %d", r, c, n, raised, cleared, reports)
-			}
-		}
-		views <- viewOf(net)
-		wait(time.Millisecond, 50, 0, 0)
-		wait(time.Second, 50, 0, 1) // the storm is over
-		wait(55*time.Second, 50, 0, 1)
-		wait(5*time.Second, 51, 0, 1) // the silence is over
-		views <- viewOf(moved(net, 0))
-		wait(time.Millisecond, 51, 25, 1) // those that leave the reserve
-		wait(time.Minute, 51, 51, 2)
-		before := looks
-		wait(time.Hour, 51, 51, 2)
-		if looks != before {
-			t.Errorf("it woke %d times in an hour without anything due", looks-before)
-		}
-		cancel()
-		wg.Wait()
-	})
-}
-
 // BenchmarkAFleetThatIsAlarmed judges 10,000 sources that are silent and alarmed: of Views
 // that report nothing new, and of Views whose sources are all read again.
 func BenchmarkAFleetThatIsAlarmed(b *testing.B) {
@@ -156,7 +88,7 @@ func BenchmarkAFleetThatIsAlarmed(b *testing.B) {
 	for i := range sources {
 		sources[i] = merge.Source{Name: fmt.Sprintf("e%05d", i), Net: "n", State: merge.Stale, LastMessage: t0 - 5e6}
 	}
-	net := wide("n", 50, t0-3600e6)
+	net := alarmtest.Wide("n", 50, t0-3600e6)
 	for name, fresh := range map[string]bool{"at-rest": false, "all-read-again": true} {
 		b.Run(name, func(b *testing.B) {
 			m, now := NewMachine(DefaultRules(), Saved{}, forgetAfter), t0

@@ -46,12 +46,20 @@ func sizeOfLost(lost []Origin) (n int) {
 	return n
 }
 
-// parsePage reads a page. Its errors wrap ErrState.
-func parsePage(text []byte) (Saved, error) {
+// ParsePage reads a page. Its errors wrap ErrState.
+func ParsePage(text []byte) (Saved, error) {
 	if len(text) > MaxPage {
 		return Saved{}, fmt.Errorf("%w: a page of %d bytes; expected at most %d", ErrState, len(text), MaxPage)
 	}
 	return ParseSaved(text)
+}
+
+// ParseNotesPage reads a page of notes. Its errors wrap ErrState.
+func ParseNotesPage(text []byte) (Noted, error) {
+	if len(text) > MaxPage {
+		return Noted{}, fmt.Errorf("%w: a page of %d bytes; expected at most %d", ErrState, len(text), MaxPage)
+	}
+	return ParseNoted(text)
 }
 
 func sortedKeys[V any](m map[uint32]V) []uint32 { return slices.Sorted(maps.Keys(m)) }

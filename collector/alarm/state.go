@@ -113,7 +113,7 @@ type ActiveSet struct {
 }
 
 // Differs reports whether alarms or notes have changed since another ActiveSet of the same
-// Watcher.
+// Coordinator.
 func (s *ActiveSet) Differs(before *ActiveSet) bool {
 	return s.LastChange != before.LastChange || s.Noted != before.Noted
 }

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
-	"time"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/internal/seeds"
 )
 
@@ -24,45 +23,22 @@ func notice(index int, subject string, raise bool) Change {
 	return Change{Alarm{Index: uint32(index), Kind: TokenStuck, Net: "n", Subject: subject}, raise}
 }
 
-// A station has 200 alarms, which came one after the other. All are over at once: each gets
-// its clear, at the rate of the bucket.
-func TestAMassRecoveryClearsWhatWasRaised(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const places = 200
-		var sink recorder
-		w := &world{net: wide("n", places, time.Now().UnixMicro())}
-		for i := range w.net.Rows.Places { // five are stuck each second
-			w.net.Rows.Places[i].Oldest += int64(i) * 200e3
-		}
-		watcher := New(Config{Views: w.view.Subscribe(), ForgetAfter: forgetAfter, Sinks: []Sink{{Name: "recorder", Send: sink.record}}})
-		w.run(t, watcher, 12*time.Minute)
-		if raised, _, words := sink.count(); raised != places || words != 0 {
-			t.Fatalf("%d raised, %d words", raised, words)
-		}
-		w.net = moved(w.net, time.Now().UnixMicro())
-		w.run(t, watcher, 90*time.Second) // they are over after a minute
-		if _, cleared, words := sink.count(); cleared != places || words != 0 {
-			t.Errorf("%d of %d raises have their clear, %d words of suppressed ones", cleared, places, words)
-		}
-	})
-}
-
 // The next process sends the clears that waited when a process ended.
 func TestClearsThatWaitSurviveARestart(t *testing.T) {
 	const alarms = 200
 	m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
-	for _, c := range m.Step(viewOf(wide("n", alarms, t0)), t0+601e6) {
+	for _, c := range m.Step(alarmtest.ViewOf(alarmtest.Wide("n", alarms, t0)), t0+601e6) {
 		m.Confirm(c.Alarm.Index, true)
 	}
 	saved := m.Saved()
-	begin := func(saved Saved) *coordinator {
-		return &coordinator{machine: NewMachine(DefaultRules(), saved, forgetAfter), notes: newNotes(10)}
+	begin := func(saved Saved) *Coordinator {
+		return &Coordinator{machine: NewMachine(DefaultRules(), saved, forgetAfter), notes: newNotes(10)}
 	}
 	d := begin(saved)
-	d.turn(Duty{On: true}, t0)
-	net := moved(wide("n", alarms, t0), t0+700e6)
+	d.Turn(Duty{On: true}, t0)
+	net := alarmtest.Moved(alarmtest.Wide("n", alarms, t0), t0+700e6)
 	got := map[uint32]int{}
-	send := func(d *coordinator, due []Notification) {
+	send := func(d *Coordinator, due []Notification) {
 		for _, n := range due {
 			if got[n.Alarm.Index]++; n.Raise || n.Suppressed != 0 {
 				t.Fatalf("sent %+v", n)
@@ -72,7 +48,7 @@ func TestClearsThatWaitSurviveARestart(t *testing.T) {
 	}
 	at := t0 + 700e6
 	for ; len(got) < 100; at += 1e6 {
-		send(d, d.notify(d.machine.Step(viewOf(net), at), at))
+		send(d, d.Notify(d.machine.Step(alarmtest.ViewOf(net), at), at))
 	}
 	text := d.machine.Saved()
 	saved, err := ParseSaved(text.Text())
@@ -80,10 +56,10 @@ func TestClearsThatWaitSurviveARestart(t *testing.T) {
 		t.Fatalf("%d alarms are kept as being cleared, %v; want %d", len(saved.Clearing), err, alarms-len(got))
 	}
 	next := begin(saved)
-	send(next, next.notify(next.turn(Duty{On: true}, at), at))
+	send(next, next.Notify(next.Turn(Duty{On: true}, at), at))
 	for range 60 {
 		at += 1e6
-		send(next, next.notify(next.machine.Step(viewOf(net), at), at))
+		send(next, next.Notify(next.machine.Step(alarmtest.ViewOf(net), at), at))
 	}
 	for i := range uint32(alarms) {
 		if got[i+1] != 1 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/stats"
@@ -83,12 +84,12 @@ defaults:
 	for seed := range seeds.Of(5, 60, 13, 28, 7, 17, 22, 34, 45) {
 		rng := rand.New(rand.NewPCG(seed, 17))
 		m := NewMachine(rules, Saved{}, time.Minute)
-		net := wide("n", 3, 0)
+		net := alarmtest.Wide("n", 3, 0)
 		for now := t0; now < t0+120e6; now += 1e6 {
 			net = randomly(net, rng, now)
-			view := viewOf(net)
+			view := alarmtest.ViewOf(net)
 			if rng.IntN(10) == 0 {
-				view = viewOf()
+				view = alarmtest.ViewOf()
 			}
 			for i := range 3 {
 				if rng.IntN(3) == 0 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -43,7 +44,7 @@ func TestWhatIsNotWorkRaisesNoAlarm(t *testing.T) {
 			}
 			m := NewMachine(DefaultRules(), Saved{}, forgetAfter)
 			var got []string
-			for _, c := range m.Step(viewOf(&merge.NetView{Name: "n", Def: def, Final: def.FinalPlaces(), Rows: rows}), t0+time.Hour.Microseconds()) {
+			for _, c := range m.Step(alarmtest.ViewOf(&merge.NetView{Name: "n", Def: def, Final: def.FinalPlaces(), Rows: rows}), t0+time.Hour.Microseconds()) {
 				got = append(got, c.Alarm.Kind.String()+" "+c.Alarm.Subject)
 			}
 			if !slices.Equal(got, tt.want) {

@@ -51,7 +51,7 @@ var parsers = []reader{
 	{"silent sources of sidecars: parcels", "collector/standby", "DecodeParcel", "FuzzDecodeParcel"},
 	{"silent sources of sidecars: content", "collector/merge", "TakeSilent", "FuzzState"},
 	{"alarms of sidecars: content", "collector/alarm", "ParseSaved", "FuzzParseSaved"},
-	{"notes of sidecars: content", "collector/alarm", "parseNotes", "FuzzParseNotes"},
+	{"notes of sidecars: content", "collector/alarm", "ParseNoted", "FuzzParseNotes"},
 
 	// SNMP and AgentX.
 	{"requests over UDP", "snmp", "answer", "FuzzAnswer"},
@@ -115,7 +115,7 @@ var parsers = []reader{
 	{"oids.lock", "mib", "ParseLock", "FuzzParseLock"},
 	{"the engine of SNMPv3", "snmp", "parseEngine", "FuzzParseEngine"},
 	{"alarms", "collector/alarm", "ParseSaved", "FuzzParseSaved"},
-	{"notes of alarms", "collector/alarm", "parseNotes", "FuzzParseNotes"},
+	{"notes of alarms", "collector/alarm", "ParseNoted", "FuzzParseNotes"},
 	{"counters", "collector/counts", "parse", "FuzzParse"},
 	{"silent sources", "collector/merge", "Restore", "FuzzState"},
 	{"journals in a directory", "engine/journal", "Open", "FuzzOpen"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package alarm
+package watch
 
 import (
 	"bytes"
@@ -11,12 +11,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 	"github.com/pnagent/pnagent/collector/merge"
 )
 
 const damagedPlaces = 8
+
+// key identifies the condition of an alarm.
+type key struct {
+	kind         alarm.Kind
+	net, subject string
+}
+
+func keyOf(a *alarm.Alarm) key { return key{a.Kind, a.Net, a.Subject} }
 
 // damagedFiles are the files of a sidecar with alarms, of which one is over and three are
 // acknowledged.
@@ -25,7 +33,7 @@ type damagedFiles struct {
 	state, notes []byte
 	now          int64
 	view         *merge.View
-	before       *ActiveSet
+	before       *alarm.ActiveSet
 	used         map[uint32]key // all indices that were ever given
 	acked        map[key]int64  // when the acknowledged alarms were raised
 }
@@ -33,22 +41,24 @@ type damagedFiles struct {
 func newDamagedFiles(t *testing.T) *damagedFiles {
 	f := &damagedFiles{dir: t.TempDir(), now: time.Now().UnixMicro(), used: map[uint32]key{}, acked: map[key]int64{}}
 	w := New(f.config())
-	net := wide("orders", damagedPlaces+1, f.now-3600e6)
-	w.work(viewOf(net), f.now)
+	net := alarmtest.Wide("orders", damagedPlaces+1, f.now-3600e6)
+	w.work(alarmtest.ViewOf(net), f.now)
 	for _, a := range w.State().Active {
-		f.used[a.Index] = a.key()
+		f.used[a.Index] = keyOf(&a)
 	}
-	net = moved(net, 0)
+	net = alarmtest.Moved(net, 0)
 	for i := range damagedPlaces {
 		net.Rows.Places[i].Tokens, net.Rows.Places[i].Oldest = 1, f.now-3600e6
 	}
-	f.view = viewOf(net)
+	f.view = alarmtest.ViewOf(net)
 	w.work(f.view, f.now+1e6)
 	w.work(f.view, f.now+62e6)
 	f.before = w.State()
 	for _, a := range f.before.Active[2:5] {
-		w.coordinator.notes.acknowledge(&a, Ack{At: f.now, By: "ada", Comment: "the bank is informed"}, false)
-		f.acked[a.key()] = a.Raised
+		if err := w.core.Acknowledge([]uint32{a.Index}, alarm.Ack{At: f.now, By: "ada", Comment: "the bank is informed"}, false); err != nil {
+			t.Fatal(err)
+		}
+		f.acked[keyOf(&a)] = a.Raised
 	}
 	w.takeNotes(true, f.now+62e6)
 	w.finish()
@@ -76,15 +86,15 @@ func (f *damagedFiles) start(t *testing.T, what string, state, notes []byte) (w 
 	}
 	w = New(f.config())
 	now := f.now + 63e6
-	w.coordinator.machine.Step(f.view, now)
-	w.coordinator.machine.Step(viewOf(f.view.Nets[0], wide("more", 1, 1)), now+1e6)
+	w.core.Step(f.view, now)
+	w.core.Step(alarmtest.ViewOf(f.view.Nets[0], alarmtest.Wide("more", 1, 1)), now+1e6)
 	w.show()
 	last := uint32(0)
 	for i := range w.State().Active {
 		a := &w.State().Active[i]
 		switch of, is := f.used[a.Index]; {
-		case is && of != a.key():
-			t.Fatalf("%s: index %d of %v is given to %v", what, a.Index, of, a.key())
+		case is && of != keyOf(a):
+			t.Fatalf("%s: index %d of %v is given to %v", what, a.Index, of, keyOf(a))
 		case is:
 			same++
 		case a.Index <= last:
@@ -93,8 +103,8 @@ func (f *damagedFiles) start(t *testing.T, what string, state, notes []byte) (w 
 		last = a.Index
 		if a.Ack != nil {
 			acked++
-			if raised, is := f.acked[a.key()]; !is || raised != a.Raised {
-				t.Fatalf("%s: the acknowledgement of another alarm is at %v of %d", what, a.key(), a.Raised)
+			if raised, is := f.acked[keyOf(a)]; !is || raised != a.Raised {
+				t.Fatalf("%s: the acknowledgement of another alarm is at %v of %d", what, keyOf(a), a.Raised)
 			}
 		}
 	}
@@ -137,7 +147,7 @@ func TestNoDamageGivesAnIndexTwice(t *testing.T) {
 		t.Helper()
 		f.start(t, what, damaged, f.notes)
 	}
-	none := noted{}
+	none := alarm.Noted{}
 	for i := 0; i < len(f.state); i += 11 {
 		for _, with := range []byte{0, '9', '1', ' ', '\n', 0xff} {
 			damaged := bytes.Clone(f.state)
@@ -150,39 +160,7 @@ func TestNoDamageGivesAnIndexTwice(t *testing.T) {
 		clear(damaged[i:min(i+64, len(damaged))])
 		check("a hole", damaged)
 		check("a torn file", f.state[:i])
-		f.start(t, "a hole, without notes", damaged, none.file())
-	}
-}
-
-// Two acknowledgements of an index that two alarms had count for the right one only.
-func TestANoteCountsForItsAlarmOnly(t *testing.T) {
-	n := newNotes(10)
-	a := Alarm{Index: 7, Kind: TokenStuck, Net: "n", Subject: "p", Raised: t0}
-	n.acknowledge(&a, Ack{At: t0, By: "ada"}, false)
-	all := n.all()
-	read, err := parseNotes(all.file())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for what, other := range map[string]Alarm{"place": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "q", Raised: t0},
-		"later alarm": {Index: 7, Kind: TokenStuck, Net: "n", Subject: "p", Raised: t0 + 1}} {
-		next := newNotes(10)
-		if next.merge(read, t0, always); next.ack(&other) != nil || next.ack(&a) == nil {
-			t.Errorf("another %s: %+v has the acknowledgement, %+v of its alarm", what, next.ack(&other), next.ack(&a))
-		}
-	}
-	// A page has no alarms: it counts for the alarm that has the index here.
-	page, err := parseNotes(all.pages()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	peer := newNotes(10)
-	peer.merge(page, t0, always)
-	if peer.ack(&a) == nil || peer.digest() != n.digest() {
-		t.Errorf("a peer has %v; digests %s and %s", peer.ack(&a), peer.digest(), n.digest())
-	}
-	if d := cmp.Diff(&Ack{At: t0, By: "ada"}, peer.ack(&a)); d != "" {
-		t.Error(d)
+		f.start(t, "a hole, without notes", damaged, none.File())
 	}
 }
 
@@ -196,10 +174,10 @@ func TestWithoutAStateTheNotesHaveIndices(t *testing.T) {
 	cfg := f.config()
 	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
 	w := New(cfg)
-	w.coordinator.machine.Step(f.view, f.now+63e6)
+	w.core.Step(f.view, f.now+63e6)
 	w.show()
 	for _, a := range w.State().Active {
-		if of, is := f.used[a.Index]; is && of == (key{TokenStuck, "orders", "p8"}) || a.Ack != nil {
+		if of, is := f.used[a.Index]; is && of == (key{alarm.TokenStuck, "orders", "p8"}) || a.Ack != nil {
 			t.Errorf("index %d of %v is used again, or %+v is its acknowledgement", a.Index, of, a.Ack)
 		}
 	}
@@ -209,7 +187,7 @@ func TestWithoutAStateTheNotesHaveIndices(t *testing.T) {
 func TestNoStateIsMadeThatIsNotWritten(t *testing.T) {
 	for what, path := range map[string]string{"no file": "", "no change": filepath.Join(t.TempDir(), "alarms.state")} {
 		w := New(Config{StateFile: path})
-		w.work(viewOf(wide("n", 100, 1)), time.Now().UnixMicro())
+		w.work(alarmtest.ViewOf(alarmtest.Wide("n", 100, 1)), time.Now().UnixMicro())
 		if n := len(w.State().Active); n != 100 {
 			t.Fatalf("%d alarms", n)
 		}

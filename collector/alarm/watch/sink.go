@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package alarm
+package watch
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/internal/outbox"
 )
 
@@ -32,41 +33,21 @@ const KeepUnsent = 10 * time.Minute
 // Sink is a receiver of notifications.
 type Sink struct {
 	Name    string // for logs and metrics
-	Send    func(context.Context, Notification) error
+	Send    func(context.Context, alarm.Notification) error
 	Timeout time.Duration // for one notification that the sink is ready for; 0 is ten seconds
 	Keep    time.Duration // how long notifications wait for a sink that is not ready; 0 is Timeout
 
 	// Deliver replaces Send for a sink with a queue of its own. It returns at once, and
 	// calls done once, from any goroutine. The error has a method Reason, which returns
-	// one of Failures as a text.
-	Deliver func(n Notification, done func(error))
-}
-
-// Failure is why a notification did not reach a sink.
-type Failure uint8
-
-// The failures. Unanswered: within the time there was no acknowledgement, or no end of a
-// call. NotReady: the sink was not ready in the time. Stopped: the process ended before.
-const (
-	Unanswered Failure = iota
-	Refused
-	NotReady
-	Network
-	QueueFull
-	Stopped
-	failures
-)
-
-// String returns the failure as a label of a metric.
-func (f Failure) String() string {
-	return [...]string{"unanswered", "refused", "not_ready", "network", "queue_full", "stopped"}[f]
+	// an alarm.Failure as a text.
+	Deliver func(n alarm.Notification, done func(error))
 }
 
 // failureOf returns the failure of an error.
-func failureOf(err error) Failure {
+func failureOf(err error) alarm.Failure {
 	var known interface{ Reason() string }
 	if errors.As(err, &known) {
-		for f := range failures {
+		for f := range alarm.Failure(len(alarm.Failures{})) {
 			if f.String() == known.Reason() {
 				return f
 			}
@@ -74,27 +55,17 @@ func failureOf(err error) Failure {
 	}
 	switch {
 	case errors.Is(err, ErrNotReady):
-		return NotReady
+		return alarm.NotReady
 	case errors.Is(err, context.DeadlineExceeded):
-		return Unanswered
+		return alarm.Unanswered
 	}
-	return Refused
-}
-
-// Failures count notifications by Failure.
-type Failures [failures]uint64
-
-// SinkCounters count the notifications for one sink.
-type SinkCounters struct {
-	Name   string
-	Sent   uint64
-	Failed Failures
+	return alarm.Refused
 }
 
 // delivery is a notification for a sink. done is called once it was sent or has failed,
 // but not if the end of the process interrupts it.
 type delivery struct {
-	Notification
+	alarm.Notification
 	done   func()
 	queued time.Time
 }
@@ -105,7 +76,7 @@ type sender struct {
 	log     *slog.Logger
 	queue   *outbox.Queue[delivery]
 	sent    atomic.Uint64
-	failed  [failures]atomic.Uint64
+	failed  [len(alarm.Failures{})]atomic.Uint64
 	lastErr string // used by run only
 }
 
@@ -123,7 +94,7 @@ func (m *sender) enqueue(n delivery) {
 	}
 	n.queued = time.Now()
 	for _, d := range m.queue.Put(n, n.Alarm.Index, n.Suppressed == 0 && !n.Raise) {
-		m.failed[QueueFull].Add(1)
+		m.failed[alarm.QueueFull].Add(1)
 		d.done()
 	}
 }
@@ -137,7 +108,7 @@ func (m *sender) settle(n delivery, err error) {
 	}
 	why := failureOf(err)
 	m.failed[why].Add(1)
-	if why != Stopped {
+	if why != alarm.Stopped {
 		n.done()
 	}
 }
@@ -156,7 +127,7 @@ func (m *sender) run(ctx context.Context) {
 		}
 		err := m.send(ctx, &n)
 		if err != nil && ctx.Err() != nil {
-			m.failed[Stopped].Add(1 + uint64(m.queue.Len()))
+			m.failed[alarm.Stopped].Add(1 + uint64(m.queue.Len()))
 			return
 		}
 		m.settle(n, err)
@@ -194,8 +165,8 @@ func wait(ctx context.Context) bool {
 	}
 }
 
-func (m *sender) counters() SinkCounters {
-	c := SinkCounters{Name: m.sink.Name, Sent: m.sent.Load()}
+func (m *sender) counters() alarm.SinkCounters {
+	c := alarm.SinkCounters{Name: m.sink.Name, Sent: m.sent.Load()}
 	for why := range m.failed {
 		c.Failed[why] = m.failed[why].Load()
 	}

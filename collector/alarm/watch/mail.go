@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package alarm
+package watch
 
 import (
 	"errors"
 	"fmt"
+
+	"github.com/pnagent/pnagent/collector/alarm"
 )
 
 // ErrBusy is wrapped by the error of Fold if too many pages wait.
@@ -16,16 +18,16 @@ const inboxLength = 256
 // message is a page from another process, or without a page a request to share all alarms
 // or all notes.
 type message struct {
-	page  *Saved
-	notes *noted
+	page  *alarm.Saved
+	notes *alarm.Noted
 	ask   bool // request the same from the others
 	share bool // all notes
 }
 
 // Fold merges a page that another process of the pair passed to Config.Share. Its error
-// wraps ErrState or ErrBusy. Fold is safe for concurrent use.
+// wraps alarm.ErrState or ErrBusy. Fold is safe for concurrent use.
 func (w *Watcher) Fold(page []byte) error {
-	s, err := parsePage(page)
+	s, err := alarm.ParsePage(page)
 	if err != nil {
 		return err
 	}
@@ -40,12 +42,9 @@ func (w *Watcher) Fold(page []byte) error {
 func (w *Watcher) ShareAll(ask bool) { w.post(message{ask: ask}) }
 
 // FoldNotes merges a page that another process of the pair passed to Config.ShareNotes. Its
-// error wraps ErrState or ErrBusy. FoldNotes is safe for concurrent use.
+// error wraps alarm.ErrState or ErrBusy. FoldNotes is safe for concurrent use.
 func (w *Watcher) FoldNotes(page []byte) error {
-	if len(page) > MaxPage {
-		return fmt.Errorf("%w: a page of %d bytes; expected at most %d", ErrState, len(page), MaxPage)
-	}
-	n, err := parseNotes(page)
+	n, err := alarm.ParseNotesPage(page)
 	if err != nil {
 		return err
 	}
@@ -81,24 +80,24 @@ func (w *Watcher) post(m message) bool {
 }
 
 // receive handles all waiting messages, and returns the changes to notify.
-func (w *Watcher) receive(now int64) (changes []Change) {
+func (w *Watcher) receive(now int64) (changes []alarm.Change) {
 	for len(w.inbox) > 0 {
 		m := <-w.inbox
 		switch {
 		case m.notes != nil:
-			w.coordinator.notes.merge(*m.notes, now, w.coordinator.machine.book.active)
+			w.core.FoldNotes(*m.notes, now)
 			continue
 		case m.share:
-			w.shareNotes(w.coordinator.notes.all())
+			w.shareAllNotes()
 			continue
 		case m.page == nil:
 			if w.cfg.Share != nil {
-				w.cfg.Share(w.coordinator.all(), m.ask)
-				w.shareNotes(w.coordinator.notes.all())
+				w.cfg.Share(w.core.All(), m.ask)
+				w.shareAllNotes()
 			}
 			continue
 		}
-		changes = append(changes, w.coordinator.fold(m.page, now)...)
+		changes = append(changes, w.core.Fold(m.page, now)...)
 		w.file.saved, w.stale = false, true
 	}
 	return changes
@@ -106,7 +105,13 @@ func (w *Watcher) receive(now int64) (changes []Change) {
 
 // share passes the changes of this process to the others.
 func (w *Watcher) share() {
-	if pages := w.coordinator.news(); pages != nil && w.cfg.Share != nil {
+	if pages := w.core.News(); pages != nil && w.cfg.Share != nil {
 		w.cfg.Share(pages, false)
 	}
+}
+
+// shareAllNotes passes all notes to the other processes.
+func (w *Watcher) shareAllNotes() {
+	all := w.core.Noted()
+	w.shareNotes(all.Pages())
 }

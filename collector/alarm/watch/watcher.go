@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package alarm
+package watch
 
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/latest"
 )
@@ -23,17 +21,17 @@ const endWithin = time.Second
 
 // Config configures a Watcher.
 type Config struct {
-	Rules       *Rules             // nil is DefaultRules
+	Rules       *alarm.Rules       // nil is alarm.DefaultRules
 	Views       <-chan *merge.View // from Collector.Subscribe; nil for none
 	Name        string             // of this sidecar, in the text of natsDisconnected; "" if there is only one
 	ForgetAfter time.Duration      // after which the collector forgets a silent source
 	StateFile   string             // for the next process; "" keeps the state in memory only
 	NotesFile   string             // the same for acknowledgements, silences and cleared alarms
-	History     int                // cleared alarms to keep, at most MaxHistory; 0 is DefaultHistory
+	History     int                // cleared alarms to keep, at most alarm.MaxHistory; 0 is alarm.DefaultHistory
 	Sinks       []Sink
 	// Duty returns the duty of this process; nil is always on. The Watcher calls release
 	// after one step by that duty. Until then no other process may take the duty.
-	Duty func() (duty Duty, release func())
+	Duty func() (duty alarm.Duty, release func())
 	// Turned receives after the duty has changed; nil for a duty that never changes.
 	Turned <-chan struct{}
 	// Need is called with the time at which a View is needed although sources may report
@@ -49,63 +47,47 @@ type Config struct {
 	Log        *slog.Logger // nil logs nothing
 }
 
-// Counters count the work of a Watcher since New.
-type Counters struct {
-	Tally
-	Suppressed   uint64 // notifications
-	Waiting      int    // clears that wait, because too many notifications were due at once
-	Unannounced  int    // active alarms that the process on duty has not announced within AnnounceWithin
-	Skipped      Skipped
-	SaveFailures uint64 // failed writes of the state or the notes
-	Damaged      Damaged
-	Sinks        []SinkCounters
-}
-
 // Watcher runs a Machine on each View. It publishes the ActiveSet, writes the state file,
 // sends notifications and takes notes of operators.
 type Watcher struct {
 	cfg             Config
-	coordinator     coordinator
+	core            *alarm.Coordinator
 	senders         []*sender
 	file, notesFile stateFile
-	stale           bool      // a change is not published yet
-	shown           published // as of the last show
+	stale           bool          // a change is not published yet
+	shown           alarm.Figures // as of the last show
 	inbox           chan message
 	wake            chan struct{} // there is a message, a confirmation, or other rules
 	orders          chan order
 
-	rules               atomic.Pointer[Rules] // to use from the next step on; nil for no change
-	state               latest.Value[ActiveSet]
+	rules               atomic.Pointer[alarm.Rules] // to use from the next step on; nil for no change
+	state               latest.Value[alarm.ActiveSet]
 	digest, notesDigest atomic.Pointer[string]
 	waiting             atomic.Int64 // notifications that were not confirmed
 	mu                  sync.Mutex   // guards counters and confirmed
-	counters            Counters
-	confirmed           []Change
+	counters            alarm.Counters
+	confirmed           []alarm.Change
 }
 
 // New returns a Watcher that starts with the alarms of the state file. Of a damaged file it
 // mends one bit. If there is more damage it starts without alarms, and with an index beyond
 // all that the file, the notes and FirstIndex have. It logs and renames a damaged file.
 func New(cfg Config) *Watcher {
-	cfg.Rules = cmp.Or(cfg.Rules, DefaultRules())
+	cfg.Rules = cmp.Or(cfg.Rules, alarm.DefaultRules())
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	if cfg.Need == nil {
 		cfg.Need = func(int64) {}
 	}
-	cfg.History = min(cmp.Or(max(cfg.History, 0), DefaultHistory), MaxHistory)
+	cfg.History = min(cmp.Or(max(cfg.History, 0), alarm.DefaultHistory), alarm.MaxHistory)
 	if cfg.Duty == nil {
-		cfg.Duty = func() (Duty, func()) { return Duty{On: true}, func() {} }
+		cfg.Duty = func() (alarm.Duty, func()) { return alarm.Duty{On: true}, func() {} }
 	}
 	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), orders: make(chan order),
 		file:      stateFile{write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
 		notesFile: stateFile{write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
 	noted := w.notesBefore()
-	w.coordinator.machine = NewMachine(cfg.Rules, w.before(noted.largest()), cfg.ForgetAfter)
-	w.coordinator.notes = newNotes(cfg.History)
-	w.coordinator.notes.merge(noted, time.Now().UnixMicro(), w.coordinator.machine.book.active)
-	if cfg.Name != "" {
-		w.coordinator.machine.self = cfg.Name
-	}
+	saved := w.before(noted.Largest())
+	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name}, time.Now().UnixMicro())
 	w.show()
 	for _, s := range cfg.Sinks {
 		w.senders = append(w.senders, newSender(s, cfg.Log))
@@ -113,42 +95,10 @@ func New(cfg Config) *Watcher {
 	return w
 }
 
-// before returns the alarms of the previous process. noted is the largest index that its
-// notes have.
-func (w *Watcher) before(noted uint32) Saved {
-	now := time.Now().UnixMicro()
-	fresh := Saved{Last: max(FirstIndex(now), noted)}
-	if w.cfg.StateFile == "" {
-		return fresh
-	}
-	read, err := readState(w.cfg.StateFile)
-	saved := read.value
-	switch {
-	case errors.Is(err, ErrState):
-		fresh.Last = max(fresh.Last, lastIn(read.text))
-		w.counters.Damaged.State++
-		w.keepDamaged(w.cfg.StateFile, err, false, fmt.Sprintf("the alarm state is damaged: starting without earlier alarms; those that still hold are raised again from index %d on", fresh.Last+1))
-		return fresh
-	case errors.Is(err, fs.ErrNotExist):
-		return fresh
-	case err != nil:
-		w.cfg.Log.Warn("starting without earlier alarms", "err", err, "index", fresh.Last+1)
-		return fresh
-	case read.damage != nil:
-		w.counters.Damaged.State++
-		w.keepDamaged(w.cfg.StateFile, read.damage, true, "")
-	}
-	saved.Last = max(saved.Last, noted)
-	if w.cfg.Share != nil {
-		saved.Last = lastOfAll(saved.Last, read.at, now)
-	}
-	return saved
-}
-
 // Reload replaces the rules from the next step on, see Machine.With; nil is DefaultRules.
 // It is safe for concurrent use.
-func (w *Watcher) Reload(rules *Rules) {
-	w.rules.Store(cmp.Or(rules, DefaultRules()))
+func (w *Watcher) Reload(rules *alarm.Rules) {
+	w.rules.Store(cmp.Or(rules, alarm.DefaultRules()))
 	w.rouse()
 }
 
@@ -161,14 +111,14 @@ func (w *Watcher) rouse() {
 }
 
 // State returns the ActiveSet of the last View; never nil. It is safe for concurrent use.
-func (w *Watcher) State() *ActiveSet { return w.state.Load() }
+func (w *Watcher) State() *alarm.ActiveSet { return w.state.Load() }
 
 // Subscribe returns a channel of States with one slot: it holds the newest State that
 // was not received. The first is the current one. Each subscriber needs its own channel.
-func (w *Watcher) Subscribe() <-chan *ActiveSet { return w.state.Subscribe() }
+func (w *Watcher) Subscribe() <-chan *alarm.ActiveSet { return w.state.Subscribe() }
 
 // Counters returns the counters. It is safe for concurrent use.
-func (w *Watcher) Counters() Counters {
+func (w *Watcher) Counters() alarm.Counters {
 	w.mu.Lock()
 	c := w.counters
 	w.mu.Unlock()
@@ -203,7 +153,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		now := time.Now().UnixMicro()
 		w.work(view, now)
 		timer.Stop()
-		if due := w.coordinator.due(now); due != 0 {
+		if due := w.core.Due(now); due != 0 {
 			timer.Reset(time.Duration(due-now) * time.Microsecond)
 		}
 	}
@@ -228,33 +178,31 @@ func (w *Watcher) Run(ctx context.Context) error {
 func (w *Watcher) work(view *merge.View, now int64) {
 	duty, release := w.cfg.Duty()
 	defer release()
-	changes := append(w.receive(now), w.coordinator.closed...)
-	w.coordinator.closed = nil
+	changes := w.receive(now)
 	w.confirm()
 	if rules := w.rules.Swap(nil); rules != nil {
-		w.coordinator.machine = w.coordinator.machine.With(rules)
+		w.core.Reload(rules)
 	}
-	changes = append(changes, w.coordinator.turn(duty, now)...)
+	changes = append(changes, w.core.Turn(duty, now)...)
 	if view != nil {
-		changes = append(changes, w.coordinator.machine.Step(view, now)...)
+		changes = append(changes, w.core.Step(view, now)...)
 	}
 	w.takeNotes(view != nil, now)
-	if m := w.coordinator.machine; view != nil || len(changes) > 0 || m.unsaved {
-		unsaved := m.unsaved
-		m.unsaved = false
-		w.save(len(changes) > 0 || unsaved)
-		w.stale = w.stale || len(changes) > 0 || unsaved
+	changed := w.core.TakeUnsaved() || len(changes) > 0
+	if view != nil || changed {
+		w.save(changed)
+		w.stale = w.stale || changed
 	}
 	if view != nil {
 		w.compare(now)
-		w.cfg.Need(w.coordinator.machine.Due())
+		w.cfg.Need(w.core.NeedsView())
 	}
 	w.notify(changes, now)
 }
 
 // compare compares the alarms with those that the process on duty has announced.
 func (w *Watcher) compare(now int64) {
-	n := w.coordinator.unannounced(now)
+	n := w.core.Unannounced(now)
 	w.mu.Lock()
 	before := w.counters.Unannounced
 	w.counters.Unannounced = n
@@ -269,10 +217,10 @@ func (w *Watcher) compare(now int64) {
 
 // notify sends the notifications that are due. It shares changes before it sends them, so
 // that a process that takes over has those that may have been sent.
-func (w *Watcher) notify(changes []Change, now int64) {
-	due := w.coordinator.notify(changes, now)
+func (w *Watcher) notify(changes []alarm.Change, now int64) {
+	due := w.core.Notify(changes, now)
 	w.share()
-	if w.stale || len(due) > 0 || w.shown != w.publishes() {
+	if w.stale || len(due) > 0 || w.shown != w.core.Figures() {
 		w.show()
 	}
 	for _, n := range due {
@@ -282,7 +230,7 @@ func (w *Watcher) notify(changes []Change, now int64) {
 }
 
 // send queues a notification for all sinks.
-func (w *Watcher) send(n Notification) {
+func (w *Watcher) send(n alarm.Notification) {
 	var left atomic.Int64
 	left.Store(int64(len(w.senders)))
 	w.waiting.Add(1)
@@ -313,7 +261,7 @@ func (w *Watcher) confirm() {
 	w.confirmed = nil
 	w.mu.Unlock()
 	for _, c := range confirmed {
-		w.coordinator.machine.Confirm(c.Alarm.Index, c.Raise)
+		w.core.Confirm(c)
 		w.file.saved, w.stale = false, true
 	}
 }
@@ -326,38 +274,20 @@ func (w *Watcher) finish() {
 	w.show()
 }
 
-// published identifies what show publishes, besides what sets Watcher.stale.
-type published struct {
-	moves      uint64 // Machine.rest
-	settling   bool
-	tally      Tally
-	suppressed uint64
-	waiting    int
-	skipped    Skipped
-}
-
-func (w *Watcher) publishes() published {
-	m, limiter := w.coordinator.machine, &w.coordinator.limiter
-	return published{m.rest.moves, m.settling(), m.tally, limiter.suppressed, len(limiter.waiting), w.coordinator.skipped()}
-}
-
 // show publishes the ActiveSet, the digest and the counters.
 func (w *Watcher) show() {
-	m := w.coordinator.machine
-	w.stale, w.shown = false, w.publishes()
-	state := m.State(w.shown.suppressed)
-	w.coordinator.notes.annotate(state)
-	w.state.Store(state)
-	digest, notesDigest := m.book.digest(), w.coordinator.notes.digest()
+	w.stale, w.shown = false, w.core.Figures()
+	w.state.Store(w.core.State())
+	digest, notesDigest := w.core.Digest(), w.core.NotesDigest()
 	w.digest.Store(&digest)
 	w.notesDigest.Store(&notesDigest)
 	w.mu.Lock()
-	w.counters.Tally, w.counters.Suppressed, w.counters.Waiting, w.counters.Skipped = w.shown.tally, w.shown.suppressed, w.shown.waiting, w.shown.skipped
+	w.counters.Figures = w.shown
 	w.mu.Unlock()
 }
 
 // log logs notifications and not changes, so that a storm does not fill the log.
-func (w *Watcher) log(n Notification) {
+func (w *Watcher) log(n alarm.Notification) {
 	if n.Suppressed != 0 {
 		w.cfg.Log.Warn("suppressed notifications: too many alarms changed at once", "suppressed", n.Suppressed)
 		return
@@ -374,7 +304,7 @@ func (w *Watcher) save(changed bool) {
 	if w.file.path == "" || w.file.saved && !changed {
 		return
 	}
-	state := w.coordinator.machine.Saved()
+	state := w.core.Saved()
 	w.write(&w.file, state.Text)
 }
 

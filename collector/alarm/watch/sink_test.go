@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package alarm
+package watch
 
 import (
 	"context"
@@ -12,35 +12,38 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/collector/alarm/alarmtest"
 )
 
 // A sink that is not ready for a while, such as AgentX without snmpd, gets every
 // notification in order, and one that stays away is counted.
 func TestNotificationsWaitForASinkThatIsAway(t *testing.T) {
-	for away, want := range map[time.Duration]Failures{45 * time.Second: {}, 8 * time.Minute: {}, time.Hour: {NotReady: 6}} {
+	for away, want := range map[time.Duration]alarm.Failures{45 * time.Second: {}, 8 * time.Minute: {}, time.Hour: {alarm.NotReady: 6}} {
 		t.Run(away.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const alarms = 3
-				w := &world{net: wide("n", alarms, time.Now().UnixMicro())}
+				w := &world{net: alarmtest.Wide("n", alarms, time.Now().UnixMicro())}
 				raised := time.Now().Add(10 * time.Minute) // by the default rules
 				var sink recorder
-				send := func(ctx context.Context, n Notification) error {
+				send := func(ctx context.Context, n alarm.Notification) error {
 					if since := time.Since(raised); since > -time.Second && since < away {
 						return fmt.Errorf("no session: %w", ErrNotReady)
 					}
 					return sink.record(ctx, n)
 				}
 				watcher := New(Config{Views: w.view.Subscribe(), Sinks: []Sink{{Name: "away", Send: send, Keep: KeepUnsent}}})
-				w.then, w.from = moved(w.net, 0), raised.Add(5*time.Second)
+				w.then, w.from = alarmtest.Moved(w.net, 0), raised.Add(5*time.Second)
 				w.run(t, watcher, 45*time.Minute)
-				if got := watcher.Counters().Sinks[0]; got.Failed != want || got.Sent != 2*alarms-want[NotReady] {
+				if got := watcher.Counters().Sinks[0]; got.Failed != want || got.Sent != 2*alarms-want[alarm.NotReady] {
 					t.Errorf("%+v, want %v failed", got, want)
 				}
 				var came []string
 				for _, n := range sink.got {
 					came = append(came, fmt.Sprint(n.Alarm.Subject, n.Raise))
 				}
-				if want == (Failures{}) {
+				if want == (alarm.Failures{}) {
 					if diff := cmp.Diff([]string{"p0true", "p1true", "p2true", "p0false", "p1false", "p2false"}, came); diff != "" {
 						t.Errorf("expected in order (-), came (+):\n%s", diff)
 					}
@@ -61,10 +64,10 @@ func (e reasoned) Reason() string { return e.reason }
 // one sends it.
 func TestASinkReportsLaterWhatBecameOfANotification(t *testing.T) {
 	var done []func(error)
-	watcher := New(Config{Sinks: []Sink{{Name: "later", Deliver: func(_ Notification, d func(error)) { done = append(done, d) }}}})
-	view := viewOf(wide("n", 7, t0))
+	watcher := New(Config{Sinks: []Sink{{Name: "later", Deliver: func(_ alarm.Notification, d func(error)) { done = append(done, d) }}}})
+	view := alarmtest.ViewOf(alarmtest.Wide("n", 7, t0))
 	watcher.work(view, t0+601e6)
-	waits := func() []uint32 { s := watcher.coordinator.machine.Saved(); return s.Raising }
+	waits := func() []uint32 { s := watcher.core.Saved(); return s.Raising }
 	if len(done) != 7 || len(waits()) != 7 {
 		t.Fatalf("%d are delivered, %d are raising", len(done), len(waits()))
 	}
@@ -76,7 +79,7 @@ func TestASinkReportsLaterWhatBecameOfANotification(t *testing.T) {
 	if got := waits(); !slices.Equal(got, []uint32{last}) {
 		t.Errorf("%v are raising, want %d", got, last)
 	}
-	want := SinkCounters{Name: "later", Sent: 1, Failed: Failures{Unanswered: 1, QueueFull: 1, Network: 1, Refused: 2, Stopped: 1}}
+	want := alarm.SinkCounters{Name: "later", Sent: 1, Failed: alarm.Failures{alarm.Unanswered: 1, alarm.QueueFull: 1, alarm.Network: 1, alarm.Refused: 2, alarm.Stopped: 1}}
 	if diff := cmp.Diff(want, watcher.Counters().Sinks[0]); diff != "" {
 		t.Error(diff)
 	}

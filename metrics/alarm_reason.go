@@ -12,22 +12,6 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// alarmReasons returns the family of what holds back the tokens of alarms. It has at most one
-// series for each alarm. Its labels are ids of the net's definition and names of reasons, so
-// their number has a bound.
-func alarmReasons(subject []string) Family {
-	return Family{Name: AlarmReason, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "waits_for", "reason", "blocked_by"),
-		Help: "Why the oldest token of an active alarm about a place or a transition does not move: the transition that it waits for, the reason as in " +
-			TransitionBlockedInstances + ", and the place that blocks the transition, if there is one; always 1. Other alarms have no series.",
-		read: func(s *scrape) {
-			for i := range s.alarms {
-				if why := s.alarms[i].why; why != nil {
-					s.put(1, why...)
-				}
-			}
-		}}
-}
-
 // waitOf returns the wait of the oldest token that an alarm is about, the one that is most
 // likely its cause.
 func waitOf(net *merge.NetView, a *alarm.Alarm) (worst stats.Wait, found bool) {

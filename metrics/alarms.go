@@ -22,134 +22,116 @@ type shownAlarm struct {
 	follows                string // alarm.Alarm.Follows
 }
 
-// alarmFamilies have a series for each active alarm, or for some. A label that does not
+// subject is the number of the labels of an alarm without its severity.
+const subject = 6
+
+// alarmReaders have a series for each active alarm, or for some. A label that does not
 // apply is empty, which Prometheus treats as absent. Two alarms of one kind cannot have the
 // same subject, so no series occurs twice.
-func alarmFamilies() []Family {
-	subject := []string{"net", "place", "transition", "source", "region", "alarm"}
-	each := func(name, help string, value func(*shownAlarm) (float64, bool)) Family {
-		return Family{Name: name, Type: Gauge, scope: ofAlarms, ages: true, Labels: subject, Help: help,
-			read: func(s *scrape) {
-				for i := range s.alarms {
-					if v, is := value(&s.alarms[i]); is {
-						s.put(v, s.alarms[i].labels[:len(subject)]...)
-					}
+func alarmReaders() map[string]func(*scrape) {
+	// each puts the value of each alarm for which there is one.
+	each := func(value func(*shownAlarm) (float64, bool)) func(*scrape) {
+		return func(s *scrape) {
+			for i := range s.alarms {
+				if v, is := value(&s.alarms[i]); is {
+					s.put(v, s.alarms[i].labels[:subject]...)
 				}
-			}}
+			}
+		}
 	}
-	noted := func(name, help string, is func(*shownAlarm) bool) Family {
-		return each(name, help, func(a *shownAlarm) (float64, bool) { return 1, is(a) })
-	}
-	return []Family{
-		{Name: AlarmActive, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "severity"),
-			Help: "An active alarm, by its subject; always 1. A cleared alarm has no series.",
-			read: func(s *scrape) {
-				for i := range s.alarms {
-					s.put(1, s.alarms[i].labels...)
+	return map[string]func(*scrape){
+		AlarmActive: func(s *scrape) {
+			for i := range s.alarms {
+				s.put(1, s.alarms[i].labels...)
+			}
+		},
+		Alarms: func(s *scrape) {
+			if s.alarmsKnown && !s.alarmsMissing {
+				s.put(float64(len(s.alarms)), s.labels.net)
+			}
+		},
+		AlarmRaisedTimestampSeconds: each(func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
+		AlarmAcknowledged:           each(func(a *shownAlarm) (float64, bool) { return 1, a.acknowledged }),
+		AlarmSilenced:               each(func(a *shownAlarm) (float64, bool) { return 1, a.silenced }),
+		AlarmUnknown:                each(func(a *shownAlarm) (float64, bool) { return 1, a.unknown }),
+		AlarmFollows: func(s *scrape) {
+			for i := range s.alarms {
+				if a := &s.alarms[i]; a.follows != "" {
+					s.put(1, append(slices.Clone(a.labels[:subject]), pair("follows", a.follows))...)
 				}
-			}},
-		{Name: Alarms, Type: Gauge, scope: ofEach, ages: true, Labels: []string{"net"},
-			Help: "Active alarms about the net, or, without a net, about sources and the sidecar; 0 if there are none. Absent while " + AlarmActive + " may lack some: before the first View, for settle after a start or a break of NATS, and over the series budget.",
-			read: func(s *scrape) {
-				if s.alarmsKnown && !s.alarmsMissing {
-					s.put(float64(len(s.alarms)), s.labels.net)
+			}
+		},
+		// Its labels are ids of the net's definition and names of reasons, so their number has a bound.
+		AlarmReason: func(s *scrape) {
+			for i := range s.alarms {
+				if why := s.alarms[i].why; why != nil {
+					s.put(1, why...)
 				}
-			}},
-		each(AlarmRaisedTimestampSeconds, "Time at which an active alarm was raised, as Unix time.",
-			func(a *shownAlarm) (float64, bool) { return float64(a.raised) / 1e6, true }),
-		noted(AlarmAcknowledged, "An active alarm that an operator has acknowledged; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.acknowledged }),
-		noted(AlarmSilenced, "An active alarm whose notifications are held back; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.silenced }),
-		noted(AlarmUnknown, "An active alarm of which it is not known whether its condition still holds, because what it is about is not reported any more; always 1. Other alarms have no series.", func(a *shownAlarm) bool { return a.unknown }),
-		{Name: AlarmFollows, Type: Gauge, scope: ofAlarms, ages: true, Labels: append(slices.Clone(subject), "follows"),
-			Help: "An active alarm that is there only because a source is lost, by that source (follows). Its notifications are held back while it is; always 1. Other alarms have no series.",
-			read: func(s *scrape) {
-				for i := range s.alarms {
-					if a := &s.alarms[i]; a.follows != "" {
-						s.put(1, append(slices.Clone(a.labels[:len(subject)]), pair("follows", a.follows))...)
-					}
-				}
-			}},
-		alarmReasons(subject),
+			}
+		},
 	}
 }
 
-// alarmCounterFamilies returns the families about the handling of alarms.
-func alarmCounterFamilies() []Family {
-	counter := func(name, help string, read func(*scrape, *alarm.Counters), labels ...string) Family {
-		return Family{Name: name, Type: Counter, Help: help, Labels: labels, scope: ofSidecar, read: func(s *scrape) {
+// alarmCounterReaders are about the handling of alarms.
+func alarmCounterReaders() map[string]func(*scrape) {
+	counters := func(read func(*scrape, *alarm.Counters)) func(*scrape) {
+		return func(s *scrape) {
 			if s.alarmCounters != nil {
 				read(s, s.alarmCounters)
 			}
-		}}
+		}
 	}
-	byKind := func(name, help string, value func(*alarm.Counters, alarm.Kind) uint64) Family {
-		return counter(name, help, func(s *scrape, c *alarm.Counters) {
+	single := func(value func(*alarm.Counters) uint64) func(*scrape) {
+		return counters(func(s *scrape, c *alarm.Counters) { s.put(float64(value(c))) })
+	}
+	byKind := func(value func(*alarm.Counters, alarm.Kind) uint64) func(*scrape) {
+		return counters(func(s *scrape, c *alarm.Counters) {
 			for _, k := range alarm.Kinds() {
 				s.put(float64(value(c, k)), pair("alarm", k.String()))
 			}
-		}, "alarm")
+		})
 	}
-	single := func(name, help string, value func(*alarm.Counters) uint64) Family {
-		return counter(name, help, func(s *scrape, c *alarm.Counters) { s.put(float64(value(c))) })
-	}
-	gauge := func(name, help string, value func(*alarm.Counters) uint64) Family {
-		f := single(name, help, value)
-		f.Type = Gauge
-		return f
-	}
-	bySink := func(name, help string, put func(*scrape, *alarm.SinkCounters), labels ...string) Family {
-		return counter(name, help, func(s *scrape, c *alarm.Counters) {
+	bySink := func(put func(*scrape, *alarm.SinkCounters)) func(*scrape) {
+		return counters(func(s *scrape, c *alarm.Counters) {
 			for i := range c.Sinks {
 				put(s, &c.Sinks[i])
 			}
-		}, labels...)
+		})
 	}
-	return []Family{
-		{Name: PnagentAlarms, Type: Gauge, scope: ofSidecar, Help: "Active alarms; 0 if there are none. Only at /metrics, which has all of them, and absent while " + AlarmActive + " may lack some.",
-			read: func(s *scrape) {
-				if !s.everything || !s.alarmsKnown || slices.ContainsFunc(s.nets, func(n *netSeries) bool { return n.alarmsMissing }) {
-					return
-				}
-				n := 0
-				for _, net := range s.nets {
-					n += len(net.alarms)
-				}
-				s.put(float64(n))
-			}},
-		byKind(PnagentAlarmsRaisedTotal, "Alarms that were raised, by kind.",
-			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
-		byKind(PnagentAlarmsClearedTotal, "Alarms that were cleared, by kind.",
-			func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
-		single(PnagentAlarmsDroppedTotal, "Alarms that could not be raised because too many were active.",
-			func(c *alarm.Counters) uint64 { return c.Dropped }),
-		single(PnagentAlarmSaveFailuresTotal, "Times that the file with the alarms could not be written.",
-			func(c *alarm.Counters) uint64 { return c.SaveFailures }),
-		counter(PnagentAlarmFilesDamagedTotal, "Files of the alarms that were damaged when the sidecar started: the state, or the notes with acknowledgements, silences and cleared alarms. Each is kept with .damaged behind its name.",
-			func(s *scrape, c *alarm.Counters) {
-				s.put(float64(c.Damaged.State), pair("file", "state"))
-				s.put(float64(c.Damaged.Notes), pair("file", "notes"))
-			}, "file"),
-		bySink(PnagentNotificationsSentTotal, "Notifications that a sink took.",
-			func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Sent), pair("sink", c.Name)) }, "sink"),
-		bySink(PnagentNotificationsFailedTotal, "Notifications that did not reach a sink, by reason: it did not answer in the time (unanswered), refused them, was not ready in the time (not_ready), could not be reached (network), too many waited for it (queue_full), or the sidecar ended before (stopped).",
-			func(s *scrape, c *alarm.SinkCounters) {
-				for why, n := range c.Failed {
-					s.put(float64(n), pair("sink", c.Name), pair("reason", alarm.Failure(why).String()))
-				}
-			}, "sink", "reason"),
-		single(PnagentNotificationsSuppressedTotal, "Notifications that were held back because too many were due at once.",
-			func(c *alarm.Counters) uint64 { return c.Suppressed }),
-		gauge(PnagentNotificationsWaiting, "Notifications that an alarm is over that wait, because too many were due at once.",
-			func(c *alarm.Counters) uint64 { return uint64(c.Waiting) }),
-		gauge(PnagentAlarmsUnannounced, "Active alarms that this sidecar raised 30 seconds ago or earlier, and that the one on duty has not announced.",
-			func(c *alarm.Counters) uint64 { return uint64(c.Unannounced) }),
-		counter(PnagentNotificationsSkippedTotal, "Notifications that were due and not sent by this sidecar, by reason: another one was on duty (standby, or overflow for too many changes), or the alarm was silenced, or followed from a lost source (follows).",
-			func(s *scrape, c *alarm.Counters) {
-				s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
-				s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
-				s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
-				s.put(float64(c.Skipped.Follows), pair("reason", "follows"))
-			}, "reason"),
+	return map[string]func(*scrape){
+		PnagentAlarms: func(s *scrape) {
+			if !s.everything || !s.alarmsKnown || slices.ContainsFunc(s.nets, func(n *netSeries) bool { return n.alarmsMissing }) {
+				return
+			}
+			n := 0
+			for _, net := range s.nets {
+				n += len(net.alarms)
+			}
+			s.put(float64(n))
+		},
+		PnagentAlarmsRaisedTotal:      byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Raised[k] }),
+		PnagentAlarmsClearedTotal:     byKind(func(c *alarm.Counters, k alarm.Kind) uint64 { return c.Cleared[k] }),
+		PnagentAlarmsDroppedTotal:     single(func(c *alarm.Counters) uint64 { return c.Dropped }),
+		PnagentAlarmSaveFailuresTotal: single(func(c *alarm.Counters) uint64 { return c.SaveFailures }),
+		PnagentAlarmFilesDamagedTotal: counters(func(s *scrape, c *alarm.Counters) {
+			s.put(float64(c.Damaged.State), pair("file", "state"))
+			s.put(float64(c.Damaged.Notes), pair("file", "notes"))
+		}),
+		PnagentNotificationsSentTotal: bySink(func(s *scrape, c *alarm.SinkCounters) { s.put(float64(c.Sent), pair("sink", c.Name)) }),
+		PnagentNotificationsFailedTotal: bySink(func(s *scrape, c *alarm.SinkCounters) {
+			for why, n := range c.Failed {
+				s.put(float64(n), pair("sink", c.Name), pair("reason", alarm.Failure(why).String()))
+			}
+		}),
+		PnagentNotificationsSuppressedTotal: single(func(c *alarm.Counters) uint64 { return c.Suppressed }),
+		PnagentNotificationsWaiting:         single(func(c *alarm.Counters) uint64 { return uint64(c.Waiting) }),
+		PnagentAlarmsUnannounced:            single(func(c *alarm.Counters) uint64 { return uint64(c.Unannounced) }),
+		PnagentNotificationsSkippedTotal: counters(func(s *scrape, c *alarm.Counters) {
+			s.put(float64(c.Skipped.Standby), pair("reason", "standby"))
+			s.put(float64(c.Skipped.Overflow), pair("reason", "overflow"))
+			s.put(float64(c.Skipped.Silenced), pair("reason", "silenced"))
+			s.put(float64(c.Skipped.Follows), pair("reason", "follows"))
+		}),
 	}
 }
 

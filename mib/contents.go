@@ -34,7 +34,7 @@ var petrinet = sync.OnceValue(func() *contents {
 	}
 	keys := map[string][]object{}
 	for _, r := range records("objects") {
-		needs, known := columnsNamed[r[6]]
+		needs, known := stats.ColumnsNamed(r[6])
 		if !known {
 			panic("mib: no column is " + r[6])
 		}
@@ -74,11 +74,6 @@ func number(text string) uint32 {
 	}
 	return uint32(n)
 }
-
-// columnsNamed are the columns that an object may need.
-var columnsNamed = map[string]stats.Columns{"": 0, "instances": stats.ColInstances, "waiting": stats.ColWaiting, "tokens": stats.ColTokens, "place_instances": stats.ColPlaceInstances,
-	"oldest": stats.ColOldest, "arrivals": stats.ColArrivals, "departures": stats.ColDepartures, "dwell": stats.ColDwell, "firings": stats.ColFirings, "enabled": stats.ColEnabled,
-	"running": stats.ColRunning, "failures": stats.ColFailures, "timeouts": stats.ColTimeouts, "last_firing": stats.ColLastFiring, "duration": stats.ColDuration}
 
 // tableOf returns a table by its name.
 func tableOf(name string) table {

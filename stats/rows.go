@@ -87,6 +87,19 @@ const (
 	ColWaiting
 )
 
+// columnNames are the names of the columns, in their order.
+var columnNames = [...]string{"tokens", "arrivals", "departures", "place_instances", "oldest", "ages", "dwell", "stuck", "firings", "failures", "enabled", "running", "last_firing",
+	"duration", "instances", "blocks", "timeouts", "queues", "waiting"}
+
+// ColumnsNamed returns the column with a name, as dwell for ColDwell, or none for "".
+func ColumnsNamed(name string) (c Columns, known bool) {
+	i := slices.Index(columnNames[:], name)
+	if i < 0 {
+		return 0, name == ""
+	}
+	return 1 << i, true
+}
+
 // AllColumns are the columns of an engine that fills in everything.
 const AllColumns = ColWaiting<<1 - 1
 

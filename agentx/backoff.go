@@ -5,7 +5,6 @@ package agentx
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"time"
 )
 
@@ -14,8 +13,9 @@ const (
 	// maxBackoff lets a master that returns be served within 2 s. An attempt is cheap:
 	// a master has one sidecar, or a few.
 	maxBackoff = 1500 * time.Millisecond
-	// watchEvery is the time between two checks for a new socket.
-	watchEvery = 250 * time.Millisecond
+	// listensWithin is the wait after a socket was made: a master makes the file, and then
+	// listens.
+	listensWithin = 20 * time.Millisecond
 )
 
 // backoff returns the wait before the attempt after failures failed ones: half of a
@@ -29,42 +29,25 @@ func backoff(failures int, rng *rand.Rand) time.Duration {
 	return ceiling/2 + time.Duration(rng.Int64N(int64(ceiling/2)+1))
 }
 
-// await waits for d, or until the unix socket at address is replaced, as by a restart of
-// snmpd. It reports whether the socket was replaced.
+// await waits for d, or until the unix socket at address is made, as by a restart of snmpd.
+// It reports whether the socket was made. Only Linux tells when.
 func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
-	before := address.identity()
-	deadline := time.After(d)
-	watch := time.NewTicker(watchEvery)
-	defer watch.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return false
-		case <-deadline:
-			return false
-		case <-watch.C:
-			if now := address.identity(); now != nil && !sameSocket(before, now) {
-				return true
-			}
-		}
+	var made <-chan struct{}
+	if address.network == "unix" {
+		var end func()
+		made, end = watchFile(address.address)
+		defer end()
 	}
-}
-
-// identity identifies a unix socket among later ones at the same path; nil for TCP or
-// without a socket.
-func (a address) identity() os.FileInfo {
-	if a.network != "unix" {
-		return nil
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return false
+	case <-made:
 	}
-	file, err := os.Stat(a.address)
-	if err != nil {
-		return nil
+	select {
+	case <-ctx.Done():
+	case <-time.After(listensWithin):
 	}
-	return file
-}
-
-// sameSocket compares the time as well, because a file system may give the number of a
-// deleted file to the next one.
-func sameSocket(before, now os.FileInfo) bool {
-	return before != nil && os.SameFile(before, now) && before.ModTime().Equal(now.ModTime())
+	return true
 }

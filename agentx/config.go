@@ -88,6 +88,8 @@ func New(config Config) (*Subagent, error) {
 	}
 	wanted := maps.Clone(config.Contexts)
 	s.wanted.Store(&wanted)
+	up := make(chan struct{})
+	s.up.Store(&up)
 	dialer := net.Dialer{Timeout: dialWithin}
 	s.dial = func(ctx context.Context) (net.Conn, error) {
 		return dialer.DialContext(ctx, address.network, address.address)

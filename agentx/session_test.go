@@ -287,6 +287,32 @@ func TestNotifyWaitsForTheMaster(t *testing.T) {
 	})
 }
 
+// Connected has an event for each session: who waits for it needs no other look.
+func TestConnectedIsClosedWhileThereIsASession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := start(t, nil)
+		var m *master
+		for range 3 {
+			before := f.Connected()
+			select {
+			case <-before:
+				t.Fatal("it is closed without a session")
+			default:
+			}
+			m = f.acceptUp(t)
+			<-before
+			<-f.Connected()
+			m.conn.Close()
+			synctest.Wait()
+			if err := f.Notify(t.Context(), trap()); !errors.Is(err, ErrNotConnected) {
+				t.Fatalf("after the end of the session: %v", err)
+			}
+		}
+		f.stop()
+		<-f.ended
+	})
+}
+
 func TestNotifyFailsWhenItCannotBeDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)

@@ -41,6 +41,7 @@ type Subagent struct {
 	rng      *rand.Rand
 	counters counters
 	live     atomic.Pointer[session]                      // registered; nil without one
+	up       atomic.Pointer[chan struct{}]                // see Connected; replaced before live is nil
 	wanted   atomic.Pointer[map[string]func() *smi.Table] // the named contexts
 	changed  chan struct{}                                // holds one: wanted has changed
 }
@@ -88,6 +89,11 @@ func (s *Subagent) enter(state SessionState) {
 
 // Stats returns the statistics.
 func (s *Subagent) Stats() Stats { return s.counters.read(time.Now()) }
+
+// Connected returns a channel that is closed if there is a session, or once there is one. If it
+// was returned before a call of Notify that returned ErrNotConnected, a call after it is closed
+// may succeed.
+func (s *Subagent) Connected() <-chan struct{} { return *s.up.Load() }
 
 // Notify makes the master send a notification. The first variable must be snmpTrapOID.0,
 // or sysUpTime.0 and then snmpTrapOID.0 (RFC 2741 section 6.2.10); without sysUpTime.0
@@ -156,7 +162,12 @@ func (s *Subagent) connect(ctx context.Context) (up bool, err error) {
 	s.counters.sessions.Add(1)
 	s.enter(StateUp)
 	s.live.Store(session)
-	defer s.live.Store(nil)
+	close(*s.up.Load())
+	defer func() {
+		next := make(chan struct{})
+		s.up.Store(&next)
+		s.live.Store(nil)
+	}()
 	s.config.Logger.Info("serving an agentx master", "addr", s.address.String(), "session", session.wireID())
 	err = s.keep(ctx, session, served)
 	s.close(ctx, session, err)

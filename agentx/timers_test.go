@@ -7,8 +7,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,42 +149,6 @@ func TestBackoffHasJitterAndBounds(t *testing.T) {
 		if len(different) < 10 {
 			t.Fatalf("after %d failures only %d different waits", failures, len(different))
 		}
-	}
-}
-
-func TestAFreshSocketEndsTheWait(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s")
-	for _, c := range []struct {
-		rule   string
-		during func() // in the middle of the wait
-		want   bool
-	}{
-		{"no socket, no early end", func() {}, false},
-		{"a socket appears", func() { touch(t, path, time.Unix(1, 0)) }, true},
-		{"it stays", func() {}, false},
-		{"the file is made again", func() { touch(t, path, time.Unix(2, 0)) }, true},
-		{"it goes away", func() { os.Remove(path) }, false},
-	} {
-		t.Run(c.rule, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				time.AfterFunc(5*time.Second, c.during)
-				began := time.Now()
-				fresh := await(t.Context(), address{"unix", path}, 10*time.Second)
-				took := time.Since(began)
-				if fresh != c.want || fresh && took > 5*time.Second+watchEvery || !fresh && took != 10*time.Second {
-					t.Fatalf("fresh %v after %v", fresh, took)
-				}
-			})
-		})
-	}
-}
-
-func touch(t *testing.T, path string, at time.Time) {
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Error(err)
-	}
-	if err := os.Chtimes(path, at, at); err != nil {
-		t.Error(err)
 	}
 }
 

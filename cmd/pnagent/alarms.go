@@ -124,11 +124,12 @@ func (s *sidecar) variables(n *alarm.Notification) ([]smi.Variable, error) {
 // one.
 func (s *sidecar) notifyMaster(ctx context.Context, n alarm.Notification) error {
 	variables, err := s.variables(&n)
+	connected := s.subagent.Connected()
 	if err == nil {
 		err = s.subagent.Notify(ctx, variables)
 	}
 	if errors.Is(err, agentx.ErrNotConnected) {
-		return fmt.Errorf("%w: %w", watch.ErrNotReady, err)
+		return &watch.NotReadyError{Err: err, Ready: connected}
 	}
 	return err
 }

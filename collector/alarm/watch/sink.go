@@ -14,17 +14,21 @@ import (
 	"github.com/pnagent/pnagent/internal/outbox"
 )
 
-// ErrNotReady is wrapped by the error of a sink that cannot send yet, such as while it
-// is connecting. The Watcher tries again until Sink.Timeout is over.
-var ErrNotReady = errors.New("not ready to send notifications")
+// NotReadyError is the error of a sink that cannot send yet, such as while it is connecting. The
+// Watcher tries again once Ready is closed, until Sink.Keep is over.
+type NotReadyError struct {
+	Err   error
+	Ready <-chan struct{} // nil if the sink does not know when
+}
+
+func (e *NotReadyError) Error() string { return "not ready to send notifications: " + e.Err.Error() }
+func (e *NotReadyError) Unwrap() error { return e.Err }
 
 const (
 	// queueLength is more than the limiter passes in KeepUnsent.
 	queueLength = 8192
 	// defaultTimeout is the time-out of a Sink without one.
 	defaultTimeout = 10 * time.Second
-	// retryAfter is the time between two attempts with a sink that is not ready.
-	retryAfter = 250 * time.Millisecond
 )
 
 // KeepUnsent is how long a notification may wait for a sink that is away.
@@ -53,8 +57,9 @@ func failureOf(err error) alarm.Failure {
 			}
 		}
 	}
+	var away *NotReadyError
 	switch {
-	case errors.Is(err, ErrNotReady):
+	case errors.As(err, &away):
 		return alarm.NotReady
 	case errors.Is(err, context.DeadlineExceeded):
 		return alarm.Unanswered
@@ -134,34 +139,45 @@ func (m *sender) run(ctx context.Context) {
 	}
 }
 
-// send sends a notification. While the sink is not ready it tries again.
+// send sends a notification. If the sink is not ready it tries again once it is.
 func (m *sender) send(ctx context.Context, n *delivery) error {
 	for {
 		attempt, cancel := context.WithTimeout(ctx, m.sink.Timeout)
 		err := m.sink.Send(attempt, n.Notification)
 		cancel()
-		waited := time.Since(n.queued)
-		again := errors.Is(err, ErrNotReady) && waited < m.sink.Keep
-		switch {
-		case err == nil:
+		if err == nil {
 			m.lastErr = ""
-		case (!again || waited >= m.sink.Timeout) && ctx.Err() == nil && err.Error() != m.lastErr: // log a sink that is down once, not with every alarm
-			m.lastErr = err.Error()
-			m.log.Warn("cannot send a notification", "err", err)
+			return nil
 		}
-		if !again || !wait(ctx) {
+		var away *NotReadyError
+		if again := errors.As(err, &away) && time.Since(n.queued) < m.sink.Keep && m.await(ctx, n, away); !again {
+			m.report(ctx, err)
 			return err
 		}
 	}
 }
 
-// wait waits for retryAfter, and reports whether ctx allows another attempt.
-func wait(ctx context.Context) bool {
-	select {
-	case <-time.After(retryAfter):
-		return true
-	case <-ctx.Done():
-		return false
+// await waits until the sink is ready, and reports whether it is within Sink.Keep.
+func (m *sender) await(ctx context.Context, n *delivery, away *NotReadyError) bool {
+	for _, within := range []time.Duration{m.sink.Timeout, m.sink.Keep} {
+		select {
+		case <-away.Ready:
+			return true
+		case <-ctx.Done():
+			return false
+		case <-time.After(time.Until(n.queued.Add(within))):
+			m.report(ctx, away)
+		}
+	}
+	return false
+}
+
+// report logs an error that differs from the last one: a sink that is down is logged once, not
+// with every alarm.
+func (m *sender) report(ctx context.Context, err error) {
+	if ctx.Err() == nil && err.Error() != m.lastErr {
+		m.lastErr = err.Error()
+		m.log.Warn("cannot send a notification", "err", err)
 	}
 }
 

@@ -27,9 +27,12 @@ func TestNotificationsWaitForASinkThatIsAway(t *testing.T) {
 				w := &world{net: alarmtest.Wide("n", alarms, time.Now().UnixMicro())}
 				raised := time.Now().Add(10 * time.Minute) // by the default rules
 				var sink recorder
+				ready, tries := make(chan struct{}), 0
+				time.AfterFunc(time.Until(raised.Add(away)), func() { close(ready) })
 				send := func(ctx context.Context, n alarm.Notification) error {
+					tries++
 					if since := time.Since(raised); since > -time.Second && since < away {
-						return fmt.Errorf("no session: %w", ErrNotReady)
+						return &NotReadyError{Err: errors.New("no session"), Ready: ready}
 					}
 					return sink.record(ctx, n)
 				}
@@ -38,6 +41,9 @@ func TestNotificationsWaitForASinkThatIsAway(t *testing.T) {
 				w.run(t, watcher, 45*time.Minute)
 				if got := watcher.Counters().Sinks[0]; got.Failed != want || got.Sent != 2*alarms-want[alarm.NotReady] {
 					t.Errorf("%+v, want %v failed", got, want)
+				}
+				if most := 2*alarms + 1; tries > most { // each notification, and the first one again
+					t.Errorf("%d tries, want at most %d", tries, most)
 				}
 				var came []string
 				for _, n := range sink.got {

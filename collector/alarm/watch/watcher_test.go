@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -222,15 +221,18 @@ func TestNotificationsBeyondTheQueueOfASinkHaveFailed(t *testing.T) {
 func TestASinkThatIsNotReadyIsTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{net: alarmtest.Wide("n", 2, time.Now().UnixMicro())}
-		ready := time.Now().Add(605 * time.Second)
+		ready := make(chan struct{})
+		time.AfterFunc(605*time.Second, func() { close(ready) })
 		e, log := &recorder{}, &bytes.Buffer{}
 		send := func(ctx context.Context, n alarm.Notification) error {
-			if time.Now().Before(ready) {
-				return fmt.Errorf("connecting: %w", ErrNotReady)
+			select {
+			case <-ready:
+				return e.record(ctx, n)
+			default:
+				return &NotReadyError{Err: errors.New("connecting"), Ready: ready}
 			}
-			return e.record(ctx, n)
 		}
-		never := func(context.Context, alarm.Notification) error { return ErrNotReady }
+		never := func(context.Context, alarm.Notification) error { return &NotReadyError{Err: errors.New("off")} }
 		watcher := New(Config{Views: w.view.Subscribe(), Log: slog.New(slog.NewTextHandler(log, nil)), Sinks: []Sink{{Name: "later", Send: send}, {Name: "never", Send: never, Timeout: time.Second}}})
 		w.run(t, watcher, 620*time.Second)
 		if d := cmp.Diff([]alarm.SinkCounters{{Name: "later", Sent: 2}, {Name: "never", Failed: alarm.Failures{alarm.NotReady: 2}}}, watcher.Counters().Sinks); d != "" {

@@ -117,3 +117,26 @@ func TestNoFamilyHasALabelThatPrometheusGivesItsTargets(t *testing.T) {
 		}
 	}
 }
+
+// Each signal is that of an alert, and each series that a text asks for is a family or a
+// recording.
+func TestTextsAndSignalsAreOfAlerts(t *testing.T) {
+	own, series := signals("pnagent"), map[string]bool{}
+	for _, f := range metrics.Families() {
+		series[f.Name] = true
+	}
+	for _, r := range Recordings() {
+		series[r.Record] = true
+	}
+	for _, a := range Alerts("pnagent") {
+		delete(own, a.Name)
+		for _, name := range regexp.MustCompile(`[a-z_:]*petrinet_[a-z_0-9:]+`).FindAllString(a.Description, -1) {
+			if !series[name] {
+				t.Errorf("%s asks for %s, which does not exist", a.Name, name)
+			}
+		}
+	}
+	for name := range own {
+		t.Errorf("%s has a signal and is no alert", name)
+	}
+}

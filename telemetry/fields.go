@@ -163,14 +163,15 @@ func (at *field) takeBytes(b []byte, mode scanMode) (err error) {
 
 // join adds n numbers to a column. The first ones are not copied.
 func (at *field) join(b []byte, n int) {
-	if at.count += n; at.bytes == nil {
+	at.count += n
+	if at.bytes == nil {
 		at.bytes = b[:len(b):len(b)] // what is appended goes elsewhere
 	} else {
 		at.bytes = append(at.bytes, b...)
 	}
 }
 
-// read reads one message of a list in place of the last one.
+// read reads one message of a list instead of the last one.
 func (f fields) read(b []byte, mode scanMode) error {
 	f.reset()
 	return f.scan(b, mode)

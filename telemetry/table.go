@@ -92,7 +92,8 @@ func appendRow[R any](b []byte, of *numbers[R], r *R) []byte {
 func readRow[R any](f fields, of *numbers[R], r *R) (top uint64) {
 	for _, n := range of.checked {
 		v := f[n.field].number
-		if *n.of(r) = v; !n.moment {
+		*n.of(r) = v
+		if !n.moment {
 			top = max(top, v)
 		}
 	}

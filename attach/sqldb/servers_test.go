@@ -5,6 +5,7 @@
 package sqldb
 
 import (
+	"bufio"
 	"database/sql"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -41,7 +43,7 @@ type cluster struct {
 	databases atomic.Int64
 }
 
-var clusters enginetest.Shared[*cluster]
+var clusters shared[*cluster]
 
 // newServer makes the directory, or skips the test. Root runs the server as
 // another user.
@@ -74,7 +76,7 @@ func (s *server) untilTheEnd(program string, args ...string) {
 	const script = `"$@" >server.log 2>&1 & cat; kill -KILL $!; wait $!; rm -rf "$PWD"`
 	cmd := exec.Command("sh", append([]string{"-c", script, "sh", program}, args...)...)
 	cmd.SysProcAttr, cmd.Dir = s.as, s.dir
-	enginetest.StartShared(s.t, cmd)
+	startShared(s.t, cmd)
 }
 
 // of returns a database of a cluster for a test.
@@ -299,7 +301,7 @@ func (s *server) run(name string, args ...string) {
 type engine struct{ *enginetest.Engine }
 
 // javas are the addresses of programs that run engines.
-var javas enginetest.Shared[string]
+var javas shared[string]
 
 // newEngine starts an engine of a directory of testdata, or skips the test.
 func newEngine(t *testing.T, kind, driver, history string, settings ...string) *engine {
@@ -307,8 +309,86 @@ func newEngine(t *testing.T, kind, driver, history string, settings ...string) *
 	java, dir := enginetest.Program(t, "java"), filepath.Join("testdata", kind)
 	address := javas.Get(fmt.Sprint(kind, settings), func() string {
 		lib := cachetest.Jars(t, filepath.Join(dir, "pom.xml"), settings...)
-		return enginetest.StartEngines(t, exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Duser.timezone=UTC",
+		return startEngines(t, exec.Command(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx384m", "-Duser.timezone=UTC",
 			"-cp", lib+"/*", filepath.Join(dir, "Engine.java"), "pn", dir))
 	})
 	return &engine{enginetest.Dial(t, address, "open "+driver+" "+history)}
+}
+
+// shared are things that tests of a process share, by key. Each is made for the first test
+// that asks for it.
+type shared[V any] struct {
+	mu   sync.Mutex
+	made map[string]*once[V]
+}
+
+type once[V any] struct {
+	mu    sync.Mutex
+	done  bool
+	value V
+}
+
+// Get returns the thing of a key, which made makes. If it is not made, because that test
+// fails or is skipped, the next test has it made.
+func (s *shared[V]) Get(key string, made func() V) V {
+	s.mu.Lock()
+	if s.made == nil {
+		s.made = map[string]*once[V]{}
+	}
+	if s.made[key] == nil {
+		s.made[key] = &once[V]{}
+	}
+	one := s.made[key]
+	s.mu.Unlock()
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if !one.done {
+		one.value, one.done = made(), true
+	}
+	return one.value
+}
+
+// inputs are the ends to which nothing is written of the inputs of programs that end with
+// this process.
+var inputs struct {
+	mu   sync.Mutex
+	ends []*os.File
+}
+
+// startShared starts a program with an input that ends when the process of the tests does,
+// however that ends. The program has to end then.
+func startShared(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	in, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	cmd.Stdin = in
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	inputs.mu.Lock()
+	defer inputs.mu.Unlock()
+	inputs.ends = append(inputs.ends, end)
+}
+
+// startEngines starts a program that runs an engine for each connection, as
+// startShared does, and returns its address. It prints the port of 127.0.0.1 at
+// which it listens, and nothing else.
+func startEngines(t *testing.T, cmd *exec.Cmd) (address string) {
+	t.Helper()
+	out, printed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdout, cmd.Stderr = printed, os.Stderr
+	startShared(t, cmd)
+	printed.Close()
+	port, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(fmt.Errorf("the program of the engines prints no port: %w", err))
+	}
+	return "127.0.0.1:" + strings.TrimSpace(port)
 }

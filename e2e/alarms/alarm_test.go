@@ -34,7 +34,7 @@ func facesAgree(t *testing.T, side *kit.Sidecar, want int) []kit.ActiveAlarm {
 			return fmt.Errorf("%d at the page, %d metrics, %d rows", len(shown), len(metrics), len(nets))
 		}
 		for _, a := range shown {
-			if !slices.ContainsFunc(metrics, func(s kit.Series) bool { return s.Value == 1 && maps.Equal(s.Labels, a.Series()) }) {
+			if !slices.ContainsFunc(metrics, func(s kit.Series) bool { return s.Value == 1 && maps.Equal(s.Labels, seriesOf(a)) }) {
 				return fmt.Errorf("%+v is no series", a)
 			}
 			index := fmt.Sprint(a.Index)
@@ -227,4 +227,9 @@ func TestDemoRaisesAnAlarmWhileOneLooks(t *testing.T) {
 		return errors.New("none yet")
 	})
 	d.Stop(t, syscall.SIGINT)
+}
+
+// seriesOf are the labels that petrinet_alarm_active has for an alarm.
+func seriesOf(a kit.ActiveAlarm) map[string]string {
+	return map[string]string{"net": a.Net, "place": a.Place, "transition": a.Transition, "source": a.Source, "region": a.Region, "alarm": a.Alarm, "severity": a.Severity}
 }

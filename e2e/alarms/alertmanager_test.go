@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -218,10 +219,10 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 
 	// A silence, a restart in it, and a real end in it.
 	kit.Matches(t, "a silence", side.AlarmsOf(t, "silence", "--for", "1h", "--net", "claims", "--comment", "upgrade"), 0, "silenced until")
-	am.Inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
+	inhibited(t, am, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
 	side.Kill(t)
 	side = begin()
-	am.Inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
+	inhibited(t, am, true, `alertname="PetrinetTokenStuck"`, `net="claims"`)
 	station.none(t, "while it is silenced", "resolved", "PetrinetTokenStuck")
 	fired, _ := station.count("firing", "PetrinetTokenStuck")
 	kit.Request(t, nc, "fire", "claims", "berlin", `{"instance":0,"transition":"go"}`)
@@ -241,8 +242,8 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	station.waitFor(t, "firing", "PetrinetSourceLost", "source=osaka")
 	later = "{after: 1s}"
 	reload("minor")
-	am.Inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
-	am.Inhibited(t, false, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="waiting"`) // from before
+	inhibited(t, am, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
+	inhibited(t, am, false, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="waiting"`) // from before
 	side.Kill(t)
 	side = begin()
 	kit.Until(t, "the sidecar has its alarms again", func() error {
@@ -252,7 +253,7 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 		}
 		return nil
 	})
-	am.Inhibited(t, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
+	inhibited(t, am, true, `alertname="PetrinetTokenStuck"`, `net="orders"`, `place="later"`)
 	station.none(t, "while the source is lost", "firing", "PetrinetTokenStuck", "net=orders", "place=later")
 	station.none(t, "while the source is lost", "resolved", "PetrinetTokenStuck", "net=orders")
 	station.none(t, "while the source is lost", "resolved", "PetrinetSourceLost")
@@ -273,4 +274,31 @@ func TestAmtoolAcceptsTheRoutes(t *testing.T) {
 			t.Errorf("an alert with %s is sent to %q, %s; want %s", labels, r.Out, r.Err, want)
 		}
 	}
+}
+
+// inhibited waits until Alertmanager inhibits an alert or does not.
+func inhibited(t *testing.T, w kit.Web, want bool, matchers ...string) {
+	t.Helper()
+	kit.Until(t, fmt.Sprint(matchers, " is inhibited: ", want), func() error {
+		query := url.Values{"filter": matchers}
+		status, body, err := w.Get("/api/v2/alerts?" + query.Encode())
+		if err != nil || status != http.StatusOK {
+			return fmt.Errorf("%d, %w", status, err)
+		}
+		var alerts []struct {
+			Status struct{ InhibitedBy []string }
+		}
+		if err := json.Unmarshal(body, &alerts); err != nil {
+			return err
+		}
+		if len(alerts) == 0 {
+			return fmt.Errorf("there is no such alert")
+		}
+		for _, a := range alerts {
+			if (len(a.Status.InhibitedBy) > 0) != want {
+				return fmt.Errorf("%s", body)
+			}
+		}
+		return nil
+	})
 }

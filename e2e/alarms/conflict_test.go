@@ -34,7 +34,7 @@ func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 		}
 		return nil
 	})
-	side.WaitsFor(t, 40)
+	waitsFor(t, side, 40)
 	// The second one has one token, and that moves.
 	second := kit.RunEngine(t, natsURL, "berlin", "--bindings", bindings, kit.Write(t, "claims.pnml", strings.Replace(kit.StuckNet, ">40<", ">1<", 1)))
 	kit.Until(t, "there is an alarm about two processes", func() error {
@@ -50,14 +50,14 @@ func TestTwoEnginesOfOneNameAreNoAllClear(t *testing.T) {
 	first.Says(t, "collector rejects snapshots.*two processes publish as this source")
 	second.Says(t, "another process publishes as this source")
 	second.Stop(t, syscall.SIGTERM)
-	side.WaitsFor(t, 40)
+	waitsFor(t, side, 40)
 	kit.Until(t, "the first one is up", func() error {
 		if v := side.View(t); v.Source("claims", "berlin") != "up" {
 			return fmt.Errorf("the source is %s", v.Source("claims", "berlin"))
 		}
 		return nil
 	})
-	if n := side.Cleared(t); n != 0 {
+	if n := clearedAlarms(t, side); n != 0 {
 		t.Errorf("%v alarms about stuck tokens were cleared", n)
 	}
 }
@@ -101,9 +101,9 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		side.WaitsFor(t, uint64(40+i))
+		waitsFor(t, side, uint64(40+i))
 		kit.Request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
-		side.WaitsFor(t, uint64(40+i+1)) // what the engine does is shown
+		waitsFor(t, side, uint64(40+i+1)) // what the engine does is shown
 	}
 	kit.Until(t, "the engine is up", func() error {
 		if v := side.View(t); v.Source("claims", "berlin") != "up" {
@@ -111,7 +111,25 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 		}
 		return nil
 	})
-	if n := side.Cleared(t); n != 0 {
+	if n := clearedAlarms(t, side); n != 0 {
 		t.Errorf("%v alarms about stuck tokens were cleared", n)
 	}
+}
+
+// waitsFor waits until a number of requests wait for an answer.
+func waitsFor(t *testing.T, s *kit.Sidecar, want uint64) {
+	t.Helper()
+	kit.Until(t, fmt.Sprintf("%d tokens wait for an answer", want), func() error {
+		if got, ok := s.Scrape(t).Value("petrinet_place_tokens", "net", "claims", "place", "awaiting answer"); !ok || got != float64(want) {
+			return fmt.Errorf("%v", got)
+		}
+		return nil
+	})
+}
+
+// clearedAlarms returns how many alarms the sidecar has cleared.
+func clearedAlarms(t *testing.T, s *kit.Sidecar) float64 {
+	t.Helper()
+	n, _ := s.Self(t).Value("pnagent_alarms_cleared_total", "alarm", "tokenStuck")
+	return n
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/crypto/bcrypt"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -46,7 +47,7 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	side.Says(t, `"alarms acknowledged","by":"[^"]+@[^"]+","proven":false,"addr":"127.0.0.1:\d+","indices":\[`+index+`\],"comment":"the bank is informed"`)
 	table := side.AlarmsOf(t, "list")
 	kit.Matches(t, "the table", table, 0, `(?s)^INDEX +SEVERITY +ALARM .*\n`+index+` +critical +tokenStuck +claims +awaiting answer +\d+s +acknowledged by \S+@\S+, silenced until \S+Z +tokens in place .*\n\nSILENCE .*\n`+silence+` .* alarm=tokenStuck net=clai\* +upgrade\n$`)
-	side.StationReads(t, "the notes", map[string]string{"9.1.10." + index: "INTEGER: 3", "9.1.11." + index: "INTEGER: 1", "9.1.15." + index: `OCTET STRING: "the bank is informed"`,
+	stationReads(t, side, "the notes", map[string]string{"9.1.10." + index: "INTEGER: 3", "9.1.11." + index: "INTEGER: 1", "9.1.15." + index: `OCTET STRING: "the bank is informed"`,
 		"13.0": "Gauge32: 0", "14.0": "Gauge32: 0", "12.1.2." + index: ""})
 	kit.Matches(t, "what is silenced does not count", side.AlarmsOf(t, "list", "--exit-code"), 0, index)
 	side.Stop(t, syscall.SIGTERM)
@@ -68,7 +69,7 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	if got := kit.NoticeOf(late); got != (kit.Notice{Notification: kit.TokenStuck, Net: "claims", Place: "awaiting answer", Alarm: index}) || judgementOf(late).severity != 3 {
 		t.Errorf("the station received %+v, %+v; want the raise, as critical, at the end of the silence, and nothing before", got, judgementOf(late))
 	}
-	side.StationReads(t, "the end of the silence", map[string]string{"9.1.11." + index: "INTEGER: 1", "9.1.14." + index: `OCTET STRING: "\x00\x00\x00\x00\x00\x00\x00\x00"`,
+	stationReads(t, side, "the end of the silence", map[string]string{"9.1.11." + index: "INTEGER: 1", "9.1.14." + index: `OCTET STRING: "\x00\x00\x00\x00\x00\x00\x00\x00"`,
 		"13.0": "Gauge32: 1", "14.0": "Gauge32: 1"})
 	kit.Matches(t, "an alarm", side.AlarmsOf(t, "--exit-code", "--severity", "critical", "--json"), 1, `"severity":"critical".*"acknowledged":\{"by":`)
 	kit.Matches(t, "a withdrawal", side.AlarmsOf(t, "unack", index), 0, `^no longer acknowledged: `+index)
@@ -85,7 +86,7 @@ func TestAlarmsAreAcknowledgedAndSilencedFromTheCommandLine(t *testing.T) {
 	if end := sink.Wait(t, 2)[1]; kit.NoticeOf(end).Notification != kit.TokenMoving || judgementOf(end).severity != 1 {
 		t.Errorf("then it received %+v, %+v; want the clear, as cleared", kit.NoticeOf(end), judgementOf(end))
 	}
-	side.StationReads(t, "what is over", map[string]string{"9.1.2." + index: "", "12.1.2." + index: "INTEGER: 1", "12.1.3." + index: `OCTET STRING: "claims"`,
+	stationReads(t, side, "what is over", map[string]string{"9.1.2." + index: "", "12.1.2." + index: "INTEGER: 1", "12.1.3." + index: `OCTET STRING: "claims"`,
 		"12.1.5." + index: "INTEGER: 3", "13.0": "Gauge32: 0"})
 }
 
@@ -177,4 +178,24 @@ func TestTwoSidecarsShareAcknowledgementsAndSilences(t *testing.T) {
 	if got := kit.NoticeOf(sink.Wait(t, 1)[0]); got != (kit.Notice{Notification: kit.TokenStuck, Net: "claims", Place: "awaiting answer", Alarm: strconv.Itoa(int(a.Index))}) {
 		t.Errorf("the station received %+v; want one raise, at the end of the silence", got)
 	}
+}
+
+// stationReads waits until objects of PETRINET-MIB have values, by their names below
+// petrinetObjects; "" is for an object without an instance.
+func stationReads(t *testing.T, s *kit.Sidecar, what string, want map[string]string) {
+	t.Helper()
+	kit.Until(t, "a station reads "+what, func() error {
+		got, all := map[string]string{}, kit.Walk(t, snmptest.Client{Addr: s.SNMP})
+		for name := range want {
+			if v, ok := all[kit.OIDRoot+".1.1."+name]; ok {
+				got[name] = v.String()
+			} else {
+				got[name] = ""
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return errors.New(diff)
+		}
+		return nil
+	})
 }

@@ -4,6 +4,7 @@ package commands
 
 import (
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -63,14 +64,14 @@ func TestTheConfigurationIsReadAgain(t *testing.T) {
 	good(1)
 
 	rewrite(strings.Replace(calm, "after: 1h", "after: soon", 1))
-	if status, body := side.Reloads(t); status != http.StatusInternalServerError || !strings.Contains(body, `serve.yaml:4:20: found "soon"; expected a duration`) {
+	if status, body := reloads(t, side.Web); status != http.StatusInternalServerError || !strings.Contains(body, `serve.yaml:4:20: found "soon"; expected a duration`) {
 		t.Errorf("got %d: %s; want 500 with the fault", status, body)
 	}
 	good(0)
 	alarms(1)
 
 	rewrite(strings.Replace(calm, "5000", "6000", 1))
-	if status, body := side.Reloads(t); status != http.StatusOK {
+	if status, body := reloads(t, side.Web); status != http.StatusOK {
 		t.Errorf("got %d: %s; want 200", status, body)
 	}
 	alarms(0)
@@ -103,4 +104,20 @@ func TestHTTPIsServedAtTheSocketOfSystemd(t *testing.T) {
 	}
 	r := kit.Pnagent(t, "serve", "--nats", url, "--mib-dir", filepath.Join(t.TempDir(), "none"), "--web.systemd-socket")
 	kit.WantFailure(t, r, 2, "--web.systemd-socket: 0 sockets were handed over; expected one")
+}
+
+// reloads asks for the configuration to be read again, and returns what is
+// answered.
+func reloads(t *testing.T, w kit.Web) (status int, body string) {
+	t.Helper()
+	response, err := http.Post(w.URL+"/-/reload", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
 }

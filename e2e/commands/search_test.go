@@ -4,6 +4,7 @@ package commands
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -44,24 +45,24 @@ func TestEachOfManyTokensIsFound(t *testing.T) {
 	for name, s := range map[string]*kit.Sidecar{"the sidecar of the engines": below, "the sidecar above": above} {
 		t.Run(name, func(t *testing.T) {
 			kit.Until(t, "all tokens are shown", func() error {
-				if got := s.Find(t, "limit=1"); got.Matches != 2*each || got.Bounded {
+				if got := findTokens(t, s.Web, "limit=1"); got.Matches != 2*each || got.Bounded {
 					return fmt.Errorf("%+v", got)
 				}
 				return nil
 			})
-			got := s.Find(t, "data=ORDER=o-1017")
+			got := findTokens(t, s.Web, "data=ORDER=o-1017")
 			if len(got.Tokens) != 1 || got.Matches != 1 || got.Tokens[0].Instance != "osaka/1017" || string(got.Tokens[0].Data) != `{"order":"o-1017","amount":1017}` {
 				t.Errorf("got %+v; want the token of the order with what its engine shows", got)
 			}
-			if got := s.Find(t, "data=Kim"); got.Matches != 0 || len(got.Tokens) != 0 {
+			if got := findTokens(t, s.Web, "data=Kim"); got.Matches != 0 || len(got.Tokens) != 0 {
 				t.Errorf("got %+v; want none by data that no engine shows", got)
 			}
-			if got := s.Find(t, "name=OSAKA/10"); got.Matches != 100 {
+			if got := findTokens(t, s.Web, "name=OSAKA/10"); got.Matches != 100 {
 				t.Errorf("got %d; want those of a hundred instances", got.Matches)
 			}
 			seen := map[string]bool{}
 			for after, pages := "", 0; after != "" || pages == 0; pages++ {
-				page := s.Find(t, "limit=300&after="+url.QueryEscape(after))
+				page := findTokens(t, s.Web, "limit=300&after="+url.QueryEscape(after))
 				for _, token := range page.Tokens {
 					seen[token.Instance] = true
 				}
@@ -77,4 +78,33 @@ func TestEachOfManyTokensIsFound(t *testing.T) {
 			}
 		})
 	}
+}
+
+// found is what GET /api/v1/stuck answers.
+type found struct {
+	Tokens []struct {
+		Instance, Source string
+		Tokens           int
+		Data             json.RawMessage
+	}
+	Next       string
+	Matches    int
+	Bounded    bool
+	Unanswered []string
+}
+
+// findTokens reads a page of the tokens that wait in orders.
+func findTokens(t *testing.T, w kit.Web, query string) (out found) {
+	t.Helper()
+	status, body, err := w.Get("/api/v1/stuck?net=orders&place=placed&" + query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status != http.StatusOK {
+		return out // the net is not there yet
+	}
+	if err := json.Unmarshal(body, &out); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return out
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,7 +39,7 @@ func TestTheLineOfThePageReleasesAUserTask(t *testing.T) {
 	kit.RunEngine(t, bus, "berlin", "--instances", "50", "--audit-log", audit, "--bindings", kit.Write(t, "bank.yaml", kit.BankIsClosed), kit.ClaimProcess(t))
 	var line string
 	kit.Until(t, "the place shows a command line", func() error {
-		d, err := side.Drawer(t, "claim", "place", "approve/active")
+		d, err := drawerOf(t, side.Web, "claim", "place", "approve/active")
 		if err != nil || len(d.Commands) != 1 {
 			return fmt.Errorf("%+v, %w", d, err)
 		}
@@ -50,13 +51,13 @@ func TestTheLineOfThePageReleasesAUserTask(t *testing.T) {
 		t.Fatalf("the place shows %q", line)
 	}
 	instance := words[3]
-	if d, err := side.Drawer(t, "claim", "instance", instance); err != nil || !slices.Contains(d.Commands, line) {
+	if d, err := drawerOf(t, side.Web, "claim", "instance", instance); err != nil || !slices.Contains(d.Commands, line) {
 		t.Errorf("the instance shows %+v, %v; want %q, too", d, err, line)
 	}
 	types(t, bus, line+" --dry-run").Says(t, 0, fmt.Sprintf("would be fired: transition %q, instance %s, net %q, source berlin\nnow in approve/active: tokens 1, for ", "approve", instance, "claim"))
 	types(t, bus, line+" --comment 'by mail' --json").Says(t, 0, `"transition":"approve","ok":true,"held":[{"place":"approve/active","tokens":1,"age_seconds":`)
 	kit.Until(t, "the task is done, and the page shows its author", func() error {
-		d, err := side.Drawer(t, "claim", "instance", instance)
+		d, err := drawerOf(t, side.Web, "claim", "instance", instance)
 		if err != nil || len(d.Actions) != 1 || slices.ContainsFunc(d.Now, func(h struct{ Place string }) bool { return h.Place == "approve/active" }) {
 			return fmt.Errorf("%+v, %w", d, err)
 		}
@@ -83,7 +84,7 @@ func TestTheLineOfThePageRetriesAnIncident(t *testing.T) {
 	e := kit.RunEngine(t, bus, "berlin", "--instances", "4", "--bindings", kit.Write(t, "bank.yaml", bindings), kit.ClaimProcess(t))
 	const line = "pnagent retry claim berlin/2 pay"
 	kit.Until(t, "the instance shows the command line", func() error {
-		d, err := side.Drawer(t, "claim", "instance", "berlin/2")
+		d, err := drawerOf(t, side.Web, "claim", "instance", "berlin/2")
 		if err != nil || !slices.Equal(d.Commands, []string{line}) {
 			return fmt.Errorf("%+v, %w", d, err)
 		}
@@ -128,14 +129,14 @@ func TestThePermissionsLetAnOperatorActAndAnObserverLook(t *testing.T) {
 		})
 		types(t, p.URL("observer"), line).Says(t, 1, "the NATS server does not allow this user to publish at petrinet.v1.")
 	}
-	if d, err := side.Drawer(t, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 0 {
+	if d, err := drawerOf(t, side.Web, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 0 {
 		t.Errorf("an observer did %+v, %v", d.Actions, err)
 	}
 	types(t, p.URL("operator"), fire+" --dry-run").Says(t, 0, "would be fired")
 	types(t, p.URL("operator"), fire).Says(t, 0, "fired: ")
 	types(t, p.URL("operator"), inject).Says(t, 0, "injected: tokens 3")
 	kit.Until(t, "the sidecar has what the operator did", func() error {
-		if d, err := side.Drawer(t, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 2 {
+		if d, err := drawerOf(t, side.Web, "claim", "instance", "berlin/48"); err != nil || len(d.Actions) != 2 {
 			return fmt.Errorf("%+v, %w", d.Actions, err)
 		}
 		return nil
@@ -270,4 +271,33 @@ func TestAButtonOfThePageFiresForAClientThatAuthenticates(t *testing.T) {
 	if err != nil || len(kept) != 2 || !strings.Contains(kept[0], `"by":"anna","comment":"by mail"`) || !strings.Contains(kept[0], `"ok":true`) || !strings.Contains(kept[1], `"ok":false`) {
 		t.Errorf("the audit log has\n%s\n%v; want what anna did, and what was refused", text, err)
 	}
+}
+
+// did is a request and its result, as the API shows it.
+type did struct {
+	At, Source, Kind, By, Comment, Net, Instance, Place, Transition, Error string
+
+	Tokens uint64
+	OK     bool
+}
+
+// drawer is what the page shows of an instance or a place.
+type drawer struct {
+	Commands []string
+	Tool     string
+	Actions  []did
+	Now      []struct{ Place string }
+}
+
+// drawerOf asks for what the page shows; of is place or instance.
+func drawerOf(t *testing.T, w kit.Web, net, of, name string) (d drawer, err error) {
+	t.Helper()
+	status, body, err := w.Get("/api/v1/" + of + "?net=" + url.QueryEscape(net) + "&" + of + "=" + url.QueryEscape(name))
+	if err != nil {
+		return d, err
+	}
+	if status != 200 {
+		return d, fmt.Errorf("status %d: %.200s", status, body)
+	}
+	return d, json.Unmarshal(body, &d)
 }

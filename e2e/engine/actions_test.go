@@ -129,7 +129,7 @@ func TestYAMLPerformsANetOverNATSHTTPAndCommands(t *testing.T) {
 	kit.Request(t, nc, "inject", "orders", "desk", `{"instance":2,"place":"waiting","data":{"order":99}}`)
 
 	// Orders 1 to 9 cost less than 100. Their books wait for the office to open.
-	side.MetricsShow(t, map[string]map[string]float64{
+	metricsShow(t, side.Web, map[string]map[string]float64{
 		"price":  {"firings_total": 15, "failures_total": 1, "retries_total": 1, "durations": 15},
 		"accept": {"firings_total": 9}, "refuse": {"firings_total": 6},
 		"book": {"failures_total": 1, "retries_total": 1, "running": 9},
@@ -139,7 +139,7 @@ func TestYAMLPerformsANetOverNATSHTTPAndCommands(t *testing.T) {
 		t.Errorf("the book is running for %v seconds", age)
 	}
 	close(o.open)
-	s := side.MetricsShow(t, map[string]map[string]float64{
+	s := metricsShow(t, side.Web, map[string]map[string]float64{
 		"book":  {"firings_total": 9, "failures_total": 1, "retries_total": 1, "durations": 9},
 		"label": {"firings_total": 9, "failures_total": 9, "retries_total": 9, "durations": 9},
 	})
@@ -281,4 +281,41 @@ func TestEveryFaultOfBindingsIsNamedWithItsPosition(t *testing.T) {
 			}
 		})
 	}
+}
+
+// transitionRow is what /metrics shows of a transition of the net orders.
+func transitionRow(s kit.Scrape, id string) map[string]float64 {
+	row := map[string]float64{}
+	for _, column := range []string{"firings_total", "failures_total", "retries_total", "timeouts_total", "cancels_total", "late_answers_total", "running"} {
+		if v, ok := s.Value("petrinet_transition_"+column, "net", "orders", "transition", id); !ok {
+			row[column] = -1
+		} else if v > 0 {
+			row[column] = v
+		}
+	}
+	for _, m := range s.Families["petrinet_transition_duration_seconds"].GetMetric() {
+		for _, l := range m.GetLabel() {
+			if l.GetName() == "transition" && l.GetValue() == id && m.GetHistogram().GetSampleCount() > 0 {
+				row["durations"] = float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return row
+}
+
+// metricsShow waits until /metrics shows these rows of transitions; what is not
+// named is 0.
+func metricsShow(t *testing.T, w kit.Web, want map[string]map[string]float64) kit.Scrape {
+	t.Helper()
+	var s kit.Scrape
+	kit.Until(t, "/metrics shows the actions", func() error {
+		s = w.Scrape(t)
+		for id, row := range want {
+			if got := transitionRow(s, id); fmt.Sprint(got) != fmt.Sprint(row) {
+				return fmt.Errorf("%s: %v, want %v", id, got, row)
+			}
+		}
+		return nil
+	})
+	return s
 }

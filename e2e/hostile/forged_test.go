@@ -3,6 +3,7 @@
 package hostile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -92,8 +93,8 @@ func TestAForgedSidecarIsNoticedWithoutAKey(t *testing.T) {
 		return nil
 	})
 	alarm := side.Alarms(t)[0]
-	kit.Within(t, "the alarm is unannounced", 30*time.Second, alarm.Time(t, alarm.Raised), side.LastSaid(t, "the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently"))
-	kit.Within(t, "the sidecar takes the duty", 4*time.Second, ended, side.LastSaid(t, "on duty: this sidecar sends notifications"))
+	within(t, "the alarm is unannounced", 30*time.Second, alarm.Time(t, alarm.Raised), lastSaid(t, side.Process, "the sidecar on duty has not announced alarms that this one sees: it may be forged, or configured differently"))
+	within(t, "the sidecar takes the duty", 4*time.Second, ended, lastSaid(t, side.Process, "on duty: this sidecar sends notifications"))
 }
 
 // With a key a forged sidecar is ignored: a pair is complete, and one takes over.
@@ -181,4 +182,22 @@ func TestAKeyFileThatOthersCanReadIsRefused(t *testing.T) {
 			t.Errorf("got %d, %s; want 2 and %q", r.Code, r.Err, want)
 		}
 	}
+}
+
+// lastSaid returns when the process last logged a message, as JSON.
+func lastSaid(t *testing.T, p *kit.Process, message string) (at time.Time) {
+	t.Helper()
+	for line := range strings.Lines(p.Err.String()) {
+		var l struct {
+			Time time.Time
+			Msg  string
+		}
+		if json.Unmarshal([]byte(line), &l) == nil && l.Msg == message { // a line may be half written
+			at = l.Time
+		}
+	}
+	if at.IsZero() {
+		t.Errorf("got no line %q in the log; want one", message)
+	}
+	return at
 }

@@ -3,6 +3,8 @@
 package hostile
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -41,7 +43,7 @@ func TestListedOriginsMayHaveOnePageInAFrame(t *testing.T) {
 	listed := kit.Serve(t, url, "--mib-dir", "", "--web.frame-ancestors", "https://*.example.com,http://grafana.example:3000")
 	closed := kit.Serve(t, url, "--mib-dir", "")
 	frame := []string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Dest", "iframe"}
-	response := listed.Ask(t, "GET", "/embed?net=orders", "", frame...) //nolint:bodyclose // ask closes it
+	response := sendRequest(t, listed.Web, "GET", "/embed?net=orders", "", frame...) //nolint:bodyclose // ask closes it
 	want := strings.Replace(httpserver.Policy, "frame-ancestors 'none'", "frame-ancestors https://*.example.com http://grafana.example:3000", 1)
 	if got := response.Header.Get("Content-Security-Policy"); response.StatusCode != http.StatusOK || got != want || response.Header.Get("X-Frame-Options") != "" {
 		t.Errorf("a frame: got status %d, X-Frame-Options %q, policy %s; want 200, none, %s", response.StatusCode, response.Header.Get("X-Frame-Options"), got, want)
@@ -52,7 +54,7 @@ func TestListedOriginsMayHaveOnePageInAFrame(t *testing.T) {
 		headers []string
 		status  int
 	}{{listed.Web, "/", nil, 200}, {listed.Web, "/", frame, 403}, {listed.Web, "/api/v1/overview", frame, 403}, {closed.Web, "/embed", frame, 403}, {closed.Web, "/embed", nil, 200}} {
-		response := c.Ask(t, "GET", c.path, "", c.headers...) //nolint:bodyclose // ask closes it
+		response := sendRequest(t, c.Web, "GET", c.path, "", c.headers...) //nolint:bodyclose // ask closes it
 		if response.StatusCode != c.status {
 			t.Errorf("%s: got status %d; want %d", c.path, response.StatusCode, c.status)
 		}
@@ -85,7 +87,7 @@ func TestEveryAnswerOverHTTPHasTheHeadersThatProtectABrowser(t *testing.T) {
 		{kit.Web{URL: "http://" + at[1]}, "GET", "/metrics", 200}, {kit.Web{URL: "http://" + at[1]}, "GET", "/", 404},
 		{kit.Web{URL: "http://" + events[1]}, "GET", "/events", 405}, {kit.Web{URL: "http://" + events[1]}, "POST", "/events", 200},
 	} {
-		response := c.Ask(t, c.method, c.path, "") //nolint:bodyclose // ask closes it
+		response := sendRequest(t, c.Web, c.method, c.path, "") //nolint:bodyclose // ask closes it
 		what := c.method + " " + c.path
 		if response.StatusCode != c.status {
 			t.Errorf("%s: got status %d; want %d", what, response.StatusCode, c.status)
@@ -123,7 +125,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 		{"a program reloads", side.Web, "POST", "/-/reload", "", nil, 200},
 		{"localhost", side.Web, "GET", "/metrics", "localhost:9797", nil, 200},
 	} {
-		response := c.Ask(t, c.method, c.path, c.host, c.headers...) //nolint:bodyclose // ask closes it
+		response := sendRequest(t, c.Web, c.method, c.path, c.host, c.headers...) //nolint:bodyclose // ask closes it
 		if response.StatusCode != c.status {
 			t.Errorf("%s: got status %d; want %d", c.rule, response.StatusCode, c.status)
 		}
@@ -137,7 +139,7 @@ func TestAPageOfAnotherSiteNeitherReadsNorChangesAnything(t *testing.T) {
 	}
 	side.Alarmed(t, "PnagentHTTPRefused", "pnagent_http_requests_refused_total")
 	proxied := kit.Serve(t, url, "--mib-dir", "", "--web.allowed-hosts", "nets.example,other.example")
-	if got := proxied.Ask(t, "GET", "/metrics", "nets.example").StatusCode; got != 200 { //nolint:bodyclose // ask closes it
+	if got := sendRequest(t, proxied.Web, "GET", "/metrics", "nets.example").StatusCode; got != 200 { //nolint:bodyclose // ask closes it
 		t.Errorf("got status %d for a name of --web.allowed-hosts; want 200", got)
 	}
 }
@@ -169,24 +171,24 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 	for i := range 600 {
 		ip := fmt.Sprintf("127.0.0.%d", 2+i%4)
 		if i%2 == 0 { // waits before its first request
-			c, err := side.DialFrom(ip)
+			c, err := dialFrom(side, ip)
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = c.Close() })
 			silent = append(silent, c)
-		} else if _, status, err := side.RequestFrom(t, ip, "/-/healthy"); err != nil || status != 200 {
+		} else if _, status, err := requestFrom(t, side, ip, "/-/healthy"); err != nil || status != 200 {
 			t.Fatalf("got %d, %v; want 200 for the newest connection", status, err)
 		}
 	}
 	ended := time.Now()
 	closed := closedAt(silent)
 	for _, ip := range []string{"127.0.0.1", "127.0.0.2"} {
-		if _, status, err := side.RequestFrom(t, ip, "/metrics"); err != nil || status != 200 {
+		if _, status, err := requestFrom(t, side, ip, "/metrics"); err != nil || status != 200 {
 			t.Errorf("got %d, %v for /metrics from %s; want 200", status, err, ip)
 		}
 	}
-	kit.Within(t, "the metrics are reachable", 0, ended, time.Now())
+	within(t, "the metrics are reachable", 0, ended, time.Now())
 	if closed, _ := side.Self(t).Value("pnagent_http_connections_closed_total", "reason", "waiting"); closed < 400 {
 		t.Errorf("got %v connections closed that waited; want 400 or more of 600", closed)
 	}
@@ -207,7 +209,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 			last = at
 		}
 	}
-	kit.Within(t, "all connections without a request are closed", 5*time.Second, ended, last)
+	within(t, "all connections without a request are closed", 5*time.Second, ended, last)
 	if text := p.Err.String(); strings.Contains(text, "too many open files") {
 		t.Errorf("got too many open files; want some left: %.2000s", text)
 	}
@@ -221,7 +223,7 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	count := func(ip string, n int) map[int]int {
 		statuses := map[int]int{}
 		for range n {
-			c, status, err := side.RequestFrom(t, ip, "/api/v1/live")
+			c, status, err := requestFrom(t, side.Web, ip, "/api/v1/live")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -242,7 +244,7 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 			t.Errorf("got %v refused for %s; want %v", got, reason, want)
 		}
 	}
-	response := side.Ask(t, "GET", "/api/v1/live", "") //nolint:bodyclose // ask closes it
+	response := sendRequest(t, side.Web, "GET", "/api/v1/live", "") //nolint:bodyclose // ask closes it
 	if text, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || !strings.Contains(string(text), "12 viewers") {
 		t.Errorf("got %d, %s, %v; want 503, when to retry, and the limit", response.StatusCode, text, err)
 	}
@@ -252,11 +254,62 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	}
 	ended := time.Now()
 	kit.Until(t, "a viewer is accepted", func() error {
-		_, status, err := side.RequestFrom(t, "127.0.0.3", "/api/v1/live")
+		_, status, err := requestFrom(t, side.Web, "127.0.0.3", "/api/v1/live")
 		if err == nil && status != http.StatusOK {
 			err = fmt.Errorf("status %d", status)
 		}
 		return err
 	})
-	kit.Within(t, "a viewer is accepted", 0, ended, time.Now())
+	within(t, "a viewer is accepted", 0, ended, time.Now())
+}
+
+// sendRequest sends a request with a Host header, which may be "", and other headers.
+func sendRequest(t *testing.T, w kit.Web, method, path, host string, headers ...string) *http.Response {
+	t.Helper()
+	r, err := http.NewRequest(method, w.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := http.Client{Timeout: kit.Patience, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = response.Body.Close() })
+	return response
+}
+
+// dialFrom opens a connection from an address of this machine.
+func dialFrom(w kit.Web, ip string) (net.Conn, error) { return dialWith(w, ip, nil) }
+
+func dialWith(w kit.Web, ip string, set func(network, address string, c syscall.RawConn) error) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}, Control: set}
+	return d.DialContext(context.Background(), "tcp", strings.TrimPrefix(w.URL, "http://"))
+}
+
+// requestFrom sends a request at a new connection, and returns the connection, which
+// stays open, and the status of the answer.
+func requestFrom(t *testing.T, w kit.Web, ip, path string) (net.Conn, int, error) {
+	t.Helper()
+	c, err := dialFrom(w, ip)
+	if err != nil {
+		return nil, 0, err
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.SetDeadline(time.Now().Add(kit.Patience)); err != nil {
+		return c, 0, err
+	}
+	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", path); err != nil {
+		return c, 0, err
+	}
+	response, err := http.ReadResponse(bufio.NewReader(c), nil) //nolint:bodyclose // closed with the connection
+	if err != nil {
+		return c, 0, err
+	}
+	return c, response.StatusCode, nil
 }

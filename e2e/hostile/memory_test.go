@@ -74,9 +74,9 @@ func largeUnknown(t *testing.T, limit int, answered bool, command ...string) {
 		return nil
 	})
 	side.Alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
-	side.Admits(t, url, 20*time.Second, ended)
+	admits(t, side, url, 20*time.Second, ended)
 	side.Scrape(t)
-	if got := p.Peak(t); got > limit+limit/4 {
+	if got := peakMemory(t, p); got > limit+limit/4 {
 		t.Errorf("got %d MiB; want at most a quarter above %d", got, limit)
 	} else {
 		t.Logf("peak %d MiB", got)

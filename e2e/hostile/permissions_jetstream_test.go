@@ -37,16 +37,16 @@ func TestThePermissionsAllowJournalsInJetStream(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := permitJournals(t, "--net", kit.ShopNet)
+			p := permitJournals(t, "--net", shopNet)
 			side := kit.Serve(t, p.URL("sidecar"))
-			flags := append(append([]string{"--journal", "jetstream"}, kit.Shop(t)...), c.flags...)
+			flags := append(append([]string{"--journal", "jetstream"}, shop(t)...), c.flags...)
 			first := kit.RunEngine(t, p.URL("shop-1"), "shop-1", flags...)
-			kit.Until(t, "shop-1 plays", p.Owned(t, "shop-1"))
+			kit.Until(t, "shop-1 plays", owned(t, p, "shop-1"))
 			second := kit.RunEngine(t, p.URL("shop-2"), "shop-2", flags...)
-			kit.Until(t, "the sidecar shows it", func() error { return side.Shows(t, kit.ShopNet) })
-			kit.Request(t, p.User(t, "operator"), "inject", kit.ShopNet, c.source, `{"place":"placed"}`)
+			kit.Until(t, "the sidecar shows it", func() error { return side.Shows(t, shopNet) })
+			kit.Request(t, userOf(t, p, "operator"), "inject", shopNet, c.source, `{"place":"placed"}`)
 			kit.Until(t, "the page shows an instance", func() error {
-				status, body, err := side.Get("/api/v1/instance?net=" + kit.ShopNet + "&instance=0")
+				status, body, err := side.Get("/api/v1/instance?net=" + shopNet + "&instance=0")
 				if err != nil || status != 200 {
 					return errors.Join(err, fmt.Errorf("%d %s", status, body))
 				}
@@ -56,14 +56,14 @@ func TestThePermissionsAllowJournalsInJetStream(t *testing.T) {
 				t.Errorf("wire check: got no definition:\n%s%s", r.Out, r.Err)
 			}
 			if name == "partitions" {
-				kit.Until(t, "each plays its share", p.Owned(t, "shop-1", "shop-2"))
+				kit.Until(t, "each plays its share", owned(t, p, "shop-1", "shop-2"))
 			}
 			first.Kill(t)
-			kit.Until(t, "shop-2 plays", p.Owned(t, "shop-2"))
-			if r := kit.Pnagent(t, "regions", "--nats", p.URL("observer"), "--json", kit.ShopNet); strings.Contains(r.Out, `"owner":"shop-1"`) {
+			kit.Until(t, "shop-2 plays", owned(t, p, "shop-2"))
+			if r := kit.Pnagent(t, "regions", "--nats", p.URL("observer"), "--json", shopNet); strings.Contains(r.Out, `"owner":"shop-1"`) {
 				t.Errorf("got %s; want shop-2 only", r.Out)
 			}
-			kit.Request(t, p.User(t, "operator"), "inject", kit.ShopNet, c.source, `{"place":"placed"}`)
+			kit.Request(t, userOf(t, p, "operator"), "inject", shopNet, c.source, `{"place":"placed"}`)
 			for _, e := range []*kit.Engine{first, second} {
 				if said := e.Err.String(); strings.Contains(said, "iolation") {
 					t.Errorf("the server refused something of %s:\n%s", e.Source, said)
@@ -76,11 +76,11 @@ func TestThePermissionsAllowJournalsInJetStream(t *testing.T) {
 // A log is written, followed, snapshot, cut and read again with the permissions.
 func TestThePermissionsAllowAllThatALogDoes(t *testing.T) {
 	t.Parallel()
-	p := permitJournals(t, "--net", kit.ShopNet)
+	p := permitJournals(t, "--net", shopNet)
 	ctx, cancel := context.WithTimeout(t.Context(), kit.Patience)
 	defer cancel()
 	open := func(user string) (*stream.Log, *nats.Conn) {
-		nc := p.User(t, user)
+		nc := userOf(t, p, user)
 		l, err := stream.Open(ctx, stream.Config{Conn: nc, Name: "log/1"})
 		if err != nil {
 			t.Fatal(err)
@@ -201,11 +201,11 @@ func TestJetStreamForgesNothingOutsideOfTheAccountOfEngines(t *testing.T) {
 	t.Parallel()
 	const to = "petrinet.v1.sidecars.default"
 	open := kit.Permitted{At: strings.TrimPrefix(kit.StartNATS(t, "--jetstream", "--store_dir", t.TempDir()), "nats://")}
-	closed := permitJournals(t, "--net", kit.ShopNet)
+	closed := permitJournals(t, "--net", shopNet)
 	for name, forge := range forgeries {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range []kit.Permitted{open, closed} {
-				engine := p.User(t, "shop-1")
+				engine := userOf(t, p, "shop-1")
 				l, err := stream.Open(t.Context(), stream.Config{Conn: engine, Name: "own"})
 				if err != nil {
 					t.Fatal(err)
@@ -215,7 +215,7 @@ func TestJetStreamForgesNothingOutsideOfTheAccountOfEngines(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				side := p.User(t, "sidecar")
+				side := userOf(t, p, "sidecar")
 				sub, err := side.SubscribeSync(to)
 				err = errors.Join(err, side.Flush())
 				if err != nil {
@@ -234,7 +234,7 @@ func TestJetStreamForgesNothingOutsideOfTheAccountOfEngines(t *testing.T) {
 			}
 		})
 	}
-	engine := closed.User(t, "shop-1")
+	engine := userOf(t, closed, "shop-1")
 	of, err := stream.NameOf("own")
 	if err != nil {
 		t.Fatal(err)
@@ -247,10 +247,35 @@ func TestJetStreamForgesNothingOutsideOfTheAccountOfEngines(t *testing.T) {
 		}
 	}
 	for _, user := range []string{"sidecar", "operator", "observer"} {
-		nc := closed.User(t, user)
+		nc := userOf(t, closed, user)
 		publish(t, nc, "$JS.API.STREAM.INFO."+of, nc.NewInbox(), "")
 		if err := nc.LastError(); !errors.Is(err, nats.ErrPermissionViolation) {
 			t.Errorf("the log for %s: got %v; want that the server refuses it", user, err)
 		}
 	}
+}
+
+// owned checks which process plays all parts of the net.
+func owned(t *testing.T, p kit.Permitted, by ...string) func() error {
+	t.Helper()
+	return func() error {
+		r := kit.Pnagent(t, "regions", "--nats", p.URL("observer"), "--json", shopNet)
+		for _, one := range by {
+			if r.Code != 0 || !strings.Contains(r.Out, `"owner":"`+one+`"`) {
+				return fmt.Errorf("%d %s%s; want %q", r.Code, r.Out, r.Err, by)
+			}
+		}
+		return nil
+	}
+}
+
+// userOf connects as a user.
+func userOf(t *testing.T, p kit.Permitted, name string) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(p.URL(name), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // LastError has it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
 }

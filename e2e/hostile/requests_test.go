@@ -64,7 +64,7 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 		}
 		return err
 	})
-	kit.Within(t, "a request to inject is accepted", 10*time.Second, ended, time.Now())
+	within(t, "a request to inject is accepted", 10*time.Second, ended, time.Now())
 }
 
 // Requests with too many tokens or bytes, without pause, are counted at the sidecar and
@@ -132,7 +132,7 @@ func TestRefusedRequestsFireARule(t *testing.T) {
 		}
 		return nil
 	})
-	kit.Within(t, "the last refusal is counted", 10*time.Second, ended, over)
+	within(t, "the last refusal is counted", 10*time.Second, ended, over)
 	kit.Until(t, "the sidecar above has the same counts", func() error {
 		if n := refused(root.Web, "region"); !maps.Equal(n, last) {
 			return fmt.Errorf("%v; want %v", n, last)

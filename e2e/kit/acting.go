@@ -4,8 +4,6 @@ package kit
 
 import (
 	"encoding/json"
-	"fmt"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,35 +17,6 @@ func ClaimProcess(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// did is a request and its result, as the API shows it.
-type did struct {
-	At, Source, Kind, By, Comment, Net, Instance, Place, Transition, Error string
-
-	Tokens uint64
-	OK     bool
-}
-
-// drawer is what the page shows of an instance or a place.
-type drawer struct {
-	Commands []string
-	Tool     string
-	Actions  []did
-	Now      []struct{ Place string }
-}
-
-// Drawer asks for what the page shows; of is place or instance.
-func (w Web) Drawer(t *testing.T, net, of, name string) (d drawer, err error) {
-	t.Helper()
-	status, body, err := w.Get("/api/v1/" + of + "?net=" + url.QueryEscape(net) + "&" + of + "=" + url.QueryEscape(name))
-	if err != nil {
-		return d, err
-	}
-	if status != 200 {
-		return d, fmt.Errorf("status %d: %.200s", status, body)
-	}
-	return d, json.Unmarshal(body, &d)
 }
 
 // Says fails the test unless a command ended with a code and wrote a text.
@@ -97,41 +66,4 @@ func ParseAsked(t *testing.T, body []byte) (a Asked) {
 		a.Tokens = make([]AskedToken, 1)
 	}
 	return a
-}
-
-// transitionRow is what /metrics shows of a transition of the net orders.
-func transitionRow(s Scrape, id string) map[string]float64 {
-	row := map[string]float64{}
-	for _, column := range []string{"firings_total", "failures_total", "retries_total", "timeouts_total", "cancels_total", "late_answers_total", "running"} {
-		if v, ok := s.Value("petrinet_transition_"+column, "net", "orders", "transition", id); !ok {
-			row[column] = -1
-		} else if v > 0 {
-			row[column] = v
-		}
-	}
-	for _, m := range s.Families["petrinet_transition_duration_seconds"].GetMetric() {
-		for _, l := range m.GetLabel() {
-			if l.GetName() == "transition" && l.GetValue() == id && m.GetHistogram().GetSampleCount() > 0 {
-				row["durations"] = float64(m.GetHistogram().GetSampleCount())
-			}
-		}
-	}
-	return row
-}
-
-// MetricsShow waits until /metrics shows these rows of transitions; what is not
-// named is 0.
-func (w Web) MetricsShow(t *testing.T, want map[string]map[string]float64) Scrape {
-	t.Helper()
-	var s Scrape
-	Until(t, "/metrics shows the actions", func() error {
-		s = w.Scrape(t)
-		for id, row := range want {
-			if got := transitionRow(s, id); fmt.Sprint(got) != fmt.Sprint(row) {
-				return fmt.Errorf("%s: %v, want %v", id, got, row)
-			}
-		}
-		return nil
-	})
-	return s
 }

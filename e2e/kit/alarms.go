@@ -6,15 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/pnagent/pnagent/dashboards"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -48,11 +45,6 @@ func (w Web) Alarms(t *testing.T) []ActiveAlarm {
 	return doc.Active
 }
 
-// Series are the labels that petrinet_alarm_active has for an alarm.
-func (a ActiveAlarm) Series() map[string]string {
-	return map[string]string{"net": a.Net, "place": a.Place, "transition": a.Transition, "source": a.Source, "region": a.Region, "alarm": a.Alarm, "severity": a.Severity}
-}
-
 // Alarmed checks that Prometheus fires a rule for what a sidecar shows now: the rule of
 // this name reads the family, and a series of the family is above 0, with one of the
 // reasons that the rule names, if it names any.
@@ -77,33 +69,6 @@ func (w Web) Alarmed(t *testing.T, rule, family string) {
 			err = errors.New("there is none")
 		}
 		return err
-	})
-}
-
-// Inhibited waits until Alertmanager inhibits an alert or does not.
-func (w Web) Inhibited(t *testing.T, want bool, matchers ...string) {
-	t.Helper()
-	Until(t, fmt.Sprint(matchers, " is inhibited: ", want), func() error {
-		query := url.Values{"filter": matchers}
-		status, body, err := w.Get("/api/v2/alerts?" + query.Encode())
-		if err != nil || status != http.StatusOK {
-			return fmt.Errorf("%d, %w", status, err)
-		}
-		var alerts []struct {
-			Status struct{ InhibitedBy []string }
-		}
-		if err := json.Unmarshal(body, &alerts); err != nil {
-			return err
-		}
-		if len(alerts) == 0 {
-			return fmt.Errorf("there is no such alert")
-		}
-		for _, a := range alerts {
-			if (len(a.Status.InhibitedBy) > 0) != want {
-				return fmt.Errorf("%s", body)
-			}
-		}
-		return nil
 	})
 }
 
@@ -143,26 +108,6 @@ func Matches(t *testing.T, what string, r Result, code int, pattern string) []st
 		t.Fatalf("%s: exit code %d, %q, %q; want %d and %s", what, r.Code, r.Out, r.Err, code, pattern)
 	}
 	return found
-}
-
-// StationReads waits until objects of PETRINET-MIB have values, by their names below
-// petrinetObjects; "" is for an object without an instance.
-func (s *Sidecar) StationReads(t *testing.T, what string, want map[string]string) {
-	t.Helper()
-	Until(t, "a station reads "+what, func() error {
-		got, all := map[string]string{}, Walk(t, snmptest.Client{Addr: s.SNMP})
-		for name := range want {
-			if v, ok := all[OIDRoot+".1.1."+name]; ok {
-				got[name] = v.String()
-			} else {
-				got[name] = ""
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			return errors.New(diff)
-		}
-		return nil
-	})
 }
 
 // Impatient has tokens that stay a second raise an alarm, and nothing else.

@@ -69,21 +69,6 @@ func AppendTo(t *testing.T, path, text string) {
 	}
 }
 
-// Firings waits until the sidecar shows how often a transition fired.
-func (s *Sidecar) Firings(t *testing.T, transition string, want float64) {
-	t.Helper()
-	Until(t, fmt.Sprintf("%s fired %v times", transition, want), func() error {
-		m, err := s.ReadMetrics()
-		if err != nil {
-			return err
-		}
-		if n, _ := m.Value("petrinet_transition_firings_total", "net", "order-fulfilment", "transition", transition); n != want {
-			return fmt.Errorf("%v", n)
-		}
-		return nil
-	})
-}
-
 // Has checks the value of one series.
 func (w Web) Has(family string, want float64, labels ...string) error {
 	s, err := w.ReadMetrics()

@@ -3,10 +3,7 @@
 package kit
 
 import (
-	"encoding/json"
 	"errors"
-	"io"
-	"net/http"
 	"testing"
 
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -56,51 +53,6 @@ const BankIsClosed = `nets:
       assess: {command: [sh, -c, 'echo "{\"data\":{\"amount\":$((PNAGENT_INSTANCE * 300))}}"']}
       pay:    {command: ["false"], retry: {first: 1ms, attempts: 1}}
 `
-
-// Reloads asks for the configuration to be read again, and returns what is
-// answered.
-func (w Web) Reloads(t *testing.T) (status int, body string) {
-	t.Helper()
-	response, err := http.Post(w.URL+"/-/reload", "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(text)
-}
-
-// found is what GET /api/v1/stuck answers.
-type found struct {
-	Tokens []struct {
-		Instance, Source string
-		Tokens           int
-		Data             json.RawMessage
-	}
-	Next       string
-	Matches    int
-	Bounded    bool
-	Unanswered []string
-}
-
-// Find reads a page of the tokens that wait in orders.
-func (w Web) Find(t *testing.T, query string) (out found) {
-	t.Helper()
-	status, body, err := w.Get("/api/v1/stuck?net=orders&place=placed&" + query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status != http.StatusOK {
-		return out // the net is not there yet
-	}
-	if err := json.Unmarshal(body, &out); err != nil {
-		t.Fatalf("%v: %s", err, body)
-	}
-	return out
-}
 
 // lidlessLine has a place that most tokens never leave, for too few come to the
 // transition's other input.

@@ -26,47 +26,6 @@ type Numbers struct {
 // NewNumbers returns numbers of no net.
 func NewNumbers() Numbers { return Numbers{map[Key]uint64{}, map[Key]uint64{}} }
 
-// Of keeps one net.
-func (n Numbers) Of(net string) Numbers {
-	one := NewNumbers()
-	for k, v := range n.Tokens {
-		if k.Net == net {
-			one.Tokens[k] = v
-		}
-	}
-	for k, v := range n.Firings {
-		if k.Net == net {
-			one.Firings[k] = v
-		}
-	}
-	return one
-}
-
-// Add adds what an engine reports. It leaves out what is 0, so it wants the
-// names from numbers that have them.
-func (n Numbers) Add(r Report) {
-	for net, did := range r.Nets {
-		for id, v := range did.Tokens {
-			n.Tokens[Key{net, id}] += v
-		}
-		for id, v := range did.Transitions {
-			n.Firings[Key{net, id}] += v
-		}
-	}
-}
-
-// Zero has the names of n and counts nothing.
-func (n Numbers) Zero() Numbers {
-	z := NewNumbers()
-	for k := range n.Tokens {
-		z.Tokens[k] = 0
-	}
-	for k := range n.Firings {
-		z.Firings[k] = 0
-	}
-	return z
-}
-
 // Numbers are those of the view.
 func (v View) Numbers() Numbers {
 	n := NewNumbers()

@@ -3,9 +3,7 @@
 package kit
 
 import (
-	"bytes"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,32 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
-	"github.com/pnagent/pnagent/snmp/snmptest"
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 )
-
-// Named are the values of a metric by the net and the id of its rows.
-func (s Scrape) Named(metric, id string) map[Key]uint64 {
-	values := map[Key]uint64{}
-	for _, one := range s.All(metric) {
-		values[Key{one.Labels["pnNetName"], one.Labels[id]}] = uint64(one.Value)
-	}
-	return values
-}
-
-// ReadFrom reads metrics of another program.
-func (w Web) ReadFrom(path string) (s Scrape, err error) {
-	status, text, err := w.Get(path)
-	if err != nil || status != http.StatusOK {
-		return s, fmt.Errorf("%s: %d, %w: %.500s", path, status, err, text)
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	s.Families, err = parser.TextToMetricFamilies(bytes.NewReader(text))
-	return s, err
-}
 
 // Stubs are the base modules, of the project's own making, that the generated
 // ones import from.
@@ -166,42 +140,6 @@ func Examples(t *testing.T) []string {
 	return files
 }
 
-// Escaped are the numbers with the names that SNMP shows.
-func (n Numbers) Escaped() Numbers {
-	shown := NewNumbers()
-	for k, v := range n.Tokens {
-		shown.Tokens[Key{plaintext.Escape(k.Net), plaintext.Escape(k.ID)}] = v
-	}
-	for k, v := range n.Firings {
-		shown.Firings[Key{plaintext.Escape(k.Net), plaintext.Escape(k.ID)}] = v
-	}
-	return shown
-}
-
-// Table asks snmptable for a table: its rows by index, each by column.
-func (m Modules) Table(t *testing.T, noc snmptest.Client, name string) map[string]map[string]string {
-	t.Helper()
-	const separator = "\x1f" // in no id
-	lines := m.Ask(t, "snmptable", "-v2c", "-c", "public", "-OU", "-Ci", "-Cf", separator, noc.Addr, name)
-	if len(lines) < 3 || lines[0] != "SNMP table: "+name {
-		t.Fatalf("got %.1000q; want table %s", lines, name)
-	}
-	header := strings.Split(lines[2], separator)
-	rows := map[string]map[string]string{}
-	for _, line := range lines[3:] {
-		cells := strings.Split(line, separator)
-		if len(cells) != len(header) {
-			t.Fatalf("snmptable has %d columns and a row %q", len(header), line)
-		}
-		row := map[string]string{}
-		for i := range cells {
-			row[header[i]] = cells[i]
-		}
-		rows[row["index"]] = row
-	}
-	return rows
-}
-
 // Objects are the nodes of CLAIMS-PN-MIB that stand for places and
 // transitions, with their OIDs.
 func (m Modules) Objects(t *testing.T, descriptors ...string) map[string]string {
@@ -211,20 +149,6 @@ func (m Modules) Objects(t *testing.T, descriptors ...string) map[string]string 
 		names = append(names, "CLAIMS-PN-MIB::"+d)
 	}
 	return m.translate(t, names)
-}
-
-// Status is the STATUS clause of an object in a module.
-func (m Modules) Status(t *testing.T, object string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(m.Dir, "CLAIMS-PN-MIB.mib"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := Submatch(string(text), `(?ms)^`+object+` OBJECT-TYPE$.*?^\s*STATUS\s+(\w+)$`)
-	if found == nil {
-		return ""
-	}
-	return found[1]
 }
 
 // SNMPUsers is a file of users of SNMPv3.

@@ -32,15 +32,6 @@ func (side *Sidecar) Registered(t *testing.T) {
 	})
 }
 
-// Asked is how many requests of the master the sidecar has answered.
-func (side *Sidecar) Asked(t *testing.T) (n float64) {
-	t.Helper()
-	for _, one := range side.Self(t).All("pnagent_agentx_requests_total") {
-		n += one.Value
-	}
-	return n
-}
-
 // OnDuty waits until one sidecar says that it notifies, and all others that they
 // do not.
 func OnDuty(t *testing.T, one *Sidecar, others ...*Sidecar) {

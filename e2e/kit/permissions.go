@@ -7,23 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/nats-io/nats.go"
 )
-
-// Owned checks which process plays all parts of the net.
-func (p Permitted) Owned(t *testing.T, by ...string) func() error {
-	t.Helper()
-	return func() error {
-		r := Pnagent(t, "regions", "--nats", p.URL("observer"), "--json", ShopNet)
-		for _, one := range by {
-			if r.Code != 0 || !strings.Contains(r.Out, `"owner":"`+one+`"`) {
-				return fmt.Errorf("%d %s%s; want %q", r.Code, r.Out, r.Err, by)
-			}
-		}
-		return nil
-	}
-}
 
 // RefusedNothing fails the test if a server refused something of a program.
 func RefusedNothing(t *testing.T, all ...*Process) {
@@ -33,16 +17,6 @@ func RefusedNothing(t *testing.T, all ...*Process) {
 			t.Errorf("the server refused something of %s:\n%s", p.Name, said)
 		}
 	}
-}
-
-// ShopNet is the id of theNet.
-const ShopNet = "order-fulfilment"
-
-// Shop returns the arguments of an engine that plays an instance of TheNet, some hundred
-// firings a second. Without bindings it fires at full speed, and takes a processor.
-func Shop(t *testing.T) []string {
-	t.Helper()
-	return []string{"--instances", "1", "--bindings", Write(t, "shop.yaml", "nets: {"+ShopNet+": {transitions: {browse: {delay: 10ms}}}}\n"), TheNet(t)}
 }
 
 // Permitted is a nats-server with the permissions that pnagent prints.
@@ -79,14 +53,3 @@ func PermitWith(t *testing.T, flags []string, users string) Permitted {
 
 // URL returns the address for a user.
 func (p Permitted) URL(user string) string { return "nats://" + user + ":" + user + "@" + p.At }
-
-// User connects as a user.
-func (p Permitted) User(t *testing.T, name string) *nats.Conn {
-	t.Helper()
-	nc, err := nats.Connect(p.URL(name), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // LastError has it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	return nc
-}

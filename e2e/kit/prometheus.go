@@ -4,16 +4,11 @@ package kit
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"math"
-	"net/http"
 	"net/url"
 	"os/exec"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,45 +21,6 @@ type Documents struct {
 	Frame    *api.Frame
 }
 
-// At asks for the documents of a moment; the zero time is now.
-func (w Web) At(ctx context.Context, moment time.Time, net string) (d Documents, err error) {
-	client, query := api.Client{URL: w.URL, HTTP: http.DefaultClient}, url.Values{}
-	if !moment.IsZero() {
-		query.Set("at", moment.UTC().Format(time.RFC3339Nano))
-	}
-	d.Overview, err = api.Get[api.Overview](ctx, client, "overview", query)
-	if err != nil {
-		return d, err
-	}
-	query.Set("net", net)
-	if moment.IsZero() {
-		query.Set("at", d.Overview.At.Time().Format(time.RFC3339Nano))
-	}
-	d.Frame, err = api.Get[api.Frame](ctx, client, "history", query)
-	return d, err
-}
-
-// OpenMetrics is /metrics as a Prometheus that stores exemplars asks for it.
-func (w Web) OpenMetrics(t *testing.T) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Accept", "application/openmetrics-text;version=1.0.0")
-	client := http.Client{Timeout: Patience, Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
-}
-
 // PromtoolIsSilent checks a scrape as Prometheus' own linter does.
 func PromtoolIsSilent(t *testing.T, text []byte) {
 	t.Helper()
@@ -74,9 +30,6 @@ func PromtoolIsSilent(t *testing.T, text []byte) {
 		t.Errorf("promtool check metrics: got %v\n%s\nwant no fault", err, out)
 	}
 }
-
-// Takes is the counter of the transition that takes up a claim of stuckNet.
-const Takes = `petrinet_transition_firings_total{net="claims",transition="take"}`
 
 // Number is what a query of one series returns; NaN without one.
 func (p Prometheus) Number(t *testing.T, promQL string) float64 {
@@ -137,22 +90,4 @@ func (p Prometheus) ask(t *testing.T, promQL string, at time.Time) (values []flo
 		values = append(values, v)
 	}
 	return values
-}
-
-// Shows waits until Prometheus has scraped this value of takes.
-func (p Prometheus) Shows(t *testing.T, want float64) {
-	t.Helper()
-	Until(t, fmt.Sprint("Prometheus has scraped ", want), func() error {
-		if got := p.Number(t, Takes); got != want {
-			return fmt.Errorf("it has %v", got)
-		}
-		return nil
-	})
-}
-
-// Stopped ends an engine and returns how often it fired.
-func (e *Engine) Stopped(t *testing.T) uint64 {
-	t.Helper()
-	e.Signal(t, syscall.SIGTERM)
-	return e.End(t).Firings
 }

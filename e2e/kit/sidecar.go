@@ -22,24 +22,6 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// WaitsFor waits until a number of requests wait for an answer.
-func (s *Sidecar) WaitsFor(t *testing.T, want uint64) {
-	t.Helper()
-	Until(t, fmt.Sprintf("%d tokens wait for an answer", want), func() error {
-		if got, ok := s.Scrape(t).Value("petrinet_place_tokens", "net", "claims", "place", "awaiting answer"); !ok || got != float64(want) {
-			return fmt.Errorf("%v", got)
-		}
-		return nil
-	})
-}
-
-// Cleared returns how many alarms the sidecar has cleared.
-func (s *Sidecar) Cleared(t *testing.T) float64 {
-	t.Helper()
-	n, _ := s.Self(t).Value("pnagent_alarms_cleared_total", "alarm", "tokenStuck")
-	return n
-}
-
 // Digest is that of the definition of the only net, by which engines name it.
 func (s *Sidecar) Digest(t *testing.T) string {
 	t.Helper()

@@ -6,6 +6,7 @@ package page
 
 import (
 	_ "embed" // the witness
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -77,7 +78,7 @@ func oldestPlace(t *testing.T, b *browsertest.Tab, d *kit.Demo, net, key string)
 	t.Helper()
 	b.Keys(key)
 	at = browsertest.Eval[pressed](b, fmt.Sprintf(`witness.pressed[%q]`, key))
-	nodes := d.Nodes(t, net)
+	nodes := nodesOf(t, d.Web, net)
 	for _, i := range at.Stuck {
 		ids, names = append(ids, nodes[i].ID), append(names, nodes[i].Name)
 	}
@@ -142,4 +143,14 @@ func TestThePageContinuesAfterARestartOfTheSidecar(t *testing.T) {
 	b.Until(`document.querySelector('#link').textContent === 'live' && !document.documentElement.classList.contains('outdated')`)
 	b.Until(`/3 tokens|6 tokens|\d+ tokens/.test(document.querySelector('.row.net .text').innerText)`)
 	b.Clean(addr, true)
+}
+
+// nodesOf are the ids and names of what is drawn of a net.
+func nodesOf(t *testing.T, w kit.Web, net string) []struct{ ID, Name string } {
+	t.Helper()
+	var drawing struct{ Nodes []struct{ ID, Name string } }
+	if err := json.Unmarshal(w.Page(t, "/api/v1/drawing?"+url.Values{"net": {net}}.Encode()), &drawing); err != nil {
+		t.Fatal(err)
+	}
+	return drawing.Nodes
 }

@@ -6,6 +6,7 @@ package page
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -65,10 +66,10 @@ func TestTheCommandLineOfTheEmptyPageConnectsAnEngine(t *testing.T) {
 			if text := string(side.Page(t, "/api/v1/overview")); strings.Contains(text, "s3cret") {
 				t.Fatalf("the overview has a secret: %s", text)
 			}
-			line := side.Overview(t).Sidecar.Connect.Commands[0].Line
+			line := readOverview(t, side.Web).Sidecar.Connect.Commands[0].Line
 			typed(t, strings.NewReplacer(append(c.fill, "NET.pnml", net)...).Replace(line))
 			kit.Until(t, "the engine of "+line+" is shown", func() error {
-				if o := side.Overview(t); len(o.Nets) != 1 || o.Nets[0].ID != "claims" || o.Nets[0].Up != 1 {
+				if o := readOverview(t, side.Web); len(o.Nets) != 1 || o.Nets[0].ID != "claims" || o.Nets[0].Up != 1 {
 					return fmt.Errorf("%+v", o.Nets)
 				}
 				return nil
@@ -99,7 +100,7 @@ func TestThePageSaysWhatTheSidecarHasOfNATSAndEngines(t *testing.T) {
 	first.Stop(t, os.Interrupt)
 	bannerSays(b, "deaf", `no connection to NATS at `+natsURL+` since \d\d:\d\d:\d\d \(.*\) and receives no engine: .* not current`)
 	b.Until(`document.documentElement.matches('.outdated.all-outdated') && document.querySelector('#link').textContent === 'not current'`)
-	if o := side.Overview(t); o.NATS.Connected || o.NATS.Reason == "" || o.NATS.Server != natsURL || o.Nets[0].Tokens == nil || *o.Nets[0].Tokens != 40 {
+	if o := readOverview(t, side.Web); o.NATS.Connected || o.NATS.Reason == "" || o.NATS.Server != natsURL || o.Nets[0].Tokens == nil || *o.Nets[0].Tokens != 40 {
 		t.Errorf("got %+v, %+v; want the last known tokens", o.NATS, o.Nets)
 	}
 	if got := b.Text(".row.net .text"); !strings.HasPrefix(got, "40 tokens") {
@@ -149,7 +150,7 @@ func TestThePageSaysWhichSourcesAreRefused(t *testing.T) {
 	second := kit.RunEngine(t, natsURL, "berlin", net)
 	b.Visit(side.URL + "/")
 	bannerSays(b, "refused", `The messages of 1 source are refused.* conflict: berlin of Claims \(two processes publish as this source.*\)\. Stop one of the two processes, or give it another --source`)
-	if o := side.Overview(t); len(o.Refused) != 1 || o.Refused[0].Reason != "conflict" || o.Refused[0].Sources != 1 || o.Refused[0].Source != "berlin" || o.Refused[0].Net != "claims" {
+	if o := readOverview(t, side.Web); len(o.Refused) != 1 || o.Refused[0].Reason != "conflict" || o.Refused[0].Sources != 1 || o.Refused[0].Source != "berlin" || o.Refused[0].Net != "claims" {
 		t.Errorf("got %+v; want one conflict", o.Refused)
 	}
 	second.Stop(t, os.Interrupt)
@@ -169,10 +170,10 @@ func TestThePageSaysWhereInATreeTheSidecarIs(t *testing.T) {
 	below.Visit(child.URL + "/")
 	bannerSays(above, "below", `The numbers of Claims come from 1 sidecar below this one, each of which adds up its own engines: below 1 \(.* ago\)`)
 	bannerSays(below, "branch", `This sidecar has share 1/1 of the sources, .* in petrinet\.root, has the sums; this one is below 1 there`)
-	if o := root.Overview(t); len(o.Sources) != 1 || !o.Sources[0].Below || o.Sidecar.Above.Prefix != "" {
+	if o := readOverview(t, root.Web); len(o.Sources) != 1 || !o.Sources[0].Below || o.Sidecar.Above.Prefix != "" {
 		t.Errorf("the root has %+v and is %+v", o.Sources, o.Sidecar)
 	}
-	if o := child.Overview(t); len(o.Sources) != 1 || o.Sources[0].Below || o.Sidecar.Above.Prefix != kit.Upper || o.Sidecar.Above.Source != "below 1" || o.Sidecar.Share != "1/1" {
+	if o := readOverview(t, child.Web); len(o.Sources) != 1 || o.Sources[0].Below || o.Sidecar.Above.Prefix != kit.Upper || o.Sidecar.Above.Source != "below 1" || o.Sidecar.Share != "1/1" {
 		t.Errorf("the sidecar below has %+v and is %+v", o.Sources, o.Sidecar)
 	}
 	child.Kill(t)
@@ -225,7 +226,7 @@ func TestThePageSaysWhoseClockIsWrong(t *testing.T) {
 	})
 	b.Visit(side.URL + "/")
 	bannerSays(b, "skew", `The clock of 1 source differs from that of the sidecar: osaka of Claims is (59 m 59 s|1 h 00 m) ahead\. Ages and times here are right`)
-	if o := side.Overview(t); o.Skewed == nil || o.Skewed.Sources != 1 || o.Skewed.Worst[0].Name != "osaka" || o.Skewed.Worst[0].Ahead < 3590 || o.Skewed.Worst[0].Ahead > 3610 {
+	if o := readOverview(t, side.Web); o.Skewed == nil || o.Skewed.Sources != 1 || o.Skewed.Worst[0].Name != "osaka" || o.Skewed.Worst[0].Ahead < 3590 || o.Skewed.Worst[0].Ahead > 3610 {
 		t.Errorf("got %+v; want an hour", o.Skewed)
 	}
 	b.Until(`/oldest 1[01] m \d\d s in In review/.test(document.querySelector('#vitals').innerText)`)
@@ -239,7 +240,7 @@ func TestThePageSaysWhichSidecarOfAPairIsOnDuty(t *testing.T) {
 	pair := func() *kit.Sidecar { return kit.Serve(t, natsURL, "--snmp.trap-sink", "127.0.0.1:9", "--mib-dir", "") }
 	first := pair()
 	kit.Until(t, "the first one is on duty", func() error {
-		if d := first.Overview(t).Sidecar.Duty; d == nil || !d.On || d.Others != 0 {
+		if d := readOverview(t, first.Web).Sidecar.Duty; d == nil || !d.On || d.Others != 0 {
 			return fmt.Errorf("%+v", d)
 		}
 		return nil
@@ -251,7 +252,7 @@ func TestThePageSaysWhichSidecarOfAPairIsOnDuty(t *testing.T) {
 	bannerSays(b, "duty", `This sidecar is on duty: it sends the notifications, and 1 other sidecar stands by`)
 	first.Kill(t)
 	kit.Until(t, "the second one is on duty", func() error {
-		if d := second.Overview(t).Sidecar.Duty; d == nil || !d.On || d.Others != 0 {
+		if d := readOverview(t, second.Web).Sidecar.Duty; d == nil || !d.On || d.Others != 0 {
 			return fmt.Errorf("%+v", d)
 		}
 		return nil
@@ -286,4 +287,55 @@ func TestThePageSaysWhyTheSidecarRefusesIt(t *testing.T) {
 	guarded.Kill(t)
 	kit.Serve(t, natsURL, "--mib-dir", "", "--web.listen-address", addr, "--web.config.file", users("after"))
 	bannerSays(first, "login", `The sidecar has not accepted the login of this page since .*\. The numbers shown are .* old\. Log in again`)
+}
+
+// overview is what the page's states are made of in GET /api/v1/overview.
+type overview struct {
+	Nets []struct {
+		ID     string
+		Tokens *uint64
+		Up     int `json:"sources_up"`
+		Stale  int `json:"sources_stale"`
+	}
+	Sources []struct {
+		Name, Net, State string
+		Below            bool
+	}
+	NATS struct {
+		Connected      bool
+		Server, Reason string
+	}
+	Sidecar struct {
+		Connect struct {
+			Servers, Prefix string
+			Commands        []struct{ Line string }
+		}
+		Share string
+		Above struct{ Prefix, Source string }
+		Duty  *struct {
+			On     bool
+			Others int
+		}
+	}
+	Refused []struct {
+		Reason, Net, Source, Text string
+		Sources                   int
+	}
+	Skewed *struct {
+		Sources int
+		Worst   []struct {
+			Name  string
+			Ahead float64 `json:"ahead_seconds"`
+		}
+	}
+}
+
+// readOverview returns the overview at the API.
+func readOverview(t *testing.T, w kit.Web) (o overview) {
+	t.Helper()
+	text := w.Page(t, "/api/v1/overview")
+	if err := json.Unmarshal(text, &o); err != nil {
+		t.Fatalf("%v: %.500s", err, text)
+	}
+	return o
 }

@@ -3,6 +3,7 @@
 package prometheus
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,7 +32,7 @@ func settled(t *testing.T, side *kit.Sidecar, prom kit.Prometheus, tokens uint64
 	t.Helper()
 	alarms := map[bool]float64{true: 1}[alarmed]
 	kit.Until(t, "it is so, and Prometheus has just scraped it", func() (err error) {
-		m.Documents, err = side.At(t.Context(), time.Time{}, "claims")
+		m.Documents, err = documentAt(t.Context(), side.Web, time.Time{}, "claims")
 		if err != nil {
 			return err
 		}
@@ -82,14 +83,14 @@ func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 
 	side = kit.ServeAsIs(t, natsURL, append(flags, "--web.prometheus", prom.URL, "--web.prometheus.matchers", `job="pnagent"`)...)
 	kit.Until(t, "it has looked for older data", func() error {
-		d, err := side.At(t.Context(), time.Time{}, "claims")
+		d, err := documentAt(t.Context(), side.Web, time.Time{}, "claims")
 		if err == nil && (d.Overview.History == nil || d.Overview.History.Archive == nil || d.Overview.History.Archive.Step != 1 || d.Overview.History.Archive.From.Time().After(before.scraped)) {
 			err = fmt.Errorf("its history is %+v with the archive %+v; the first moment is of %v", d.Overview.History, d.Overview.History.Archive, before.Overview.At)
 		}
 		return err
 	})
 	for name, said := range map[string]moment{"before": before, "after": after} {
-		got, err := side.At(t.Context(), said.scraped, "claims")
+		got, err := documentAt(t.Context(), side.Web, said.scraped, "claims")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -147,4 +148,22 @@ func sameMoment(t *testing.T, name string, said, got kit.Documents) {
 	if s := got.Overview.Sources; len(s) != 1 || s[0].Name != "berlin" || s[0].State != "up" || got.Overview.NATS == nil || !got.Overview.NATS.Connected {
 		t.Errorf("%s: sources %+v, NATS %+v; want one that is up, and a connection", name, s, got.Overview.NATS)
 	}
+}
+
+// documentAt asks for the documents of a moment; the zero time is now.
+func documentAt(ctx context.Context, w kit.Web, moment time.Time, net string) (d kit.Documents, err error) {
+	client, query := api.Client{URL: w.URL, HTTP: http.DefaultClient}, url.Values{}
+	if !moment.IsZero() {
+		query.Set("at", moment.UTC().Format(time.RFC3339Nano))
+	}
+	d.Overview, err = api.Get[api.Overview](ctx, client, "overview", query)
+	if err != nil {
+		return d, err
+	}
+	query.Set("net", net)
+	if moment.IsZero() {
+		query.Set("at", d.Overview.At.Time().Format(time.RFC3339Nano))
+	}
+	d.Frame, err = api.Get[api.Frame](ctx, client, "history", query)
+	return d, err
 }

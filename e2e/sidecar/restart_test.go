@@ -69,7 +69,7 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 			fire(before - 80) // each of the two has taken 40 from the start
 			shown(before)
 			prom := kit.StartPrometheus(t, side.Web)
-			prom.Shows(t, before)
+			hasScraped(t, prom, before)
 
 			side.Kill(t)
 			fire(between)
@@ -81,20 +81,20 @@ func TestIncreaseOverARestartOfTheSidecarIsWhatWasFired(t *testing.T) {
 				return nil
 			})
 			fire(after)
-			prom.Shows(t, c.end)
+			hasScraped(t, prom, c.end)
 			at := time.Now()
-			samples := prom.Samples(t, kit.Takes+"[10m]", at)
+			samples := prom.Samples(t, takes+"[10m]", at)
 			increase, resets := increaseOf(samples)
 			if increase != c.increase || resets != c.resets {
 				t.Errorf("the increase is %v with %v resets; want %v with %v: %v", increase, resets, c.increase, c.resets, samples)
 			}
-			if got := prom.NumberAt(t, "resets("+kit.Takes+"[10m])", at); got != c.resets {
+			if got := prom.NumberAt(t, "resets("+takes+"[10m])", at); got != c.resets {
 				t.Errorf("resets() is %v, want %v", got, c.resets)
 			}
 			// Of what is before the first sample and after the last one, increase() adds at
 			// most 1.1 times the mean interval of the samples each.
 			most := c.increase * (1 + 2.2/float64(len(samples)-1))
-			if got := prom.NumberAt(t, "increase("+kit.Takes+"[10m])", at); got < c.increase || got > most {
+			if got := prom.NumberAt(t, "increase("+takes+"[10m])", at); got < c.increase || got > most {
 				t.Errorf("increase() is %v, want %v to %v of %d samples", got, c.increase, most, len(samples))
 			}
 		})
@@ -256,7 +256,7 @@ func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
 	}
 	moves()
 	other.Kill(t)
-	did := steady.Stopped(t)
+	did := stopped(t, steady)
 	kit.Until(t, "no less is shown than the steady engine did", func() error {
 		if n := firings(); n < did {
 			return fmt.Errorf("%d, of %d", n, did)
@@ -270,4 +270,25 @@ func TestNothingThatWasShownFallsWhenTheSidecarIsKilled(t *testing.T) {
 	if reads.Load() < 20 {
 		t.Errorf("got %d reads; want at least 20", reads.Load())
 	}
+}
+
+// takes is the counter of the transition that takes up a claim of stuckNet.
+const takes = `petrinet_transition_firings_total{net="claims",transition="take"}`
+
+// hasScraped waits until Prometheus has scraped this value of takes.
+func hasScraped(t *testing.T, p kit.Prometheus, want float64) {
+	t.Helper()
+	kit.Until(t, fmt.Sprint("Prometheus has scraped ", want), func() error {
+		if got := p.Number(t, takes); got != want {
+			return fmt.Errorf("it has %v", got)
+		}
+		return nil
+	})
+}
+
+// stopped ends an engine and returns how often it fired.
+func stopped(t *testing.T, e *kit.Engine) uint64 {
+	t.Helper()
+	e.Signal(t, syscall.SIGTERM)
+	return e.End(t).Firings
 }

@@ -5,8 +5,10 @@
 package snmp
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 )
 
 func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
@@ -53,7 +57,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 			exporter, agent := kit.Web{URL: "http://" + listen}, snmptest.Client{Addr: side.SNMP}
 			kit.Until(t, "every place and transition has its numbers, by name", func() error {
 				from := kit.Walk(t, agent).Rows(kit.PlaceTable, kit.PlaceOldestAge)
-				s, err := exporter.ReadFrom("/snmp?" + query.Encode())
+				s, err := readFrom(exporter, "/snmp?"+query.Encode())
 				if err != nil {
 					return err
 				}
@@ -71,7 +75,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 
 // exportsTheNumbers checks that each place is there with its tokens, and each transition with its firings.
 func exportsTheNumbers(s kit.Scrape, want kit.Numbers) error {
-	tokens, firings := s.Named("pnPlaceTokens", "pnPlaceId"), s.Named("pnTransitionFirings", "pnTransitionId")
+	tokens, firings := namedValues(s, "pnPlaceTokens", "pnPlaceId"), namedValues(s, "pnTransitionFirings", "pnTransitionId")
 	if len(want.Tokens) == 0 || len(want.Firings) == 0 || !maps.Equal(tokens, want.Tokens) || !maps.Equal(firings, want.Firings) {
 		return fmt.Errorf("tokens %v, firings %v; want %v", tokens, firings, want)
 	}
@@ -81,7 +85,7 @@ func exportsTheNumbers(s kit.Scrape, want kit.Numbers) error {
 // exportsTheAges checks that each oldest token has an age that is not below the one before and
 // not above the one after.
 func exportsTheAges(s kit.Scrape, before, after map[kit.Key]smi.Value) error {
-	ages := s.Named("pnPlaceOldestAge", "pnPlaceId")
+	ages := namedValues(s, "pnPlaceOldestAge", "pnPlaceId")
 	if len(before) == 0 || len(ages) != len(before) {
 		return fmt.Errorf("%d ages, want %d", len(ages), len(before))
 	}
@@ -120,4 +124,24 @@ func exportsTheRest(s kit.Scrape, rates bool) error {
 		return fmt.Errorf("snmp_exporter could not read %v", faults)
 	}
 	return nil
+}
+
+// namedValues are the values of a metric by the net and the id of its rows.
+func namedValues(s kit.Scrape, metric, id string) map[kit.Key]uint64 {
+	values := map[kit.Key]uint64{}
+	for _, one := range s.All(metric) {
+		values[kit.Key{Net: one.Labels["pnNetName"], ID: one.Labels[id]}] = uint64(one.Value)
+	}
+	return values
+}
+
+// readFrom reads metrics of another program.
+func readFrom(w kit.Web, path string) (s kit.Scrape, err error) {
+	status, text, err := w.Get(path)
+	if err != nil || status != http.StatusOK {
+		return s, fmt.Errorf("%s: %d, %w: %.500s", path, status, err, text)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	s.Families, err = parser.TextToMetricFamilies(bytes.NewReader(text))
+	return s, err
 }

@@ -68,7 +68,7 @@ func Start(t *testing.T, cmd *exec.Cmd) *Engine {
 	return e
 }
 
-// Dial has a program of StartEngines start an engine, which ends with the test.
+// Dial has a program that runs an engine for each connection start one, which ends with the test.
 func Dial(t *testing.T, address, start string) *Engine {
 	t.Helper()
 	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)

@@ -3,6 +3,7 @@
 package metrics
 
 import (
+	_ "embed"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -115,19 +116,11 @@ type link struct{ Address, Text, Description string }
 
 // landingPage is the page with all links. It has no style, because the policy of
 // httpserver allows none in a page.
-var landingPage = template.Must(template.New("landing").Parse(`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>pnagent</title></head>
-<body>
-<h1>pnagent</h1>
-<p>Where tokens of running Petri nets are stuck, for how long and why</p>
-<p>Version: {{.Version}}</p>
-<ul>
-{{range .Links}}<li><a href="/{{.Address}}">{{.Text}}</a>{{with .Description}}: {{.}}{{end}}</li>
-{{end}}</ul>
-</body>
-</html>
-`))
+//
+//go:embed landing.html
+var landingText string
+
+var landingPage = template.Must(template.New("landing").Parse(landingText))
 
 // serveLanding serves a page with all links, each net included.
 func (e *Exporter) serveLanding(w http.ResponseWriter, _ *http.Request) {

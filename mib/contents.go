@@ -9,12 +9,13 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/stats"
 )
 
-// PETRINET-MIB is in three files, for spreadsheets and people: its tables, its objects and its
-// textual conventions. This package has the values of the objects.
+// PETRINET-MIB is in four files, for spreadsheets and people: its tables, its objects, its
+// notifications and its textual conventions. This package has the values of the objects.
 //
 //go:embed petrinet
 var files embed.FS
@@ -24,6 +25,8 @@ type contents struct {
 	tables      []table
 	objects     map[string][]object // by table, without those of its index, and by group of scalars
 	conventions []convention
+	// notifications are in pairs for the raise and the clear of an alarm, but for the one that is about none.
+	notifications []notification
 }
 
 // petrinet returns the contents, which are read once.
@@ -49,6 +52,16 @@ var petrinet = sync.OnceValue(func() *contents {
 	for _, r := range records("tables") {
 		c.tables = append(c.tables, table{sub: number(r[0]), name: r[1], prefix: r[2], must: r[3] == "mandatory", index: strings.Fields(r[4]), reference: r[5],
 			group: r[6], rowText: r[7], text: r[8], keys: keys[r[1]], columns: c.objects[r[1]]})
+	}
+	for _, r := range records("notifications") {
+		n := notification{sub: number(r[0]), name: r[1], clears: r[3] == "clear", text: r[4], objects: []string{"pnAgentNotificationsSuppressed"}}
+		if kind, about := alarm.KindNamed(r[2]); about {
+			n.kind, n.objects = kind, nil
+			for _, sub := range notifiedSubs() {
+				n.objects = append(n.objects, inModule("alarm")+c.objects["alarm"][sub-firstColumn].suffix)
+			}
+		}
+		c.notifications = append(c.notifications, n)
 	}
 	return c
 })

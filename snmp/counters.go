@@ -57,33 +57,23 @@ type Counters struct {
 
 // Requests yields every operation (get, getnext, getbulk, set) with the number
 // of its well-formed requests.
-func (c *Counters) Requests() iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for op := range numOperations {
-			if !yield(op.String(), c.requests[op].Load()) {
-				return
-			}
-		}
-	}
-}
+func (c *Counters) Requests() iter.Seq2[string, uint64] { return counted(opGet, c.requests[:]) }
 
 // Dropped yields every reason with the number of packets that got no answer for it.
-func (c *Counters) Dropped() iter.Seq2[string, uint64] {
-	return func(yield func(string, uint64) bool) {
-		for r := noReason + 1; r < numReasons; r++ {
-			if !yield(r.String(), c.dropped[r].Load()) {
-				return
-			}
-		}
-	}
-}
+func (c *Counters) Dropped() iter.Seq2[string, uint64] { return counted(noReason+1, c.dropped[:]) }
 
 // Problems yields the name of every counter of RFC 3414 section 5 (usmStats), and
 // of unknown contexts and PDU handlers, with the number of SNMPv3 requests.
-func (c *Counters) Problems() iter.Seq2[string, uint64] {
+func (c *Counters) Problems() iter.Seq2[string, uint64] { return counted(noProblem+1, c.problems[:]) }
+
+// counted yields names from the first one on, each with its counter.
+func counted[T interface {
+	~uint8
+	String() string
+}](first T, counters []atomic.Uint64) iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
-		for p := noProblem + 1; p < numProblems; p++ {
-			if !yield(p.String(), c.problems[p].Load()) {
+		for name := first; int(name) < len(counters); name++ {
+			if !yield(name.String(), counters[name].Load()) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ package top
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"strings"
 
@@ -320,32 +321,16 @@ func (m *Model) footer() line {
 	return l
 }
 
+// help has keys and words, each with what it is about after a tab.
+//
+//go:embed help.txt
+var help string
+
 func helpLines() []line {
-	texts := [][2]string{
-		{"1 2 3 4 5", "nets, places, transitions, sources, alarms"},
-		{"tab ← →", "the next, the one before"},
-		{"j k ↓ ↑", "move; g first, G last, pgdown and pgup a screen"},
-		{"enter", "open; of a net its places, else a page of its own"},
-		{"esc", "back; on a table, show all rows again"},
-		{"s S", "sort by the next column, by the one before"},
-		{"r", "reverse"},
-		{"/", "show only rows with a text in them"},
-		{"n", "show only the net of the selected row"},
-		{"p", "pause: the figures do not change"},
-		{"q", "quit"},
-		{},
-		{unknown, "not known"},
-		{"unknown", "an alarm of which it is not known whether it holds"},
-		{"following", "an alarm that is there only because a source is lost"},
-		{nothing, "nothing exists that could have one"},
-		{"▼ ▲", "the column that the table is sorted by"},
-		{"IN/S OUT/S", "tokens a second, over the last five seconds"},
-		{"P95", "95 of 100 tokens stayed no longer, or firings ran"},
-		{"colours", "ages from 10s, 1m, 10m, 1h"},
-	}
 	lines := []line{plainLine("Places: tokens that wait, the oldest first. Transitions: how fast."), nil}
-	for _, t := range texts {
-		lines = append(lines, line{{fit(t[0], 15, false), bold}, {t[1], normal}})
+	for text := range strings.Lines(help) {
+		key, about, _ := strings.Cut(strings.TrimSuffix(text, "\n"), "\t")
+		lines = append(lines, line{{fit(key, 15, false), bold}, {about, normal}})
 	}
 	return lines
 }

@@ -44,7 +44,7 @@ func TestAFreshSocketEndsTheWait(t *testing.T) {
 		"it is made again":          {replace, replace, true},
 		"another takes its place":   {replace, moveTo, true},
 		"another file is made":      {replace, func(t *testing.T, path string) { replace(t, path+"2") }, false},
-		"it is written to":          {replace, func(t *testing.T, path string) { _ = os.WriteFile(path, []byte("x"), 0o600) }, false},
+		"it is written to":          {replace, func(_ *testing.T, path string) { _ = os.WriteFile(path, []byte("x"), 0o600) }, false},
 		"it goes away":              {replace, func(_ *testing.T, path string) { _ = os.Remove(path) }, false},
 		"there is no directory yet": {func(_ *testing.T, path string) { _ = os.Remove(filepath.Dir(path)) }, nil, false},
 	} {

@@ -3,26 +3,26 @@
 package lines
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
-	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/framed"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// ErrState reports an invalid state file.
-var ErrState = errors.New("not a state file of attach lines")
+// stateContent is what state files contain: one frame of stateKind. In files of version 1 there
+// are the bytes of that frame and their checksum behind the first line.
+var stateContent = framed.Content{Name: "lines state", Version: 2}
 
-// stateMagic begins a state file; its last character is the version.
-const stateMagic = "pnagent lines state 1\n"
+const stateKind = 1
 
 // maxState bounds a state file, in bytes.
 const maxState = 4 << 30
@@ -64,7 +64,7 @@ func (a *Attachment) write(state saved, now int64) {
 		return
 	}
 	a.written, a.savedAt = state.number, now
-	if err := atomicfile.Replace(a.cfg.State, state.bytes, 0o600); err != nil {
+	if err := stateContent.Replace(a.cfg.State, 0o600, framed.Frame{Kind: stateKind, Payload: state.bytes}); err != nil {
 		a.mu.Lock()
 		a.counters.SaveFailures++
 		a.mu.Unlock()
@@ -74,8 +74,6 @@ func (a *Attachment) write(state saved, now int64) {
 
 // appendState appends all that the next process needs.
 func (a *Attachment) appendState(b []byte) []byte {
-	from := len(b)
-	b = append(b, stateMagic...)
 	epoch := a.lastEpoch
 	if a.epoch != nil {
 		epoch = a.epoch()
@@ -107,7 +105,7 @@ func (a *Attachment) appendState(b []byte) []byte {
 			b = appendText(b, *name)
 		}
 	}
-	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b[from:]))
+	return b
 }
 
 func appendText(b []byte, s string) []byte {
@@ -137,22 +135,17 @@ func (a *Attachment) load() error {
 	if a.cfg.State == "" {
 		return nil
 	}
-	f, err := os.Open(a.cfg.State)
+	fi, err := os.Stat(a.cfg.State)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading the state: %w", err)
 	}
-	defer f.Close()
-	fi, err := f.Stat()
+	a.stateOf, a.heard = fi.ModTime(), true
+	b, err := framed.Load(a.cfg.State, maxState)
 	if err != nil {
 		return fmt.Errorf("reading the state: %w", err)
-	}
-	a.stateOf, a.heard = fi.ModTime(), true
-	b, err := io.ReadAll(io.LimitReader(f, maxState))
-	if err != nil {
-		return fmt.Errorf("reading the state %s: %w", a.cfg.State, err)
 	}
 	if err := a.loadState(b); err != nil {
 		return fmt.Errorf("%s: %w; expected one that this command wrote; move it away to start from scratch", a.cfg.State, err)
@@ -160,11 +153,24 @@ func (a *Attachment) load() error {
 	return nil
 }
 
+// loadState takes the content of a state file. The error is a *framed.DamagedError or a
+// *framed.VersionError.
 func (a *Attachment) loadState(b []byte) error {
-	s, err := openState(b)
+	frame, err := openState(b)
 	if err != nil {
 		return err
 	}
+	s := &replay.StateReader{Rest: frame.Payload}
+	if err := a.readState(s); err != nil {
+		return &framed.DamagedError{At: frame.At + int64(len(frame.Payload)-len(s.Rest)), Why: err.Error()}
+	}
+	return nil
+}
+
+// errBroken reports a state in which something else was expected.
+var errBroken = errors.New("a state that cannot be read")
+
+func (a *Attachment) readState(s *replay.StateReader) error {
 	a.lastEpoch = s.Varint()
 	other := map[int32]int32{} // number of a net in the file: its number here
 	for k := range s.Uvarint(maxFiles) {
@@ -172,7 +178,7 @@ func (a *Attachment) loadState(b []byte) error {
 		ours := slices.IndexFunc(a.defs, func(d telemetry.SourceNet) bool { return d.ID == id && telemetry.Digest(d.PNML) == digest })
 		other[int32(k)] = int32(ours)
 		if s.Broken {
-			return ErrState
+			return errBroken
 		}
 		if ours < 0 {
 			a.cfg.Log.Warn("the state of a net is dropped, because the net is no longer replayed or has changed", "net", id, "digest", digest)
@@ -193,14 +199,14 @@ func (a *Attachment) loadState(b []byte) error {
 		}
 	}
 	if s.Broken || len(s.Rest) > 0 {
-		return fmt.Errorf("%w: %d bytes too many or too few", ErrState, len(s.Rest))
+		return errBroken
 	}
 	return nil
 }
 
 func (a *Attachment) loadNet(k int, state, unsent []byte) error {
 	if err := a.nets[k].LoadState(state); err != nil {
-		return fmt.Errorf("%w: net %q: %w", ErrState, a.defs[k].ID, err)
+		return fmt.Errorf("net %q: %w", a.defs[k].ID, err)
 	}
 	if len(unsent) == 0 {
 		return nil
@@ -208,11 +214,11 @@ func (a *Attachment) loadNet(k int, state, unsent []byte) error {
 	var snap telemetry.Snapshot
 	var d telemetry.Decoder
 	if err := d.Decode(unsent, &snap); err != nil {
-		return fmt.Errorf("%w: counts of net %q: %w", ErrState, a.defs[k].ID, err)
+		return fmt.Errorf("counts of net %q: %w", a.defs[k].ID, err)
 	}
 	rows := stats.NewRows(a.defs[k].Places, a.defs[k].Transitions)
 	if len(snap.Rows.Places) != len(rows.Places) || len(snap.Rows.Transitions) != len(rows.Transitions) {
-		return fmt.Errorf("%w: counts of net %q are of another net", ErrState, a.defs[k].ID)
+		return fmt.Errorf("counts of net %q are of another net", a.defs[k].ID)
 	}
 	rows.Merge(&snap.Rows)
 	rows.Columns = 0
@@ -248,14 +254,20 @@ func (a *Attachment) canFire(e *event) bool {
 	return k < 0 || k < len(labels) && len(labels[k].transitions) > 0
 }
 
-// openState checks the beginning and the checksum of a state file.
-func openState(b []byte) (*replay.StateReader, error) {
-	if len(b) < len(stateMagic)+crc32.Size || string(b[:len(stateMagic)]) != stateMagic {
-		return nil, ErrState
+// openState returns the frame of a state file. Of a file of version 1 it is what takes its place.
+func openState(b []byte) (framed.Frame, error) {
+	f, err := stateContent.Parse(b)
+	var version *framed.VersionError
+	if errors.As(err, &version) && version.Found == 1 {
+		at := bytes.IndexByte(b, '\n') + 1
+		end := max(at, len(b)-crc32.Size)
+		if crc32.ChecksumIEEE(b[:end]) != binary.LittleEndian.Uint32(append(bytes.Clone(b[end:]), 0, 0, 0, 0)) {
+			return framed.Frame{}, &framed.DamagedError{At: int64(end), Why: "the checksum is wrong"}
+		}
+		return framed.Frame{At: int64(at), Payload: b[at:end]}, nil
 	}
-	body, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
-	if crc32.ChecksumIEEE(body) != binary.LittleEndian.Uint32(sum) {
-		return nil, fmt.Errorf("%w: wrong checksum", ErrState)
+	if err != nil {
+		return framed.Frame{}, err
 	}
-	return &replay.StateReader{Rest: body[len(stateMagic):]}, nil
+	return f.Only(stateKind)
 }

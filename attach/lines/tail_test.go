@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 // followed is a file that is written and followed.
@@ -273,16 +274,59 @@ func TestCountsArePublishedOnceOverARestart(t *testing.T) {
 	f.end()
 }
 
+// stateText returns a state file.
+func stateText(state []byte) []byte {
+	return stateContent.Text(framed.Frame{Kind: stateKind, Payload: state})
+}
+
 func TestAnInvalidStateIsRejected(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
-	for _, text := range []string{"", "hello", stateMagic, stateMagic + "0123456789"} {
+	a := attach(t, nil)
+	body := a.appendState(nil)
+	whole := string(stateText(body))
+	for text, want := range map[string]string{
+		"":                                    "damaged at byte 0: expected",
+		"hello":                               "damaged at byte 0: expected",
+		whole[:len(whole)-3]:                  "the file is cut short",
+		whole + "x":                           "the file goes on after its end",
+		"pnagent lines state 1\n":             "damaged at byte 22: the checksum is wrong",
+		"pnagent lines state 1\n0123456789":   "damaged at byte 28: the checksum is wrong",
+		"pnagent lines state 3\n":             "which a later release wrote",
+		string(stateText(body[:len(body)-1])): "a state that cannot be read",
+		string(stateText(append(body, 1))):    "a state that cannot be read",
+	} {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		_, err := New(Config{Nets: compiled(t, orders), Fields: defaultFields(), State: path})
-		if !errors.Is(err, ErrState) {
-			t.Errorf("%q: %v", text, err)
+		var damage *framed.DamagedError
+		var version *framed.VersionError
+		if !errors.As(err, &damage) && !errors.As(err, &version) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%q: %v; want %s", text, err, want)
 		}
+	}
+}
+
+// The file of testdata was written before files had frames, and holds the same as a file of today.
+func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
+	old, err := os.ReadFile("testdata/unframed.state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(text []byte) string {
+		a := attach(t, func(c *Config) { c.Window = time.Hour })
+		if err := a.loadState(text); err != nil {
+			t.Fatal(err)
+		}
+		p := a.positions["log"]
+		return fmt.Sprintf("%+v %d events, %s firings", *p, len(a.window.events), firings(seen(t, a, someTime)))
+	}
+	frame, err := openState(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(old), read(stateText(frame.Payload)); got != want || !strings.Contains(got, "offset:7") || !strings.Contains(got, " 1 events") {
+		t.Errorf("got %s; want %s", got, want)
 	}
 }
 
@@ -300,9 +344,10 @@ func FuzzState(f *testing.F) {
 		f.Fatal(err)
 	}
 	a.positions["log"] = &position{inode: 5, offset: 7, carry: []byte("x")}
-	f.Add(a.appendState(nil))
+	f.Add(stateText(a.appendState(nil)))
 	take(f, a, named("shop a t1"))
-	f.Add(a.appendState(nil))
+	f.Add(stateText(a.appendState(nil)))
+	f.Add(a.appendState([]byte("pnagent lines state 1\n")))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		a := attach(t, nil)
 		if a.loadState(b) == nil {

@@ -44,8 +44,8 @@
 //
 // [Saved] is what outlives the process: the alarms and the largest index. The next process
 // starts with those alarms: it raises none of them again, and clears those that are known to be
-// over after Rules.Settle. Of a damaged file one wrong bit is mended ([RecoverSaved]); after
-// more damage indices continue beyond all that the file, the notes and [FirstIndex] have.
+// over after Rules.Settle. After a loss of that, indices continue beyond all that a damaged file
+// ([LastIn]), the notes and [FirstIndex] have.
 //
 // # Notifications
 //

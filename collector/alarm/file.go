@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// ErrState is wrapped by the error of a state file that was not written by a sidecar, or
-// was changed since.
+// ErrState is wrapped by the error of a page that was not written by a sidecar, or was changed
+// since.
 var ErrState = errors.New("damaged alarm state")
 
 // MaxStateSize bounds a state file, in bytes.
 const MaxStateSize = 64 << 20
 
-// stateHead is the first line of a state file. oldStateHead is that of earlier versions,
+// stateHead is the first line of a page. oldStateHead is that of earlier versions,
 // which have no phases and no cleared indices.
 const (
 	stateHead    = "pnagent-alarms 2"
@@ -40,7 +40,7 @@ const (
 // clearedWord begins the line of cleared indices.
 const clearedWord = "cleared"
 
-// Text returns the content of a state file:
+// Text returns a page, which sidecars of a pair exchange. A state file has one of any size:
 //
 //	pnagent-alarms 2
 //	last 7 1794744000000000
@@ -55,8 +55,7 @@ const clearedWord = "cleared"
 // (neither was) or clearing; then unshown if no rows of its source were ever shown; then, after lost, each of Alarm.Lost with its region. cleared
 // has the indices of alarms that are over. end has the
 // number of alarms and the CRC-32 (IEEE) of all bytes before its line, which detects a
-// torn file. Texts are quoted as in Go, times are microseconds since the Unix epoch.
-// Sidecars of a pair exchange pages of the same form.
+// torn page. Texts are quoted as in Go, times are microseconds since the Unix epoch.
 func (s *Saved) Text() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\nlast %d %d\n", stateHead, s.Last, s.LastChange)
@@ -119,7 +118,7 @@ func ended(body []byte) []byte {
 	return fmt.Appendf(body, "end %d %08x\n", bytes.Count(body, []byte("\nalarm ")), crc32.ChecksumIEEE(body))
 }
 
-// ParseSaved reads the content of a state file. Its errors wrap ErrState and name the line.
+// ParseSaved reads a page of any size. Its errors wrap ErrState and name the line.
 func ParseSaved(text []byte) (Saved, error) {
 	var s Saved
 	if err := readLines(text, ended, "alarms", 2, s.line); err != nil {
@@ -128,8 +127,8 @@ func ParseSaved(text []byte) (Saved, error) {
 	return s, nil
 }
 
-// readLines passes the lines of a file to take, with their numbers from 1. The last line,
-// which end appends, holds the number of what, and is not passed. A file of fewer lines than
+// readLines passes the lines of a page to take, with their numbers from 1. The last line,
+// which end appends, holds the number of what, and is not passed. A page of fewer lines than
 // least is refused. Errors wrap ErrState and name the line.
 func readLines(text []byte, end func(body []byte) []byte, what string, least int, take func(n int, line string) error) error {
 	if len(text) > MaxStateSize {
@@ -154,7 +153,7 @@ func readLines(text []byte, end func(body []byte) []byte, what string, least int
 	return nil
 }
 
-// line reads one line of a state file.
+// line reads one line of a page.
 func (s *Saved) line(n int, line string) error {
 	switch {
 	case n == 1 && (line == stateHead || line == oldStateHead):

@@ -18,7 +18,7 @@ const (
 // anyKind is the kind of a selection of all kinds in a file of notes.
 const anyKind = "any"
 
-// File returns the content of a file of notes:
+// File returns the text of a file of notes:
 //
 //	pnagent-notes 2
 //	ack 7 1794744000000000 "ada" "the bank is informed" tokenStuck "orders" "paid" 1794743700000000

@@ -39,7 +39,7 @@ func (c Content) Read(path string, limit int64) ([]Frame, error) {
 	return f.Frames, nil
 }
 
-// Load returns the bytes of a file. A file of more than limit bytes is an error.
+// Load returns the bytes of a file. Of more than limit bytes the error is a *DamagedError.
 func Load(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -51,7 +51,7 @@ func Load(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
+		return nil, fmt.Errorf("%s: %w", path, &DamagedError{limit, "the file goes on"})
 	}
 	return text, nil
 }

@@ -69,6 +69,15 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%q of version %d, which %s release wrote; expected version %d", e.Known.Name, e.Found, from, e.Known.Version)
 }
 
+// Only returns the only frame of a file. The error is a *DamagedError if there is not one of this
+// kind.
+func (f File) Only(kind byte) (Frame, error) {
+	if len(f.Frames) != 1 || f.Frames[0].Kind != kind {
+		return Frame{}, &DamagedError{0, fmt.Sprintf("it has %d frames; expected one of kind %d", len(f.Frames), kind)}
+	}
+	return f.Frames[0], nil
+}
+
 // Writer makes the frames of one file.
 type Writer struct{ seed uint32 }
 
@@ -102,7 +111,7 @@ func (w Writer) End(b []byte) []byte { return w.Frame(b, end) }
 
 // Parse reads a file that has an end. The error is a *DamagedError or a *VersionError.
 func (c Content) Parse(text []byte) (File, error) {
-	f, ended, err := c.parse(text)
+	f, ended, err := c.parse(text, false)
 	switch {
 	case err != nil:
 		return File{}, err
@@ -117,11 +126,11 @@ func (c Content) Parse(text []byte) (File, error) {
 // ParseLog reads a log, with or without an end. It stops at a torn tail, which File.Torn names. The
 // error is a *DamagedError if a frame in the middle cannot be read, or a *VersionError.
 func (c Content) ParseLog(text []byte) (File, error) {
-	f, _, err := c.parse(text)
+	f, _, err := c.parse(text, true)
 	return f, err
 }
 
-func (c Content) parse(text []byte) (f File, ended bool, err error) {
+func (c Content) parse(text []byte, log bool) (f File, ended bool, err error) {
 	w, at, err := c.parseHeader(text)
 	if err != nil {
 		return f, false, err
@@ -131,7 +140,7 @@ func (c Content) parse(text []byte) (f File, ended bool, err error) {
 		kind, payload, why := w.frame(text[at:])
 		if why != "" {
 			f.Torn = &DamagedError{int64(at), why}
-			if w.anyFrame(text[at+1:]) {
+			if log && w.anyFrame(text[at+1:]) {
 				return File{}, false, f.Torn
 			}
 			return f, false, nil

@@ -177,7 +177,7 @@ func TestReplaceAndRead(t *testing.T) {
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v (-want +got)\n%s", err, d)
 	}
-	if _, err := content.Read(path, 30); err == nil || !strings.Contains(err.Error(), path+": more than 30 bytes") {
+	if _, err := content.Read(path, 30); damagedAt(err) != 30 || !strings.Contains(err.Error(), path+": ") {
 		t.Errorf("a limit: %v", err)
 	}
 	if err := os.Truncate(path, 40); err != nil {
@@ -188,6 +188,35 @@ func TestReplaceAndRead(t *testing.T) {
 	}
 }
 
+// One wrong bit of a file is found, wherever it is, and two are not taken for another one.
+func TestOneBitIsMended(t *testing.T) {
+	text := content.Text(Frame{Kind: 1, Payload: []byte(three[0])}, Frame{Kind: 2}, Frame{Kind: 3, Payload: []byte(three[2])})
+	bad := bytes.Clone(text)
+	flip := func(bit int) { bad[bit/8] ^= 1 << (bit % 8) }
+	for bit := range 8 * len(text) {
+		flip(bit)
+		if whole, ok := content.Mend(bad); !ok || !bytes.Equal(whole, text) {
+			t.Fatalf("bit %d of byte %d is not mended", bit%8, bit/8)
+		}
+		for _, other := range []int{(bit + 1) % (8 * len(text)), bit * 7919 % (8 * len(text))} {
+			if other == bit {
+				continue
+			}
+			flip(other)
+			if _, ok := content.Mend(bad); ok {
+				t.Fatalf("bits %d and %d are mended as one", bit, other)
+			}
+			flip(other)
+		}
+		flip(bit)
+	}
+	for what, text := range map[string][]byte{"a whole file": text, "no file": nil, "a part": text[:60], "another version": Content{content.Name, 3}.Text(), "more": append(bytes.Clone(text), 1)} {
+		if _, ok := content.Mend(text); ok {
+			t.Errorf("%s is mended", what)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	text, w, _ := logOf(three...)
 	f.Add(text)
@@ -195,6 +224,11 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("pnagent test files 3\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		whole, err := content.Parse(text)
+		if mended, ok := content.Mend(text); ok {
+			if _, err := content.Parse(mended); err != nil {
+				t.Errorf("what was mended is read with %v", err)
+			}
+		}
 		log, logErr := content.ParseLog(text)
 		if err == nil && (logErr != nil || len(whole.Frames) != len(log.Frames)) {
 			t.Errorf("a file of %d frames is a log of %d, %v", len(whole.Frames), len(log.Frames), logErr)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/framed"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -168,6 +169,7 @@ func TestAConfigIsChecked(t *testing.T) {
 func FuzzReadState(f *testing.F) {
 	f.Add([]byte(`{"program":"p","epoch":3,"state":{"Cursor":4}}`))
 	f.Add([]byte(`{"program":"p"}`))
+	f.Add(stateContent.Text(framed.Frame{Kind: stateKind, Payload: []byte(`{"program":"p","epoch":3,"state":{"Cursor":4}}`)}))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		path := filepath.Join(t.TempDir(), "state")
 		if err := os.WriteFile(path, text, 0o600); err != nil {

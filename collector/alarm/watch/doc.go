@@ -9,7 +9,8 @@
 // # Files
 //
 // The Watcher writes alarms and the largest index to a file before it publishes a new index.
-// Notes of operators are in a second file. A damaged file is renamed and logged. A disk that
+// Notes of operators are in a second file. Both are of package framed. One wrong bit is mended; a
+// file with more damage is not used. Either is renamed and logged. A disk that
 // fails, or hangs for two seconds, delays no alarm after that: it is logged and counted, and the
 // next View writes again.
 //

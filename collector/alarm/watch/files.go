@@ -3,9 +3,9 @@
 package watch
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 // damagedSuffix is appended to the name of a damaged file, which is kept.
@@ -26,43 +27,74 @@ type stored[T any] struct {
 	damage error // of a file whose damage was one bit; value is as it was written
 }
 
+// The files have one frame of textKind: a page of any size, as processes exchange them.
+var (
+	alarmsContent = framed.Content{Name: "alarms", Version: 1}
+	notesContent  = framed.Content{Name: "notes of alarms", Version: 1}
+)
+
+const (
+	textKind = 1
+	// unframed begins the files of earlier versions, which are the pages alone.
+	unframed = "pnagent-"
+)
+
 // readState returns the content of a state file. The error wraps fs.ErrNotExist if there is
-// none, and alarm.ErrState if it is damaged; the text is valid then.
+// none, and is one of isDamage if it is damaged; the text is valid then.
 func readState(path string) (stored[alarm.Saved], error) {
-	s, err := readFile(path, alarm.RecoverSaved)
-	if err != nil {
-		err = fmt.Errorf("read the alarm state %s: %w", path, err)
-	}
-	return s, err
+	return readFile(path, alarmsContent, alarm.ParseSaved)
 }
 
 // readNotes returns the content of a file of notes, and the errors of readState.
 func readNotes(path string) (stored[alarm.Noted], error) {
-	n, err := readFile(path, alarm.RecoverNoted)
-	if err != nil {
-		err = fmt.Errorf("read the notes of alarms %s: %w", path, err)
-	}
-	return n, err
+	return readFile(path, notesContent, alarm.ParseNoted)
 }
 
-// readFile returns what a file holds.
-func readFile[T any](path string, parse func([]byte) (v T, damage, err error)) (s stored[T], err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return s, err
+func readFile[T any](path string, content framed.Content, parse func([]byte) (T, error)) (s stored[T], err error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		s.at = info.ModTime().UnixMicro()
+		s.text, err = framed.Load(path, alarm.MaxStateSize)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return s, err
+	if err == nil {
+		s.value, s.damage, err = parseFile(s.text, content, parse)
 	}
-	s.at = info.ModTime().UnixMicro()
-	s.text, err = io.ReadAll(io.LimitReader(f, alarm.MaxStateSize+1))
 	if err != nil {
-		return s, err
+		err = fmt.Errorf("read the %s %s: %w", content.Name, path, err)
 	}
-	s.value, s.damage, err = parse(s.text)
 	return s, err
+}
+
+// parseFile returns what a file holds. If one bit of it is wrong, that is mended, and damage is
+// the error without that.
+func parseFile[T any](text []byte, content framed.Content, parse func([]byte) (T, error)) (v T, damage, err error) {
+	page := framed.Frame{Payload: text}
+	if !bytes.HasPrefix(text, []byte(unframed)) {
+		var f framed.File
+		if f, err = content.Parse(text); err != nil {
+			if whole, ok := content.Mend(text); ok {
+				damage = err
+				f, err = content.Parse(whole)
+			}
+		}
+		if err == nil {
+			page, err = f.Only(textKind)
+		}
+		if err != nil {
+			return v, nil, err
+		}
+	}
+	if v, err = parse(page.Payload); err != nil {
+		return v, nil, &framed.DamagedError{At: page.At, Why: err.Error()}
+	}
+	return v, damage, nil
+}
+
+// isDamage reports whether an error is about the content of a file.
+func isDamage(err error) bool {
+	var damage *framed.DamagedError
+	var version *framed.VersionError
+	return errors.As(err, &damage) || errors.As(err, &version)
 }
 
 // writeState replaces a file atomically, also with respect to a crash.
@@ -100,7 +132,7 @@ func (w *Watcher) before(noted uint32) alarm.Saved {
 	read, err := readState(w.cfg.StateFile)
 	saved := read.value
 	switch {
-	case errors.Is(err, alarm.ErrState):
+	case isDamage(err):
 		fresh.Last = max(fresh.Last, alarm.LastIn(read.text))
 		w.counters.Damaged.State++
 		w.keepDamaged(w.cfg.StateFile, err, false, fmt.Sprintf("the alarm state is damaged: starting without earlier alarms; those that still hold are raised again from index %d on", fresh.Last+1))
@@ -128,7 +160,7 @@ func (w *Watcher) notesBefore() alarm.Noted {
 	}
 	read, err := readNotes(w.cfg.NotesFile)
 	switch {
-	case errors.Is(err, alarm.ErrState):
+	case isDamage(err):
 		w.counters.Damaged.Notes++
 		w.keepDamaged(w.cfg.NotesFile, err, false, "the notes of alarms are damaged: starting without earlier acknowledgements and silences")
 		return alarm.Noted{}

@@ -3,14 +3,17 @@
 package watch
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 func someSaved() alarm.Saved {
@@ -26,7 +29,8 @@ func TestTheFileIsReplacedAtomically(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []alarm.Saved{{Last: 1}, someSaved()} {
-		if err := writeState(path, s.Text()); err != nil {
+		f := stateFile{content: alarmsContent, path: path, write: writeState}
+		if err := f.save(s.Text); err != nil {
 			t.Fatal(err)
 		}
 		got, err := readState(path)
@@ -36,5 +40,57 @@ func TestTheFileIsReplacedAtomically(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Dir(path)); err != nil || len(left) != 1 {
 		t.Errorf("beside the file there are %v, %v", left, err)
+	}
+}
+
+// The files of testdata were written before files had frames.
+func TestFilesOfEarlierVersionsAreRead(t *testing.T) {
+	state, err := readState("testdata/unframed.state")
+	if err != nil || state.damage != nil {
+		t.Fatal(err, state.damage)
+	}
+	s := state.value
+	if want := (someSaved().Active[0]); len(s.Active) != 2 || len(s.Clearing) != 2 || len(s.Raising) != 1 || len(s.Cleared) != 3 || s.Last != 9 || s.Active[0].Text != want.Text || s.Active[0].Lost == nil {
+		t.Errorf("got %+v", s)
+	}
+	notes, err := readNotes("testdata/unframed.notes")
+	if err != nil || notes.damage != nil {
+		t.Fatal(err, notes.damage)
+	}
+	for what, c := range map[string]struct{ text, again []byte }{"alarms": {state.text, s.Text()}, "notes": {notes.text, notes.value.File()}} {
+		if !bytes.Equal(c.text, c.again) {
+			t.Errorf("%s: read %q, and then %q", what, c.text, c.again)
+		}
+	}
+}
+
+// Whatever is wrong with a file is a framed.DamagedError with the name of the file; of another
+// version a framed.VersionError.
+func TestDamageOfAFileHasOneForm(t *testing.T) {
+	old, err := os.ReadFile("testdata/unframed.state")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := someSaved()
+	whole := alarmsContent.Text(framed.Frame{Kind: textKind, Payload: s.Text()})
+	for what, c := range map[string]struct {
+		text []byte
+		want string
+	}{
+		"no file of alarms":     {[]byte("hello"), `damaged at byte 0: expected "pnagent alarms 1" as the first line`},
+		"cut short":             {whole[:len(whole)-20], "damaged at byte 29: the file is cut short; expected a frame of"},
+		"two bytes":             {append([]byte{whole[0] ^ 3}, whole[1:]...), `damaged at byte 0: expected "pnagent alarms 1"`},
+		"a frame too many":      {alarmsContent.Text(framed.Frame{Kind: textKind}, framed.Frame{Kind: textKind}), "damaged at byte 0: it has 2 frames"},
+		"a page of another one": {alarmsContent.Text(framed.Frame{Kind: textKind, Payload: []byte("x")}), "damaged at byte 29: damaged alarm state: torn or changed"},
+		"an old one":            {old[:50], "damaged at byte 0: damaged alarm state: torn or changed"},
+		"a later one":           {framed.Content{Name: alarmsContent.Name, Version: 2}.Text(), `"alarms" of version 2, which a later release wrote`},
+	} {
+		path := filepath.Join(t.TempDir(), "alarms.state")
+		if err := os.WriteFile(path, c.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readState(path); !isDamage(err) || !strings.Contains(err.Error(), path+": "+c.want) {
+			t.Errorf("%s: %v; want %s", what, err, c.want)
+		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 
 	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 // stateFile is a file for the next process. A disk that hangs delays the alarms once, by at
 // most atomicfile.Patience.
 type stateFile struct {
+	content framed.Content
 	path    string // "" for none
 	what    string // of the log, if a write fails
 	saved   bool   // it has all changes
@@ -21,7 +23,7 @@ type stateFile struct {
 
 // save writes the file. The error wraps atomicfile.ErrSlow while a write is unfinished.
 func (f *stateFile) save(text func() []byte) error {
-	body, write := text(), f.write
+	body, write := f.content.Text(framed.Frame{Kind: textKind, Payload: text()}), f.write
 	err := f.disk.Save(func() error { return write(f.path, body) })
 	if f.saved = err == nil; f.saved {
 		f.lastErr = ""

@@ -83,8 +83,8 @@ func New(cfg Config) *Watcher {
 		cfg.Duty = func() (alarm.Duty, func()) { return alarm.Duty{On: true}, func() {} }
 	}
 	w := &Watcher{cfg: cfg, inbox: make(chan message, inboxLength), wake: make(chan struct{}, 1), orders: make(chan order),
-		file:      stateFile{write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
-		notesFile: stateFile{write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
+		file:      stateFile{content: alarmsContent, write: writeState, path: cfg.StateFile, what: "cannot save the alarms; a restart would raise them again"},
+		notesFile: stateFile{content: notesContent, write: writeState, path: cfg.NotesFile, what: "cannot save acknowledgements and silences; a restart would lose them"}}
 	noted := w.notesBefore()
 	saved := w.before(noted.Largest())
 	w.core = alarm.NewCoordinator(alarm.Start{Rules: cfg.Rules, Saved: saved, Noted: noted, History: cfg.History, ForgetAfter: cfg.ForgetAfter, Name: cfg.Name}, time.Now().UnixMicro())

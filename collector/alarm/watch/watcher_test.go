@@ -308,7 +308,10 @@ func TestADiskThatHangsDelaysAlarmsOnceAndBriefly(t *testing.T) {
 		answer <- nil
 		synctest.Wait()
 		var last alarm.Saved
-		watcher.file.write = func(_ string, text []byte) (err error) { last, err = alarm.ParseSaved(text); return err }
+		watcher.file.write = func(_ string, text []byte) (err error) {
+			last, _, err = parseFile(text, alarmsContent, alarm.ParseSaved)
+			return err
+		}
 		watcher.work(alarmtest.ViewOf(alarmtest.Wide("n", 5, 1)), time.Now().UnixMicro())
 		if len(last.Active) != 5 || !watcher.file.saved {
 			t.Errorf("when the disk answers %d are saved", len(last.Active))

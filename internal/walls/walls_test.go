@@ -67,7 +67,7 @@ var rooms = map[string]room{
 	"collector/alarm/watch":                {imports: []string{"collector/alarm", "collector/merge", "internal/atomicfile", "internal/framed", "internal/latest", "internal/outbox"}},
 	"collector":                            {imports: []string{"collector/merge", "internal/latest", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry", "telemetry/natslink"}},
 	"mib/smi":                              {pure: true},
-	"mib":                                  {imports: []string{"collector/alarm", "collector/merge", "internal/atomicfile", "internal/dirlock", "internal/plaintext", "internal/selfmetrics", "mib/smi", "petri", "stats"}},
+	"mib":                                  {imports: []string{"collector/alarm", "collector/merge", "internal/atomicfile", "internal/dirlock", "internal/plaintext", "internal/selfmetrics", "mib/smi", "petri", "stats", "telemetry/natslink"}},
 	"agentx/pdu":                           {imports: []string{"mib/smi"}, pure: true},
 	"agentx":                               {imports: []string{"agentx/pdu", "internal/selfmetrics", "mib/smi"}},
 	"snmp":                                 {imports: []string{"internal/atomicfile", "internal/outbox", "internal/selfmetrics", "mib/smi"}},

@@ -3,9 +3,7 @@
 package draw
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -22,13 +20,13 @@ func (d *Drawing) SVG(w io.Writer, n *petri.Net, overlay *Overlay) error {
 	if overlay == nil {
 		overlay = initialTokens(n)
 	}
-	p := picture{Writer: bufio.NewWriter(w), d: d, n: n, o: overlay}
+	p := picture{Canvas: NewCanvas(w), d: d, n: n, o: overlay}
 	p.head()
-	p.put("<g>\n")
+	p.Put("<g>\n")
 	for i := range d.Arcs {
 		p.arc(&d.Arcs[i])
 	}
-	p.put("</g>\n")
+	p.Put("</g>\n")
 	for i := range n.Places {
 		p.place(i)
 	}
@@ -38,23 +36,20 @@ func (d *Drawing) SVG(w io.Writer, n *petri.Net, overlay *Overlay) error {
 	for i := range d.Arcs { // in front of everything, because they are text
 		p.weight(&d.Arcs[i])
 	}
-	p.put("</svg>\n")
+	p.Put("</svg>\n")
 	if err := p.Flush(); err != nil {
 		return fmt.Errorf("writing the picture of net %q: %w", n.ID, err)
 	}
 	return nil
 }
 
-// picture writes an SVG. Its writer keeps the first error.
+// picture writes the SVG of a net.
 type picture struct {
-	*bufio.Writer
+	Canvas
 	d *Drawing
 	n *petri.Net
 	o *Overlay
 }
-
-// put writes markup.
-func (p *picture) put(s string) { _, _ = p.WriteString(s) }
 
 // titleRunes limits a name or an id in a title.
 const titleRunes = 1000
@@ -63,35 +58,9 @@ func (p *picture) head() {
 	width, height := Number(p.d.Width), Number(p.d.Height)
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" class="pn" viewBox="0 0 %s %s" width="%s" height="%s" role="img">`+"\n", width, height, width, height)
 	id := clean(p.n.ID, titleRunes)
-	p.described(cmp.Or(clean(p.n.Name, titleRunes), id), fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", id, len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
-	p.put("\n<style>" + Style + "</style>\n" + markers)
+	p.Described(cmp.Or(clean(p.n.Name, titleRunes), id), fmt.Sprintf("Petri net %s: %d places, %d transitions, %d arcs.", id, len(p.n.Places), len(p.n.Transitions), len(p.d.Arcs)))
+	p.Put("\n<style>\n" + Style + "</style>\n" + markers)
 	fmt.Fprintf(p, `<rect class="ground" width="%s" height="%s" rx="6"/>`+"\n", width, height)
-}
-
-// described writes the title and the description of the open element.
-func (p *picture) described(title, desc string) {
-	p.put("<title>")
-	p.text(title)
-	p.put("</title><desc>")
-	p.text(desc)
-	p.put("</desc>")
-}
-
-// text writes a text as XML.
-func (p *picture) text(s string) { _ = xml.EscapeText(p, []byte(s)) }
-
-func (p *picture) label(class string, x, y float64, s string) {
-	fmt.Fprintf(p, `<text%s x="%s" y="%s">`, class, Number(x), Number(y))
-	p.text(s)
-	p.put("</text>")
-}
-
-// lines writes a label with its first line centred at a height.
-func (p *picture) lines(class string, x, y float64, label string) {
-	for line := range strings.SplitSeq(label, "\n") {
-		p.label(class, x, y, line)
-		y += LineHeight
-	}
 }
 
 func (p *picture) place(i int) {
@@ -107,18 +76,18 @@ func (p *picture) place(i int) {
 		desc += fmt.Sprintf(", heat: %d of %d", heat, MaxHeat)
 	}
 	fmt.Fprintf(p, `<g class="place heat%d">`, heat)
-	p.described(titleOf(pl.Name, pl.ID), desc)
+	p.Described(titleOf(pl.Name, pl.ID), desc)
 	p.circle("body", node.X, node.Y, node.W/2)
 	switch {
 	case tokens > maxDots:
-		p.label(` class="count"`, node.X, node.Y, Count(tokens))
+		p.Line("count", node.X, node.Y, Count(tokens))
 	case tokens > 0:
 		for _, at := range dots(int(tokens)) {
 			p.circle("token", node.X+at.X, node.Y+at.Y, dotSize)
 		}
 	}
-	p.lines(` class="below"`, node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
-	p.put("</g>\n")
+	p.Lines("below", node.X, node.Y+node.H/2+LabelGap+LineHeight/2, node.Label)
+	p.Put("</g>\n")
 }
 
 func titleOf(name, id string) string {
@@ -176,14 +145,14 @@ func (p *picture) transition(i int) {
 		desc += ", firings: " + Rate(p.o.Rates[i])
 	}
 	fmt.Fprintf(p, `<g class="%s">`, class)
-	p.described(titleOf(t.Name, t.ID), desc)
+	p.Described(titleOf(t.Name, t.ID), desc)
 	fmt.Fprintf(p, `<rect x="%s" y="%s" width="%s" height="%s" rx="3"/>`, Number(node.X-node.W/2), Number(node.Y-node.H/2), Number(node.W), Number(node.H))
 	_, h := LabelSize(node.Label)
-	p.lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
+	p.Lines("", node.X, node.Y-h/2+LineHeight/2, node.Label)
 	if known {
-		p.label(` class="rate"`, node.X, node.Y-node.H/2-7, Rate(p.o.Rates[i]))
+		p.Line("rate", node.X, node.Y-node.H/2-7, Rate(p.o.Rates[i]))
 	}
-	p.put("</g>\n")
+	p.Put("</g>\n")
 }
 
 // Rate formats firings a second, a minute, an hour or a day.
@@ -206,13 +175,13 @@ func (p *picture) arc(a *Arc) {
 	fmt.Fprintf(p, `<path class="arc %s" d="%s"`, kind, Path(a.Points))
 	switch a.Kind {
 	case petri.Branch:
-		p.put(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
+		p.Put(` marker-start="url(#pn-branch)" marker-end="url(#pn-normal)"`)
 	case petri.Inhibitor, petri.Read, petri.Reset:
 		fmt.Fprintf(p, ` marker-end="url(#pn-%s)"`, kind)
 	default:
-		p.put(` marker-end="url(#pn-normal)"`)
+		p.Put(` marker-end="url(#pn-normal)"`)
 	}
-	p.put("/>\n")
+	p.Put("/>\n")
 }
 
 // cornerSize is the distance from a corner at which an arc begins to turn.
@@ -246,20 +215,25 @@ func towards(p, q Point) Point {
 	return Point{X: p.X + (q.X-p.X)*k, Y: p.Y + (q.Y-p.Y)*k}
 }
 
+// Longest returns the ends of the longest line through points.
+func Longest(points []Point) (a, b Point) {
+	best, longest := 1, -1.0
+	for k := 1; k < len(points); k++ {
+		if far := math.Hypot(points[k].X-points[k-1].X, points[k].Y-points[k-1].Y); far > longest {
+			best, longest = k, far
+		}
+	}
+	return points[best-1], points[best]
+}
+
 // weight writes an arc's weight in the middle of its longest line.
 func (p *picture) weight(a *Arc) {
 	if a.Weight <= 1 || a.Kind == petri.Reset {
 		return
 	}
-	best, longest := 1, -1.0
-	for k := 1; k < len(a.Points); k++ {
-		if far := math.Hypot(a.Points[k].X-a.Points[k-1].X, a.Points[k].Y-a.Points[k-1].Y); far > longest {
-			best, longest = k, far
-		}
-	}
-	q, r := a.Points[best-1], a.Points[best]
-	p.label(` class="weight"`, (q.X+r.X)/2, (q.Y+r.Y)/2, strconv.FormatUint(uint64(a.Weight), 10))
-	p.put("\n")
+	q, r := Longest(a.Points)
+	p.Line("weight", (q.X+r.X)/2, (q.Y+r.Y)/2, strconv.FormatUint(uint64(a.Weight), 10))
+	p.Put("\n")
 }
 
 // Number formats a coordinate with at most one decimal.

@@ -44,9 +44,9 @@ func (p *picture) shape(s *Shape) {
 	}
 	p.badge(at.X, at.Y, state.Tokens)
 	if state.Rate >= 0 {
-		p.line("rate", s.X+s.W, s.Y-6, draw.Rate(state.Rate))
+		p.Line("rate", s.X+s.W, s.Y-6, draw.Rate(state.Rate))
 	}
-	p.put("</g>\n")
+	p.Put("</g>\n")
 }
 
 // polygon returns the path through points, given by x and y in turn.
@@ -92,7 +92,7 @@ func (p *picture) event(s *Shape) {
 	if s.Kind == "endEvent" || s.Kind == "intermediateThrowEvent" {
 		class = "full"
 	}
-	p.icon(class, eventIcon(s.Event), s.X, s.Y, min(s.W, s.H)/eventSize)
+	p.icon(class, eventIcons[s.Event], s.X, s.Y, min(s.W, s.H)/eventSize)
 }
 
 func (p *picture) gateway(s *Shape) {
@@ -118,12 +118,11 @@ func (p *picture) activity(s *Shape) {
 	if s.Kind == "transaction" {
 		p.rect("line", Bounds{s.X + 3, s.Y + 3, max(0, s.W-6), max(0, s.H-6)}, 7)
 	}
-	path, full := taskIcon(s.Kind)
 	class = "icon"
-	if full {
+	if s.Kind == "sendTask" {
 		class = "full"
 	}
-	p.icon(class, path, s.X+6, s.Y+6, 1)
+	p.icon(class, taskIcons[s.Kind], s.X+6, s.Y+6, 1)
 	if s.Kind == "receiveTask" && s.Instantiates {
 		p.ellipse("line", Bounds{s.X + 2, s.Y + 2, 24, 24})
 	}
@@ -177,7 +176,7 @@ func (p *picture) name(s *Shape) {
 		x, y := draw.Number(s.X+bandWidth/2), draw.Number(m.Y)
 		fmt.Fprintf(p, `<g transform="translate(%s %s) rotate(-90)">`, x, y)
 		p.lines("in", 0, -high/2, label)
-		p.put("</g>")
+		p.Put("</g>")
 	case s.Kind == "participant" || s.Kind == "lane":
 		label, high := inside(s.W-8, bandWidth)
 		p.lines("in", m.X, s.Y+bandWidth/2-high/2, label)
@@ -194,7 +193,7 @@ func (p *picture) name(s *Shape) {
 		}
 		label, high := inside(s.W-3, room)
 		top := m.Y - high/2 - lift
-		if icon, _ := taskIcon(s.Kind); icon != "" { // below the icon, if there is room
+		if taskIcons[s.Kind] != "" { // below the icon, if there is room
 			top = max(top, min(s.Y+22, s.Y+s.H-high-4-2*lift))
 		}
 		p.lines("in", m.X, top, label)
@@ -202,5 +201,5 @@ func (p *picture) name(s *Shape) {
 		x, y, label := s.outside()
 		p.lines("out", x, y, label)
 	}
-	p.put("\n")
+	p.Put("\n")
 }

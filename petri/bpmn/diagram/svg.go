@@ -3,9 +3,7 @@
 package diagram
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"math"
@@ -23,7 +21,7 @@ const margin = 24
 // is readable on light and dark ground, and has a title for every element. SVG returns the
 // writer's error.
 func (d *Diagram) SVG(w io.Writer, overlay Overlay) error {
-	p := picture{Writer: bufio.NewWriter(w), o: overlay}
+	p := picture{Canvas: draw.NewCanvas(w), o: overlay}
 	p.head(d)
 	order := make([]*Shape, len(d.Shapes))
 	for i := range d.Shapes {
@@ -48,7 +46,7 @@ func (d *Diagram) SVG(w io.Writer, overlay Overlay) error {
 	for i := range d.Edges {
 		p.edgeName(&d.Edges[i])
 	}
-	p.put("</svg>\n")
+	p.Put("</svg>\n")
 	if err := p.Flush(); err != nil {
 		return fmt.Errorf("writing the picture of diagram %q: %w", d.ID, err)
 	}
@@ -77,15 +75,11 @@ func (s *Shape) area() float64 {
 	return s.W * s.H
 }
 
-// picture writes an SVG. Its writer keeps the first error.
+// picture writes the SVG of a diagram.
 type picture struct {
-	*bufio.Writer
+	draw.Canvas
 	o Overlay
 }
-
-func (p *picture) put(s string) { _, _ = p.WriteString(s) }
-
-func (p *picture) text(s string) { _ = xml.EscapeText(p, []byte(s)) }
 
 func (p *picture) head(d *Diagram) {
 	left, top, right, bottom := d.limits()
@@ -93,8 +87,8 @@ func (p *picture) head(d *Diagram) {
 	w, h := draw.Number(math.Ceil(right-left+margin)), draw.Number(math.Ceil(bottom-top+margin))
 	x, y := draw.Number(left), draw.Number(top)
 	fmt.Fprintf(p, `<svg xmlns="http://www.w3.org/2000/svg" class="bp" viewBox="%s %s %s %s" width="%s" height="%s" role="img">`+"\n", x, y, w, h, w, h)
-	p.described(cmp.Or(draw.Text(d.Name), draw.Text(d.Plane)), fmt.Sprintf("BPMN diagram of %s: %d shapes, %d edges.", draw.Text(d.Plane), len(d.Shapes), len(d.Edges)))
-	p.put("\n<style>" + Style + "</style>\n" + markers)
+	p.Described(cmp.Or(draw.Text(d.Name), draw.Text(d.Plane)), fmt.Sprintf("BPMN diagram of %s: %d shapes, %d edges.", draw.Text(d.Plane), len(d.Shapes), len(d.Edges)))
+	p.Put("\n<style>\n" + Style + "</style>\n" + markers)
 	fmt.Fprintf(p, `<rect class="ground" x="%s" y="%s" width="%s" height="%s" rx="6"/>`+"\n", x, y, w, h)
 }
 
@@ -130,14 +124,6 @@ func (d *Diagram) limits() (left, top, right, bottom float64) {
 	return left, top, right, bottom
 }
 
-func (p *picture) described(title, desc string) {
-	p.put("<title>")
-	p.text(title)
-	p.put("</title><desc>")
-	p.text(desc)
-	p.put("</desc>")
-}
-
 // begin opens the group of an element, with its title and its state.
 func (p *picture) begin(class, kind, id, name string) (state State) {
 	desc := words(kind) + " " + draw.Text(id)
@@ -160,7 +146,7 @@ func (p *picture) begin(class, kind, id, name string) (state State) {
 		state.Rate = -1
 	}
 	fmt.Fprintf(p, `<g class="%s">`, class)
-	p.described(cmp.Or(draw.Text(name), draw.Text(id)), desc)
+	p.Described(cmp.Or(draw.Text(name), draw.Text(id)), desc)
 	return state
 }
 
@@ -185,7 +171,7 @@ func (p *picture) badge(x, y float64, tokens uint64) {
 	s := draw.Count(float64(tokens))
 	w := 12 + 7*float64(len(s))
 	p.rect("badge", Bounds{x - w/2, y - 9, w, 18}, 9)
-	p.line("count", x, y, s)
+	p.Line("count", x, y, s)
 }
 
 func (p *picture) rect(class string, b Bounds, radius float64) {
@@ -204,20 +190,10 @@ func (p *picture) icon(class, path string, x, y, scale float64) {
 	}
 }
 
-func (p *picture) line(class string, x, y float64, s string) {
-	fmt.Fprintf(p, `<text class="%s" x="%s" y="%s">`, class, draw.Number(x), draw.Number(y))
-	p.text(s)
-	p.put("</text>")
-}
-
 // lines writes a label with the top of its first line at a height.
 func (p *picture) lines(class string, x, top float64, label string) {
-	if label == "" {
-		return
-	}
-	for l := range strings.SplitSeq(label, "\n") {
-		p.line(class, x, top+draw.LineHeight/2, l)
-		top += draw.LineHeight
+	if label != "" {
+		p.Lines(class, x, top+draw.LineHeight/2, label)
 	}
 }
 
@@ -228,12 +204,12 @@ func (p *picture) edges(d *Diagram) {
 		state := p.begin("edge", g.Kind, g.Element, g.Name)
 		class, marks := g.ends()
 		fmt.Fprintf(p, `<path class="%s" d="%s"%s/>`, class, draw.Path(g.Points), marks)
-		a, b := g.longest()
+		a, b := draw.Longest(g.Points)
 		p.badge(a.X+(b.X-a.X)/4, a.Y+(b.Y-a.Y)/4, state.Tokens)
 		if state.Rate >= 0 { // below the line: the name is above it
-			p.line("rate", (a.X+b.X)/2+14, (a.Y+b.Y)/2+9, draw.Rate(state.Rate))
+			p.Line("rate", (a.X+b.X)/2+14, (a.Y+b.Y)/2+9, draw.Rate(state.Rate))
 		}
-		p.put("</g>\n")
+		p.Put("</g>\n")
 	}
 }
 
@@ -265,17 +241,6 @@ func (g *Edge) ends() (class, marks string) {
 		return "flow dot", marks
 	}
 	return "flow", ""
-}
-
-// longest returns the ends of the longest line of an edge.
-func (g *Edge) longest() (a, b Point) {
-	best, longest := 1, -1.0
-	for k := 1; k < len(g.Points); k++ {
-		if far := math.Hypot(g.Points[k].X-g.Points[k-1].X, g.Points[k].Y-g.Points[k-1].Y); far > longest {
-			best, longest = k, far
-		}
-	}
-	return g.Points[best-1], g.Points[best]
 }
 
 func (p *picture) edgeName(g *Edge) {

@@ -446,7 +446,7 @@ func TestEnginesImportLittle(t *testing.T) {
 			}
 		}
 		ours, is := strings.CutPrefix(path, "github.com/pnagent/pnagent/")
-		if is && !slices.Contains([]string{"petri", "petri/pnml", "petri/xmlscan", "stats", "telemetry", "telemetry/natslink", "telemetry/wire"}, ours) {
+		if is && !slices.Contains([]string{"internal/wakeup", "petri", "petri/pnml", "petri/xmlscan", "stats", "telemetry", "telemetry/natslink", "telemetry/wire"}, ours) {
 			t.Errorf("imports %s", path)
 		}
 	}

@@ -31,7 +31,7 @@ type Pace struct {
 // paces are the wishes of the collectors that a Publisher received. It is safe for concurrent
 // use.
 type paces struct {
-	changed chan struct{} // holds an element after a wish came
+	changed func() // called after a wish came
 
 	mu     sync.Mutex
 	wishes map[string]wish
@@ -59,10 +59,7 @@ func (p *paces) take(payload []byte, now time.Time) bool {
 		p.wishes[pace.Collector] = wish{interval, now.Add(PaceLasts)}
 	}
 	p.mu.Unlock()
-	select {
-	case p.changed <- struct{}{}:
-	default:
-	}
+	p.changed()
 	return true
 }
 

@@ -87,7 +87,7 @@ func TestAFleetSpreadsOverItsNewInterval(t *testing.T) {
 }
 
 func TestWhatIsNoPaceIsARequestForAll(t *testing.T) {
-	p := paces{changed: make(chan struct{}, 1)}
+	p := paces{changed: func() {}}
 	for _, payload := range []string{"", "hi", "{}", `{"collector":"","interval":1}`, `{"collector":"a","interval":-1}`, `{"collector":"a","interval":1e99}`,
 		`{"collector":"` + strings.Repeat("a", 1<<20) + `","interval":1}`} {
 		if p.take([]byte(payload), time.Now()) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/internal/wakeup"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -91,6 +92,11 @@ type Config struct {
 	// epoch is later even if the clock was set back.
 	LastEpoch int64
 
+	// ThreadTimer makes the Publisher wait by a timer of the system, where there is one (Linux):
+	// each snapshot then wakes fewer threads. Such a wait is not idle for package
+	// testing/synctest.
+	ThreadTimer bool
+
 	Log *slog.Logger
 }
 
@@ -106,7 +112,8 @@ type Publisher struct {
 	log   *slog.Logger
 	feeds []*feed
 	wants []atomic.Bool // nets whose full snapshot was requested
-	asked chan struct{}
+	asked atomic.Bool   // since the goroutine last looked
+	timer wakeup.Timer  // of the goroutine
 	stop  chan struct{}
 	done  chan struct{}
 	once  sync.Once // closes stop
@@ -160,6 +167,7 @@ func Start(cfg Config) (*Publisher, error) {
 		return nil, fmt.Errorf("publish as source %q: %w", cfg.Source, err)
 	}
 	if p.service, err = p.serve(); err != nil {
+		p.timer.Stop()
 		return nil, fmt.Errorf("publish as source %q: %w", cfg.Source, err)
 	}
 	go p.run()
@@ -173,9 +181,12 @@ func newPublisher(cfg Config, wire link, now int64) (*Publisher, error) {
 	}
 	p := &Publisher{
 		cfg: cfg, epoch: max(now, cfg.LastEpoch+1), wire: wire, log: cfg.Log, wants: make([]atomic.Bool, len(cfg.Nets)), failing: make([]bool, len(cfg.Nets)),
-		asked: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
-		paces: paces{changed: make(chan struct{}, 1)}, rhythm: rhythm{own: cfg.Interval, interval: cfg.Interval},
+		timer: wakeup.New(), stop: make(chan struct{}), done: make(chan struct{}), rhythm: rhythm{own: cfg.Interval, interval: cfg.Interval},
 	}
+	if cfg.ThreadTimer {
+		p.timer = wakeup.Thread()
+	}
+	p.paces.changed = p.timer.Wake
 	for i := range cfg.Nets {
 		n := &cfg.Nets[i]
 		p.feeds = append(p.feeds, &feed{size: [2]int{n.Places, n.Transitions}, head: Snapshot{
@@ -249,6 +260,7 @@ func (p *Publisher) end(ctx context.Context, bye bool) error {
 	p.once.Do(func() {
 		p.bye = bye
 		close(p.stop)
+		p.timer.Wake()
 	})
 	select {
 	case <-p.done:
@@ -266,53 +278,53 @@ func (p *Publisher) end(ctx context.Context, bye bool) error {
 // ask requests a full snapshot of a net soon.
 func (p *Publisher) ask(net int) {
 	p.wants[net].Store(true)
-	select {
-	case p.asked <- struct{}{}:
-	default:
-	}
+	p.asked.Store(true)
+	p.timer.Wake()
 }
 
-// run publishes until Close or Leave.
+// run publishes until Close or Leave. It waits for its timer alone, which whatever
+// else it has to look at wakes.
 func (p *Publisher) run() {
 	defer close(p.done)
+	defer p.timer.Stop()
 	answer := time.Time{} // answers to requests, if any
 	p.rhythm.due = time.Now()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
-		select {
-		case <-p.stop:
-			if p.bye {
-				p.publishAll(true)
-				return
-			}
-			p.lose() // the last ones are full
+	for !p.stopped() {
+		now := time.Now()
+		p.follow(now)
+		if p.asked.Swap(false) && answer.IsZero() {
+			answer = now.Add(rand.N(min(p.cfg.Interval/2, maxJitter)))
+		}
+		over := !answer.IsZero() && !now.Before(answer)
+		if !now.Before(p.rhythm.due) {
 			p.publishAll(false)
-			return
-		case <-p.asked:
-			if answer.IsZero() {
-				answer = time.Now().Add(rand.N(min(p.cfg.Interval/2, maxJitter)))
-			}
-		case <-p.paces.changed:
-			p.follow(time.Now())
-		case <-timer.C:
-			now := time.Now()
-			p.follow(now) // a wish may be over
-			if !now.Before(p.rhythm.due) {
-				p.publishAll(false)
-				p.rhythm.passed(now)
-			} else if !answer.IsZero() && !now.Before(answer) {
-				p.publishAsked()
-			}
-			if !now.Before(answer) {
-				answer = time.Time{}
-			}
+			p.rhythm.passed(now)
+		} else if over {
+			p.publishAsked()
+		}
+		if over {
+			answer = time.Time{}
 		}
 		next := p.rhythm.due
 		if !answer.IsZero() && answer.Before(next) {
 			next = answer
 		}
-		timer.Reset(time.Until(next))
+		p.timer.Set(time.Until(next))
+		p.timer.Wait()
+	}
+	if !p.bye {
+		p.lose() // the last ones are full
+	}
+	p.publishAll(p.bye)
+}
+
+// stopped reports whether Close or Leave was called.
+func (p *Publisher) stopped() bool {
+	select {
+	case <-p.stop:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -66,6 +66,9 @@ type Config struct {
 	// log of that part, to which other processes may append too: see Part. nil
 	// is all of every net, with a log of its own.
 	Part *Part
+	// ThreadTimer makes the engine and its publisher wait by timers of the system, where there are such
+	// (Linux): what is due then wakes fewer threads. Such waits are not idle for package testing/synctest.
+	ThreadTimer bool
 }
 
 // NetConfig is one net that an engine runs.
@@ -231,11 +234,16 @@ func (e *Engine) Run(ctx context.Context) error {
 	if e.recorder != nil {
 		keeper.Go(func() { guard(e.keep(playing)) })
 	}
+	a := newAlarm(e.cfg.ThreadTimer)
+	defer a.timer.Stop()
 	for _, w := range e.workers {
+		w.alarm = a
 		workers.Go(func() { guard(w.run(playing)) })
 	}
+	keeper.Go(func() { a.run(e.workers) })
 	workers.Wait()
 	stop()
+	a.stop()
 	keeper.Wait()
 	select {
 	case err := <-failures:
@@ -292,6 +300,25 @@ func (e *Engine) call(ctx context.Context, w *worker, do func(now int64)) error 
 		return err
 	}
 	return nil
+}
+
+// look is call for what changes nothing that a worker plays. It does not wake a worker that
+// waits.
+func (e *Engine) look(ctx context.Context, w *worker, do func(now int64)) error {
+	if !w.borrow() {
+		return e.call(ctx, w, do)
+	}
+	now := w.now()
+	err := w.flush(now) // what was done before is a commit of its own
+	if err == nil {
+		do(now)
+		err = w.flush(now)
+	}
+	w.giveBack()
+	if err != nil {
+		return err
+	}
+	return e.recorder.confirm(ctx)
 }
 
 // unsettled is an error after which it is unknown whether the requested change
@@ -417,7 +444,7 @@ func (e *Engine) Marking(ctx context.Context, net string, instance int) ([]uint3
 // instances are not in them: see Serve, which publishes those.
 func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
-		if err := e.call(ctx, w, func(at int64) { w.look(net, max(now, at), e.InstanceName, into) }); err != nil {
+		if err := e.look(ctx, w, func(at int64) { w.look(net, max(now, at), e.InstanceName, into) }); err != nil {
 			return err
 		}
 	}
@@ -428,7 +455,7 @@ func (e *Engine) Rows(ctx context.Context, net int, now int64, into *stats.Rows)
 // last call: each is returned once.
 func (e *Engine) published(ctx context.Context, net int, now int64, into *stats.Rows) error {
 	for _, w := range e.workers {
-		if err := e.call(ctx, w, func(at int64) {
+		if err := e.look(ctx, w, func(at int64) {
 			w.look(net, max(now, at), e.InstanceName, into)
 			w.shards[net].TakeSlowest(e.InstanceName, into)
 			if e.recorder.failure() == nil {

@@ -143,7 +143,7 @@ func (e *Engine) shareOf(worker, net int) share {
 func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 	cfg := &e.cfg
 	w := &worker{calls: make(chan func(int64)), quota: q, left: q.share(k, cfg.Firings), clock: cfg.Clock, last: created,
-		ended: make(chan struct{}), recorder: e.recorder, batch: batch,
+		ended: make(chan struct{}), continues: make(chan struct{}, 1), recorder: e.recorder, batch: batch,
 		events: e.newEvents(), nets: cfg.Nets, instances: cfg.Instances, name: e.InstanceName}
 	if up := cfg.Part.upstream(); up > 0 {
 		w.inbox, w.reached = newInbox(), make([]reach, up)

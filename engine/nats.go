@@ -64,7 +64,7 @@ func Serve(e *Engine, nc *nats.Conn, subjects telemetry.Subjects, interval time.
 		return e.published(context.Background(), net, now, into)
 	}
 	introduced := time.Now().Add(introduction)
-	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance, Refused: e.refusals.of, Acts: e.target()})
+	publisher, err := e.publish(telemetry.Config{Conn: nc, Subjects: subjects, Interval: interval, Log: log, Rows: rows, Oldest: e.oldest, Instance: e.instance, Refused: e.refusals.of, Acts: e.target(), ThreadTimer: e.cfg.ThreadTimer})
 	if err != nil {
 		return nil, err
 	}

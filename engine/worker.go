@@ -30,14 +30,24 @@ type worker struct {
 	quota  *quota
 	left   int // firings that it may do
 	used   int // and has done since it last reported to the quota
+	fired  int // since the alarm began to play
 	clock  func() int64
 	last   int64 // the latest time so far: time does not go back
 	ahead  int64 // of the clock, which was set back
 	ended  chan struct{}
-	timer  *time.Timer // of wait; stopped while the worker plays
-	urgent bool        // some of its nets have urgent transitions
-	rounds int         // see maxRounds
-	rest   sync.Mutex  // guards the shards once the worker has ended
+	urgent bool       // some of its nets have urgent transitions
+	rounds int        // see maxRounds
+	rest   sync.Mutex // guards the shards once the worker has ended
+
+	// While the worker waits, other goroutines may borrow it.
+	playing   sync.Mutex // held by the goroutine that plays, or reads the shards
+	waiting   bool       // guarded by playing, as all that follows but continues
+	first     int64      // when something is due, if timed
+	due       int64      // until when it waits, if timed
+	timed     bool
+	failed    error         // of the journal, while it was borrowed
+	continues chan struct{} // holds one if it has to wake up
+	alarm     *alarm        // that plays what is due
 
 	recorder *recorder // nil without a journal
 	commit   []byte    // see flush
@@ -90,31 +100,43 @@ func (w *worker) run(ctx context.Context) error {
 }
 
 func (w *worker) play(ctx context.Context) error {
-	w.timer = time.NewTimer(0)
-	w.timer.Stop()
+	w.playing.Lock()
+	defer w.playing.Unlock()
 	for ctx.Err() == nil && !w.quota.ended() {
-		now := w.now()
-		w.rounds = 0
-		w.settleAnswers(now)
-		w.takeBack()
-		if err := w.arrive(now); err != nil {
+		more, short, err := w.round()
+		if err != nil {
 			return err
 		}
-		w.follow(now)
-		more, short := w.step(now)
-		w.stage.logFaults(now)
-		if err := w.flush(now); err != nil {
-			return err
-		}
-		w.perform(true)
 		if more {
-			w.answer(now)
+			w.answer(w.last)
 		} else {
 			w.wait(ctx, short)
+		}
+		if w.failed != nil {
+			return w.failed
 		}
 		w.perform(false) // what calls have started does not use the quota
 	}
 	return nil
+}
+
+// round fires a batch of what can fire now, and writes it down. The results are those of step.
+func (w *worker) round() (more bool, short <-chan struct{}, err error) {
+	now := w.now()
+	w.rounds = 0
+	w.settleAnswers(now)
+	w.takeBack()
+	if err := w.arrive(now); err != nil {
+		return false, nil, err
+	}
+	w.follow(now)
+	more, short = w.step(now)
+	w.stage.logFaults(now)
+	if err := w.flush(now); err != nil {
+		return false, nil, err
+	}
+	w.perform(true)
+	return more, short, nil
 }
 
 // perform starts and ends actions, see stage.
@@ -172,6 +194,7 @@ func (w *worker) stepOf(now int64, play func(budget int) (fired int, more bool))
 		return false, short
 	}
 	n, more := play(min(w.batch, w.left))
+	w.fired += n
 	n = min(n, w.left) // urgent transitions may be more
 	w.left -= n
 	w.used += n
@@ -225,16 +248,13 @@ func (w *worker) answer(now int64) {
 	}
 }
 
-// wait sleeps until there may be something to do.
+// wait sleeps until there may be something to do. What is due meanwhile is played by the alarm.
 func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
-	var after <-chan time.Time
-	due, timed := w.wakeAt()
+	w.due, w.timed = w.wakeAt()
 	switch {
 	case short != nil:
-	case timed:
-		w.timer.Reset(time.Duration(max(due-w.now(), 0)) * time.Microsecond)
-		defer w.timer.Stop()
-		after = w.timer.C
+		w.timed = false
+	case w.timed:
 	case w.stage.busy():
 	default:
 		if w.quota.limited {
@@ -247,17 +267,30 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 	if w.inbox != nil && len(w.inbox.next) > 0 {
 		return
 	}
-	select {
-	case call := <-w.calls:
+	if call := w.sleep(ctx, short); call != nil {
 		call(w.now())
+	}
+}
+
+// sleep waits for a reason to play, and returns a call to execute first, if there is one.
+func (w *worker) sleep(ctx context.Context, short <-chan struct{}) (call func(now int64)) {
+	w.waiting = true
+	w.giveBack()
+	defer func() {
+		w.playing.Lock()
+		w.waiting = false
+	}()
+	select {
+	case call = <-w.calls:
 	case a := <-w.arriving():
-		w.inbox.next = append(w.inbox.next, a)
+		w.inbox.next = append(w.inbox.next, a) // only the worker itself takes arrivals
 	case <-w.stage.answers.some:
-	case <-after:
+	case <-w.continues:
 	case <-short:
 	case <-w.quota.over:
 	case <-ctx.Done():
 	}
+	return call
 }
 
 // steps are the distances of the times at which workers wake up, in microseconds: the first
@@ -265,8 +298,8 @@ func (w *worker) wait(ctx context.Context, short <-chan struct{}) {
 // at about the same time.
 var steps = [...]int64{5000, 1000}
 
-// wakeAt returns until when the worker may sleep, if something of a shard is due at a time.
-// Nothing is played before it is due.
+// wakeAt returns until when the worker may sleep, if something of a shard is due at a time; the
+// first of that is noted. Nothing is played before it is due.
 func (w *worker) wakeAt() (at int64, ok bool) {
 	first, latest := int64(math.MaxInt64), int64(math.MaxInt64)
 	for _, s := range w.shards {
@@ -277,6 +310,7 @@ func (w *worker) wakeAt() (at int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
+	w.first = first
 	for _, step := range steps {
 		if at := (first + step - 1) / step * step; at <= latest {
 			return at, true

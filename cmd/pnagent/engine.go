@@ -187,7 +187,7 @@ func atLeast(least int, flag string, n int) error {
 }
 
 func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
-	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, ShowData: c.ShowData, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place}
+	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, ShowData: c.ShowData, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place, ThreadTimer: true}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err

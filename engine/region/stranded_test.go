@@ -87,13 +87,13 @@ func strandedPart(t *testing.T, left uint64) {
 	until(t, "there is a snapshot of a played part", func() bool { return w.logs.Covered("one") > 20 })
 	time.Sleep(2 * time.Second) // that commit was published
 	synctest.Wait()             // for a snapshot that is being saved
-	before, snapshot := sources.last("x/one"), w.logs.Covered("one")
+	before, snapshot, last := sources.last("x/one"), w.logs.Covered("one"), w.logs.Open("one", nil).Last()
 	w.logs.Lose("one", left)
 	// The owner finds out when it writes.
 	if err := natstest.Connect(t, w.nats).Publish("petrinet.v1.inject.ring.one", []byte(`{"instance":0,"place":"a"}`)); err != nil {
 		t.Fatal(err)
 	}
-	check := func(when string) {
+	check := func(when string, position uint64) {
 		t.Helper()
 		until(t, when+": the part is stopped", func() bool { return w.statuses()["one"].Stopped != "" })
 		time.Sleep(5 * time.Second)
@@ -102,19 +102,19 @@ func strandedPart(t *testing.T, left uint64) {
 			t.Errorf("%s: the members publish %+v; want no owner and the reason", when, s)
 		}
 		now := sources.last("x/one")
-		if now.State == nil || now.State.Stopped != s.Stopped || now.State.Position != snapshot || now.Fence != before.Fence || now.Region != "one" || now.Since != before.Since {
+		if now.State == nil || now.State.Stopped != s.Stopped || now.State.Position != position || now.Fence != before.Fence || now.Region != "one" || now.Since != before.Since {
 			t.Errorf("%s: %q with fence %d since %d is published with %+v; want part one with fence %d since %d at commit %d with the reason",
-				when, now.Region, now.Fence, now.Since, now.State, before.Fence, before.Since, snapshot)
+				when, now.Region, now.Fence, now.Since, now.State, before.Fence, before.Since, position)
 		}
 		if after := w.logs.Open("one", nil).Last(); after != left {
 			t.Errorf("%s: the log has %d commits; want the %d that were left", when, after, left)
 		}
 	}
-	w.member("z", "one") // a standby, which never owned it
-	check("the owner")
+	w.member("z", "one")     // a standby, which never owned it
+	check("the owner", last) // as it has played
 	first()
 	w.member("x", "one")
-	check("the owner that was restarted")
+	check("the owner that was restarted", snapshot)
 	if other := sources.last("z/one"); other.Source != "" {
 		t.Errorf("z, which never owned the part, publishes %+v", other)
 	}

@@ -58,7 +58,7 @@ func indented(text string, spaces int) string {
 // functions are those of the templates.
 func (s *site) functions() template.FuncMap {
 	return template.FuncMap{
-		"root": s.Root.String, "notifications": func() []mib.Notification { return s.described.Notifications },
+		"root": s.Root.String, "varbind": varbind, "snmptt": snmpttEvents, "notifications": func() []mib.Notification { return s.described.Notifications },
 		"scalars": func() []mib.Object { return s.known(scalars()) }, "tables": tables,
 		"names": func(t shown) []mib.Object { return s.known(t.names()) }, "numbers": func(t shown) []mib.Object { return s.numbers(&t) },
 		"oid": func(name string) string { return s.objects[name].OID.String() }, "tag": func(t shown, o mib.Object) string { return strings.TrimPrefix(snake(o), t.Key+"_") },

@@ -66,7 +66,7 @@ func tools() []tool {
 		{"snmptrapd", true, false, func(s *site) []File {
 			return s.files("snmptrapd", "snmptrapd.conf", "snmptrapd.service.d/pnagent.conf", "README.md")
 		}},
-		{"snmptt", false, false, snmpttFiles},
+		{"snmptt", false, false, func(s *site) []File { return s.files("snmptt", "snmptt.conf.pnagent", "README.md") }},
 	}
 }
 

@@ -136,4 +136,4 @@ func countOf(s alarm.Severity) string {
 }
 
 // varbind returns the place of an object in a notification, from 1; 0 if it is not there.
-func varbind(n *mib.Notification, object string) int { return slices.Index(n.Objects, object) + 1 }
+func varbind(n mib.Notification, object string) int { return slices.Index(n.Objects, object) + 1 }

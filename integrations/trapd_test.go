@@ -36,7 +36,7 @@ func TestSnmpttHasAnEventForEachNotificationAndSeverity(t *testing.T) {
 		if events[n.Name] != want {
 			t.Errorf("%s has %d events, want %d", n.Name, events[n.Name], want)
 		}
-		if want == 4 && n.Objects[varbind(&n, "pnAlarmSeverity")-1] != "pnAlarmSeverity" {
+		if want == 4 && n.Objects[varbind(n, "pnAlarmSeverity")-1] != "pnAlarmSeverity" {
 			t.Errorf("%s: the severity is not where it is matched", n.Name)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
 // discontinuity ends the description of every counter that is summed over sources.
@@ -147,4 +148,21 @@ func ageColumns() []column[placeRow] {
 			func(r *placeRow) smi.Value { return gauge(r.place.Ages.InjectedBefore(r.at.now - step.Age)) }})
 	}
 	return out
+}
+
+// agentNATSState and what follows are about the agent's connection. A View without one, as in
+// tests, counts as connected.
+func agentNATSState(r *agentRow) smi.Value {
+	if r.view.NATS != nil && !r.view.NATS.Connected {
+		return smi.Integer(2)
+	}
+	return smi.Integer(1)
+}
+
+func agentNATSSince(r *agentRow) smi.Value {
+	return r.at.date(cmp.Or(r.view.NATS, &natslink.ConnState{}).Since)
+}
+
+func agentNATSReason(r *agentRow) smi.Value {
+	return text(cmp.Or(r.view.NATS, &natslink.ConnState{}).Reason)
 }

@@ -173,3 +173,77 @@ func prefixed(prefix string, objects []object) []string {
 	}
 	return names
 }
+
+// convention is one TEXTUAL-CONVENTION.
+type convention struct {
+	name, hint, text, reference, syntax string
+	labels                              []string // of an enumeration, from 1
+}
+
+func (m *petrinetText) conventions() {
+	for _, c := range petrinet().conventions {
+		m.names = append(m.names, c.name)
+		m.use("TEXTUAL-CONVENTION", strings.Fields(c.syntax + " INTEGER")[0])
+		m.printf("%s ::= TEXTUAL-CONVENTION\n", c.name)
+		if c.hint != "" {
+			m.printf("    DISPLAY-HINT \"%s\"\n", c.hint)
+		}
+		syntax := c.syntax
+		if len(c.labels) > 0 {
+			syntax = enumeration(c.labels)
+		}
+		m.printf("    STATUS      current\n%s%s    SYNTAX      %s\n\n", descriptionClause(c.text), referenceClause(c.reference), syntax)
+	}
+}
+
+// enumeration returns an INTEGER with its labels, one a line.
+func enumeration(labels []string) string {
+	const indent = "\n                    "
+	return "INTEGER {" + indent + strings.Join(withNumbers(labels), ","+indent) + "\n                }"
+}
+
+// Sub-identifiers below petrinetConformance.
+const (
+	subCompliances = 1
+	subGroups      = 2
+)
+
+// conformance puts every object and notification into a group, and the groups
+// into one compliance statement.
+func (m *petrinetText) conformance() {
+	m.define("petrinetCompliances", "petrinetConformance", subCompliances)
+	m.define("petrinetGroups", "petrinetConformance", subGroups)
+	must := []string{"petrinetAgentGroup"}
+	var may [][2]string
+	group := func(name, text string, members []string, sub uint32) {
+		m.names, m.groups = append(m.names, name), append(m.groups, name)
+		m.macro(name, "OBJECT-GROUP", "OBJECTS", members, "current", descriptionClause(text), "petrinetGroups", sub)
+	}
+	group("petrinetAgentGroup", "The agent that answers, and its traffic.", prefixed(inModule("agent"), objectsOf(agentScalars())), subAgent)
+	for _, t := range petrinet().tables {
+		members := prefixed(t.columnPrefix(), t.columns)
+		switch t.name {
+		case "alarm":
+			members = append(members, prefixed(inModule("alarm"), objectsOf(alarmScalars()))...)
+		case "cleared":
+			members = append(members, prefixed(inModule("cleared"), objectsOf(clearedScalars()))...)
+		}
+		name := "petrinet" + upperFirst(t.name) + "Group"
+		group(name, t.group, members, t.sub)
+		if t.must {
+			must = append(must, name)
+		} else {
+			may = append(may, [2]string{name, "Needed if sources report it: " + lowerHead(t.group)})
+		}
+	}
+	var sent []string
+	for _, n := range notifications() {
+		sent = append(sent, n.descriptor())
+	}
+	m.names = append(m.names, "petrinetNotificationGroup", "petrinetCompliance")
+	m.macro("petrinetNotificationGroup", "NOTIFICATION-GROUP", "NOTIFICATIONS", sent, "current",
+		descriptionClause("Sent when an alarm is raised or cleared."), "petrinetGroups", 20)
+	may = append(may, [2]string{"petrinetNotificationGroup", "Needed if operators are to be notified at once."})
+	m.compliance("petrinetCompliance", "current", "The requirements for an agent that sums up Petri nets.", must, may, "petrinetCompliances", 1)
+	m.groups = append(m.groups, "petrinetNotificationGroup")
+}

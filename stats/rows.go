@@ -25,6 +25,29 @@ func NewRows(places, transitions int) *Rows {
 	return &Rows{Places: make([]Place, places), Transitions: make([]Transition, transitions)}
 }
 
+// Size returns how many rows there are.
+func (r *Rows) Size() (places, transitions int) { return len(r.Places), len(r.Transitions) }
+
+// PlaceAt returns the row of a place. One that is not there is an empty one: into.
+func (r *Rows) PlaceAt(i int, into *Place) *Place { return rowAt(r.Places, i, into) }
+
+// TransitionAt returns the row of a transition, as PlaceAt does.
+func (r *Rows) TransitionAt(i int, into *Transition) *Transition {
+	return rowAt(r.Transitions, i, into)
+}
+
+func rowAt[R any](rows []R, i int, into *R) *R {
+	if i < len(rows) {
+		return &rows[i]
+	}
+	*into = *new(R)
+	return into
+}
+
+// Rest returns r, of which a reader of a Contributor uses what is no row of a place or of a
+// transition.
+func (r *Rows) Rest() *Rows { return r }
+
 // NetRow is the row of a whole net.
 type NetRow struct {
 	Created, Finished, Failed uint64 // instances, cumulative

@@ -28,8 +28,18 @@ type Sums struct {
 	waiting     wide
 }
 
+// Contributor has rows that are added up: Rows, or Packed.
+type Contributor interface {
+	Size() (places, transitions int)
+	// PlaceAt returns the row of a place, and an empty one if it is not there: into, or what
+	// must not be changed.
+	PlaceAt(i int, into *Place) *Place
+	TransitionAt(i int, into *Transition) *Transition
+	Rest() *Rows // what is no row of a place or of a transition
+}
+
 // Contributors are all rows that a Sums has, and by how much their times are shifted.
-type Contributors = iter.Seq2[*Rows, int64]
+type Contributors = iter.Seq2[Contributor, int64]
 
 const (
 	mostCounts  = 8 // of a Table
@@ -67,23 +77,22 @@ type blockSum struct {
 
 // replace subtracts old and adds next, and reports whether a number differs.
 func replace[R any](s *tableSum, t *Table[R], old, next *R) (changed bool) {
+	from, to := t.read(old), t.read(next)
+	if from == to {
+		return false
+	}
 	for i := range t.Counts {
-		of := t.Counts[i].Of
-		if from, to := *of(old), *of(next); from != to {
-			s.counts[i].subtract(from)
-			s.counts[i].add(to)
-			changed = true
+		if from[i] != to[i] {
+			s.counts[i].subtract(from[i])
+			s.counts[i].add(to[i])
 		}
 	}
 	for i := range t.Moments {
-		m := &t.Moments[i]
-		from, to := *m.Of(old), *m.Of(next)
-		if from != to {
-			m.replace(&s.moments[i], from, to)
-			changed = true
+		if at := len(t.Counts) + i; from[at] != to[at] {
+			t.Moments[i].replace(&s.moments[i], int64(from[at]), int64(to[at]))
 		}
 	}
-	return changed
+	return true
 }
 
 // The earliest time is often that of something that ends. The latest one is followed by later
@@ -169,47 +178,50 @@ func (s *Sums) ReplaceRest(old, next *Rows, shift int64) {
 	replace(&s.net, NetTable, &old.Net, &next.Net)
 	s.waiting.subtract(old.Waiting)
 	s.waiting.add(next.Waiting)
-	s.replaceBlocks(old.Blocks, next.Blocks)
-	s.replaceQueues(old.Queues, next.Queues, shift)
-}
-
-// Replace replaces a contribution, of which the old one may have fewer rows.
-func (s *Sums) Replace(old, next *Rows, shift int64) {
-	for i := range next.Places {
-		s.ReplacePlace(i, rowAt(old.Places, i), &next.Places[i], shift)
+	if !slices.Equal(old.Blocks, next.Blocks) {
+		s.replaceBlocks(old.Blocks, next.Blocks)
 	}
-	for i := range next.Transitions {
-		s.ReplaceTransition(i, rowAt(old.Transitions, i), &next.Transitions[i], shift)
+	if !slices.Equal(old.Queues, next.Queues) {
+		s.replaceQueues(old.Queues, next.Queues, shift)
 	}
-	s.ReplaceRest(old, next, shift)
 }
 
 // Add adds a contribution.
-func (s *Sums) Add(r *Rows, shift int64) { s.Replace(&Rows{}, r, shift) }
+func (s *Sums) Add(c Contributor, shift int64) { s.each(c, 0, shift, false) }
 
 // Move replaces the shift of a contribution.
-func (s *Sums) Move(r *Rows, from, to int64) {
-	if from == to {
-		return
+func (s *Sums) Move(c Contributor, from, to int64) {
+	if from != to {
+		s.each(c, from, to, true)
 	}
-	for i := range r.Places {
-		s.ReplacePlace(i, &r.Places[i], &Place{}, from)
-		s.ReplacePlace(i, &Place{}, &r.Places[i], to)
-	}
-	for i := range r.Transitions {
-		s.ReplaceTransition(i, &r.Transitions[i], &Transition{}, from)
-		s.ReplaceTransition(i, &Transition{}, &r.Transitions[i], to)
-	}
-	s.replaceQueues(r.Queues, nil, from)
-	s.replaceQueues(nil, r.Queues, to)
 }
 
-// rowAt returns a row, or an empty one.
-func rowAt[R any](rows []R, i int) *R {
-	if i < len(rows) {
-		return &rows[i]
+// each adds all rows of a contribution as shifted by to. If moved, they are there as shifted by
+// from.
+func (s *Sums) each(c Contributor, from, to int64, moved bool) {
+	var place Place
+	var transition Transition
+	places, transitions := c.Size()
+	for i := range places {
+		p := c.PlaceAt(i, &place)
+		if moved {
+			s.ReplacePlace(i, p, &Place{}, from)
+		}
+		s.ReplacePlace(i, &Place{}, p, to)
 	}
-	return new(R)
+	for i := range transitions {
+		t := c.TransitionAt(i, &transition)
+		if moved {
+			s.ReplaceTransition(i, t, &Transition{}, from)
+		}
+		s.ReplaceTransition(i, &Transition{}, t, to)
+	}
+	if moved {
+		s.replaceQueues(c.Rest().Queues, nil, from)
+		s.replaceQueues(nil, c.Rest().Queues, to)
+	} else {
+		s.ReplaceRest(&Rows{}, c.Rest(), to)
+	}
 }
 
 // Rows returns the sums. Rows that did not change since prev, the last result, share its
@@ -248,7 +260,7 @@ func (s *Sums) Rows(prev *Rows, all Contributors) *Rows {
 // contributor.
 type again struct {
 	row int
-	add func(r *Rows, row int, shift int64)
+	add func(c Contributor, row int, shift int64)
 }
 
 // renew adds again the least values of some rows, and of the queues, of which too few are
@@ -258,8 +270,9 @@ func (s *Sums) renew(places, transitions []int32, all Contributors) {
 	for _, i := range places {
 		todo = s.places[i].renew(todo, int(i))
 	}
+	var transition Transition
+	row := func(c Contributor, at int) *Transition { return c.TransitionAt(at, &transition) }
 	for _, i := range transitions {
-		row := func(r *Rows, at int) *Transition { return rowAt(r.Transitions, at) }
 		todo = renewTimes(todo, int(i), TransitionTable, &s.transitions[i].tableSum, row)
 	}
 	for p := range s.queues {
@@ -268,15 +281,16 @@ func (s *Sums) renew(places, transitions []int32, all Contributors) {
 	if len(todo) == 0 {
 		return
 	}
-	for r, shift := range all {
+	for c, shift := range all {
 		for i := range todo {
-			todo[i].add(r, todo[i].row, shift)
+			todo[i].add(c, todo[i].row, shift)
 		}
 	}
 }
 
 // queueAt returns the row of a priority, or an empty one.
-func queueAt(r *Rows, priority int) *Queue {
+func queueAt(c Contributor, priority int) *Queue {
+	r := c.Rest()
 	for i := range r.Queues {
 		if int(r.Queues[i].Priority) == priority {
 			return &r.Queues[i]
@@ -286,20 +300,21 @@ func queueAt(r *Rows, priority int) *Queue {
 }
 
 func (p *placeSum) renew(todo []again, i int) []again {
-	row := func(r *Rows, at int) *Place { return rowAt(r.Places, at) }
+	var place Place
+	row := func(c Contributor, at int) *Place { return c.PlaceAt(at, &place) }
 	todo = renewTimes(todo, i, PlaceTable, &p.tableSum, row)
 	if p.ages.at.lacks() {
 		p.ages.at = times{}
-		todo = append(todo, again{i, func(r *Rows, at int, shift int64) {
-			ages := row(r, at).Ages
+		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
+			ages := row(c, at).Ages
 			ages.Shift(shift)
 			p.ages.at.replace(0, -timeOf(&ages), spareLatest)
 		}})
 	}
 	if p.stuck.lacks() {
 		p.stuck = oldest{}
-		todo = append(todo, again{i, func(r *Rows, at int, shift int64) {
-			tokens := shiftTokens(row(r, at).Stuck, shift)
+		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
+			tokens := shiftTokens(row(c, at).Stuck, shift)
 			for i := range tokens {
 				p.stuck.add(&tokens[i])
 			}
@@ -308,15 +323,15 @@ func (p *placeSum) renew(todo []again, i int) []again {
 	return todo
 }
 
-func renewTimes[R any](todo []again, i int, t *Table[R], sum *tableSum, row func(r *Rows, at int) *R) []again {
+func renewTimes[R any](todo []again, i int, t *Table[R], sum *tableSum, row func(c Contributor, at int) *R) []again {
 	for m := range t.Moments {
 		l, moment := &sum.moments[m], &t.Moments[m]
 		if !l.lacks() {
 			continue
 		}
 		*l = times{}
-		todo = append(todo, again{i, func(r *Rows, at int, shift int64) {
-			moment.replace(l, 0, shifted(*moment.Of(row(r, at)), shift))
+		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
+			moment.replace(l, 0, shifted(*moment.Of(row(c, at)), shift))
 		}})
 	}
 	return todo

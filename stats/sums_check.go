@@ -9,14 +9,16 @@ import "slices"
 func (s *Sums) Check(places, transitions []int32, all Contributors) (differences int) {
 	s.renew(places, transitions, all)
 	sum := NewRows(len(s.places), len(s.transitions))
-	for r, shift := range all {
+	var place Place
+	var transition Transition
+	for c, shift := range all {
 		for _, i := range places {
-			p := *rowAt(r.Places, int(i))
+			p := *c.PlaceAt(int(i), &place)
 			p.Shift(shift)
 			sum.Places[i].Merge(&p)
 		}
 		for _, i := range transitions {
-			t := *rowAt(r.Transitions, int(i))
+			t := *c.TransitionAt(int(i), &transition)
 			t.Shift(shift)
 			sum.Transitions[i].Merge(&t)
 		}
@@ -27,8 +29,8 @@ func (s *Sums) Check(places, transitions []int32, all Contributors) (differences
 			differences++
 			s.places[i] = placeSum{}
 			s.Places.Add(i)
-			for r, shift := range all {
-				s.ReplacePlace(int(i), &Place{}, rowAt(r.Places, int(i)), shift)
+			for c, shift := range all {
+				s.ReplacePlace(int(i), &Place{}, c.PlaceAt(int(i), &place), shift)
 			}
 		}
 	}
@@ -38,8 +40,8 @@ func (s *Sums) Check(places, transitions []int32, all Contributors) (differences
 			differences++
 			s.transitions[i] = transitionSum{}
 			s.Transitions.Add(i)
-			for r, shift := range all {
-				s.ReplaceTransition(int(i), &Transition{}, rowAt(r.Transitions, int(i)), shift)
+			for c, shift := range all {
+				s.ReplaceTransition(int(i), &Transition{}, c.TransitionAt(int(i), &transition), shift)
 			}
 		}
 	}

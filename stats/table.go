@@ -10,7 +10,15 @@ import "slices"
 type Table[R any] struct {
 	Counts  []Count[R]
 	Moments []Moment[R]
+
+	// words and setWords copy the counts and moments of a row, in their order: what is done for
+	// each row of each message works on words. Without them Of serves.
+	words    func(*R) words
+	setWords func(*R, words)
 }
+
+// words are the numbers of a row, the counts before the moments.
+type words [mostCounts + mostMoments]uint64
 
 // Count is a number that is added up over sources.
 type Count[R any] struct {
@@ -47,6 +55,7 @@ var PlaceTable = &Table[Place]{
 		{"oldest", 6, ColOldest, false, func(p *Place) *int64 { return &p.Oldest }},
 		{"last_injection", 7, ColOldest, true, func(p *Place) *int64 { return &p.LastInjection }},
 	},
+	words: placeWords, setWords: setPlaceWords,
 }
 
 // TransitionTable declares the numbers of transitions.
@@ -66,6 +75,25 @@ var TransitionTable = &Table[Transition]{
 		{"running_since", 9, ColRunning, false, func(t *Transition) *int64 { return &t.RunningSince }},
 		{"last_firing", 10, ColLastFiring, true, func(t *Transition) *int64 { return &t.LastFiring }},
 	},
+	words: transitionWords, setWords: setTransitionWords,
+}
+
+func placeWords(p *Place) words {
+	return words{p.Tokens, p.Arrivals, p.Departures, p.Instances, uint64(p.Oldest), uint64(p.LastInjection)}
+}
+
+func setPlaceWords(p *Place, w words) {
+	p.Tokens, p.Arrivals, p.Departures, p.Instances, p.Oldest, p.LastInjection = w[0], w[1], w[2], w[3], int64(w[4]), int64(w[5])
+}
+
+func transitionWords(t *Transition) words {
+	return words{t.Firings, t.Failures, t.Retries, t.Cancels, t.Timeouts, t.Late, t.Enabled, t.Running,
+		uint64(t.EnabledSince), uint64(t.RunningSince), uint64(t.LastFiring)}
+}
+
+func setTransitionWords(t *Transition, w words) {
+	t.Firings, t.Failures, t.Retries, t.Cancels, t.Timeouts, t.Late = w[0], w[1], w[2], w[3], w[4], w[5]
+	t.Enabled, t.Running, t.EnabledSince, t.RunningSince, t.LastFiring = w[6], w[7], int64(w[8]), int64(w[9]), int64(w[10])
 }
 
 // NetTable declares the numbers of a whole net.
@@ -133,19 +161,50 @@ func (t *Table[R]) raise(r, floor *R) (raised bool) {
 	return raised
 }
 
+// read returns the numbers of a row.
+func (t *Table[R]) read(r *R) (w words) {
+	if t.words != nil {
+		return t.words(r)
+	}
+	for i := range t.Counts {
+		w[i] = *t.Counts[i].Of(r)
+	}
+	for i := range t.Moments {
+		w[len(t.Counts)+i] = uint64(*t.Moments[i].Of(r))
+	}
+	return w
+}
+
+// write sets the numbers of a row.
+func (t *Table[R]) write(r *R, w words) {
+	if t.setWords != nil {
+		t.setWords(r, w)
+		return
+	}
+	for i := range t.Counts {
+		*t.Counts[i].Of(r) = w[i]
+	}
+	for i := range t.Moments {
+		*t.Moments[i].Of(r) = int64(w[len(t.Counts)+i])
+	}
+}
+
 // Take sets the numbers in the given columns to those of src, which are not later than
 // latest.
 func (t *Table[R]) Take(r, src *R, given Columns, latest int64) {
+	to, from := t.read(r), t.read(src)
 	for i := range t.Counts {
-		if c := &t.Counts[i]; given.Has(c.Column) {
-			*c.Of(r) = *c.Of(src)
+		if given.Has(t.Counts[i].Column) {
+			to[i] = from[i]
 		}
 	}
 	for i := range t.Moments {
-		if m := &t.Moments[i]; given.Has(m.Column) {
-			*m.Of(r) = min(*m.Of(src), latest)
+		if given.Has(t.Moments[i].Column) {
+			at := len(t.Counts) + i
+			to[at] = uint64(min(int64(from[at]), latest))
 		}
 	}
+	t.write(r, to)
 }
 
 // Withdraw sets what is there now to nothing, in the given columns. Counters and the
@@ -186,9 +245,12 @@ func (t *Table[R]) negate(r *R) (neg R) {
 // Fell calls report for each counter in the given columns that is lower in next than in
 // old, until it returns false.
 func (t *Table[R]) Fell(old, next *R, given Columns, report func(counter string, from, to uint64) bool) {
-	for _, c := range t.Counts {
-		from, to := *c.Of(old), *c.Of(next)
-		if c.Counter && given.Has(c.Column) && to < from && !report(c.Name, from, to) {
+	from, to := t.read(old), t.read(next)
+	for i := range t.Counts {
+		if to[i] >= from[i] {
+			continue
+		}
+		if c := &t.Counts[i]; c.Counter && given.Has(c.Column) && !report(c.Name, from[i], to[i]) {
 			return
 		}
 	}

@@ -30,10 +30,11 @@ func (m *Merger) assemble(n *net, s *source, msg *telemetry.Snapshot, c *columns
 	}
 	if full := s.parts.add(msg); full != nil {
 		s.parts = nil
-		if err := s.notFallen(full, c); err != nil {
+		t, err := n.notFallen(s, full, c)
+		if err != nil {
 			return nil, err
 		}
-		n.take(s, full, c, now)
+		n.take(s, t, now)
 		return s.asks(n.name, now), nil
 	}
 	return s.asks(n.name, now), nil
@@ -175,15 +176,16 @@ func (m *Merger) settle(n *net, s *source, c *columns, now int64) []Ask {
 	if err == nil {
 		err = n.checkFence(msg, &m.limits, s.pendedAt)
 	}
+	var t taking
 	if err == nil {
-		err = s.notFallen(msg, c)
+		t, err = n.notFallen(s, msg, c)
 	}
 	if err != nil {
 		m.counted = true
 		m.count(err)
 		return s.asks(n.name, now)
 	}
-	n.take(s, msg, c, s.pendedAt)
+	n.take(s, t, s.pendedAt)
 	if !msg.Bye && s.seq != msg.Seq {
 		s.missing = newCover(c) // sparse ones received since then are lost
 	}

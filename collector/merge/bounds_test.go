@@ -124,27 +124,6 @@ func TestLimitsThatAreNotSetAreTheDocumentedOnes(t *testing.T) {
 	}
 }
 
-// The memory of a list is used again, unless it is too small or more than four times as
-// large as needed.
-func TestListsAreCopiedIntoMemoryOfTheRightSize(t *testing.T) {
-	for _, c := range []struct {
-		room, n int
-		reused  bool
-	}{{0, 0, true}, {3, 3, true}, {3, 2, true}, {2, 3, false}, {4*5 + 16, 5, true}, {4*5 + 17, 5, false}, {16, 0, true}, {17, 0, false}} {
-		dst, src := make([]int, 0, c.room), make([]int, c.n)
-		for i := range src {
-			src[i] = i + 1
-		}
-		got := assign(dst, src)
-		if !slices.Equal(got, src) {
-			t.Errorf("%d into room for %d: %v", c.n, c.room, got)
-		}
-		if reused := cap(got) == c.room; reused != c.reused {
-			t.Errorf("%d into room for %d: room for %d, and memory used again: %t", c.n, c.room, cap(got), reused)
-		}
-	}
-}
-
 // Of the sources that find no room, as many are watched as the bound allows; those that
 // are watched already are counted further.
 func TestTheNumberOfSourcesWithoutRoomIsBounded(t *testing.T) {

@@ -50,21 +50,20 @@ func beyond(index []uint32, n int) bool {
 // message of the same process.
 func (t *taking) fell() error {
 	given := t.msg.Rows.Columns
+	if !t.msg.Full {
+		t.load()
+	}
 	for i := range t.msg.Rows.Places {
-		if u := int(t.placeAt(i)); u < len(t.rows.Places) {
-			if what := placeFell(&t.rows.Places[u], &t.msg.Rows.Places[i], given); what != "" {
-				return Rejection(CounterFell, "%s of place %d", what, u)
-			}
+		if what := placeFell(t.oldPlaceOf(i), &t.msg.Rows.Places[i], given); what != "" {
+			return Rejection(CounterFell, "%s of place %d", what, t.placeAt(i))
 		}
 	}
 	for i := range t.msg.Rows.Transitions {
-		if u := int(t.transitionAt(i)); u < len(t.rows.Transitions) {
-			if what := transitionFell(&t.rows.Transitions[u], &t.msg.Rows.Transitions[i], given); what != "" {
-				return Rejection(CounterFell, "%s of transition %d", what, u)
-			}
+		if what := transitionFell(t.oldTransitionOf(i), &t.msg.Rows.Transitions[i], given); what != "" {
+			return Rejection(CounterFell, "%s of transition %d", what, t.transitionAt(i))
 		}
 	}
-	if what := counterFell(stats.NetTable, &t.rows.Net, &t.msg.Rows.Net, given); what != "" {
+	if what := counterFell(stats.NetTable, &t.rows.Rest().Net, &t.msg.Rows.Net, given); what != "" {
 		return Rejection(CounterFell, "instances %s", what)
 	}
 	return t.queueFell()
@@ -73,7 +72,7 @@ func (t *taking) fell() error {
 func (t *taking) queueFell() error {
 	for i := range t.msg.Rows.Queues {
 		next := &t.msg.Rows.Queues[i]
-		old := queueOf(t.rows.Queues, next.Priority)
+		old := queueOf(t.rows.Rest().Queues, next.Priority)
 		if old == nil {
 			continue
 		}

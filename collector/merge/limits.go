@@ -28,7 +28,7 @@ type Limits struct {
 }
 
 // DefaultLimits returns 10,000 sources, 1,000 nets, 100,000 rows a net,
-// 10,000,000 rows in all (of a quarter to one kibibyte each), 256 definitions,
+// 10,000,000 rows in all (of a sixteenth to a quarter of a kibibyte each), 256 definitions,
 // 200,000 rows of gone sources, 65,536 past sources (about a hundred bytes each)
 // and 256 MiB for snapshots that wait.
 func DefaultLimits() Limits {

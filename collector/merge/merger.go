@@ -75,6 +75,7 @@ type Merger struct {
 	touched        bool                   // View.Sources changed since the last tick
 	revision       uint64                 // counts the ticks that found a change of what a state has
 	view           *View
+	work           workspace
 }
 
 // tombstone stands for a forgotten source, in the order of forgetting. The source
@@ -243,7 +244,8 @@ func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64)
 	if !msg.Full && !s.canAdd(msg) {
 		return m.assemble(n, s, msg, c, now)
 	}
-	if err := s.notFallen(msg, c); err != nil {
+	t, err := n.notFallen(s, msg, c)
+	if err != nil {
 		return nil, err
 	}
 	if s.rows == nil || s.series() != seriesOf(msg) {
@@ -255,7 +257,7 @@ func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64)
 		return nil, err
 	}
 	m.note(n, s, msg, c, now)
-	n.take(s, msg, c, now)
+	n.take(s, t, now)
 	return s.asks(n.name, now), nil
 }
 
@@ -264,7 +266,7 @@ func (m *Merger) net(name string) *net {
 	if n, known := m.nets[name]; known {
 		return n
 	}
-	n := newNet(name)
+	n := newNet(name, &m.work)
 	n.before = m.before
 	return n
 }
@@ -339,15 +341,16 @@ func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, no
 
 // notFallen returns an error if a counter of the message is lower than in the last
 // message of the same process.
-func (s *source) notFallen(msg *telemetry.Snapshot, c *columns) error {
+func (n *net) notFallen(s *source, msg *telemetry.Snapshot, c *columns) (t taking, err error) {
+	t = n.taking(msg, c)
 	rows := s.rows
 	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.aside != nil && msg.Since == 0 {
 		rows = p.aside.rows
 	} else if rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
-		return nil
+		return t, nil
 	}
-	t := taking{msg: msg, cols: c, rows: rows}
-	return t.fell()
+	t.rows = rows
+	return t, t.fell()
 }
 
 // asks returns the request for a full snapshot, if one is due.

@@ -41,6 +41,8 @@ type net struct {
 
 	slowPlaces, slowTransitions slowest
 
+	work *workspace // of all nets
+
 	live      stats.Sums  // of base and of all that contribute
 	sums      *stats.Rows // live, as of the last tick
 	changed   bool        // anything of the net changed since then
@@ -79,8 +81,8 @@ type past struct {
 	tombstone uint64
 }
 
-func newNet(name string) *net {
-	return &net{name: name, known: make(map[string]*columns), asked: make(map[string]*question), held: make(map[string]*held), names: make(map[string]*petri.Net),
+func newNet(name string, work *workspace) *net {
+	return &net{name: name, work: work, known: make(map[string]*columns), asked: make(map[string]*question), held: make(map[string]*held), names: make(map[string]*petri.Net),
 		sources: make(map[string]*source), past: make(map[string]past), fences: make(map[string]fence),
 		base: &stats.Rows{}}
 }
@@ -155,17 +157,21 @@ func (n *net) forgetDefinitions() int {
 }
 
 // take copies the rows of a checked message into those of its source.
-func (n *net) take(s *source, msg *telemetry.Snapshot, c *columns, received int64) {
+func (n *net) take(s *source, t taking, received int64) {
+	msg, c := t.msg, t.cols
+	// The rows of a sparse message of the same process are as they were compared: neither begin
+	// nor replaceColumns changes them.
+	compared := !msg.Full && t.rows != nil && t.rows == s.rows
 	again := n.begin(s, msg, c, received)
 	n.claim(s, msg, received)
 	places, transitions := n.union.sizes()
 	if s.rows == nil {
-		s.rows, s.columns, s.digest = stats.NewRows(places, transitions), 0, msg.Digest
+		s.rows, s.columns, s.digest = stats.NewPacked(places, transitions), 0, msg.Digest
 	}
-	grow(s.rows, places, transitions)
+	s.rows.Grow(places, transitions)
 	n.replaceColumns(s, msg, received)
 	s.answered(received)
-	t := taking{msg: msg, cols: c, rows: s.rows, sums: &n.live, shift: s.clock.shift}
+	t.rows, t.sums, t.shift, t.loaded = s.rows, &n.live, s.clock.shift, compared
 	t.take()
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
 	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
@@ -236,7 +242,7 @@ func (n *net) fold(s *source) {
 	if s.rows != nil {
 		n.counted(s.series())
 		n.base.Columns |= s.columns
-		n.base.MergeShifted(s.rows, s.clock.shift)
+		n.base.MergeShifted(s.rows.Rows(), s.clock.shift)
 	}
 	s.rows = nil
 	switch p := s.process(s.rowsEpoch); {
@@ -256,7 +262,7 @@ func (n *net) fold(s *source) {
 // source counts from here. A counter of the base that becomes negative wraps
 // around, and adding the source's rows wraps it back.
 func (n *net) deduct(s *source) {
-	debt := s.rows.Debt()
+	debt := s.rows.Rows().Debt()
 	n.base.Merge(debt)
 	n.live.Add(debt, 0)
 	n.changed = true

@@ -173,7 +173,8 @@ func (n *net) begin(s *source, msg *telemetry.Snapshot, c *columns, now int64) (
 	if s.rows == nil {
 		return msg.Since <= max(n.before, n.fences[msg.Region].counted)
 	}
-	t := taking{msg: msg, cols: c, rows: s.rows}
+	t := n.taking(msg, c)
+	t.rows = s.rows
 	if t.fell() == nil {
 		return false
 	}

@@ -56,8 +56,10 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 		return nil
 	}
 	r := &Remnant{Source: s.name, Region: s.region, Left: left, Columns: columns}
-	for i := range s.rows.Places {
-		own := &s.rows.Places[i]
+	places, transitions := s.rows.Size()
+	var place stats.Place
+	for i := range places {
+		own := s.rows.PlaceAt(i, &place)
 		if !columns.Has(stats.ColOldest) || own.Oldest == 0 {
 			continue
 		}
@@ -66,8 +68,9 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 		p.Shift(s.clock.shift)
 		r.Places = append(r.Places, RemnantPlace{Place: i, Tokens: p.Tokens, Oldest: p.Oldest, Ages: p.Ages})
 	}
-	for i := range s.rows.Transitions {
-		own := &s.rows.Transitions[i]
+	var transition stats.Transition
+	for i := range transitions {
+		own := s.rows.TransitionAt(i, &transition)
 		t := RemnantTransition{Transition: i, Fired: columns.Has(stats.ColFirings) && own.Firings+own.Failures > 0}
 		if columns.Has(stats.ColEnabled) {
 			t.Enabled = own.Enabled
@@ -77,7 +80,7 @@ func (s *source) remnantOf(columns stats.Columns, left int64) *Remnant {
 		}
 	}
 	if columns.Has(stats.ColInstances) {
-		r.Deadlocked = s.rows.Net.Deadlocked
+		r.Deadlocked = s.rows.Rest().Net.Deadlocked
 	}
 	return r
 }

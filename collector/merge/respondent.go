@@ -26,13 +26,15 @@ func (m *Merger) Respondents(net string, place int) []Respondent {
 		return nil
 	}
 	var out []Respondent
+	var row stats.Place
 	for _, s := range n.order {
 		cols := n.known[s.digest]
 		if s.state != Up || s.rows == nil || cols == nil {
 			continue
 		}
 		at := slices.Index(cols.places, int32(place))
-		if at < 0 || place >= len(s.rows.Places) || s.columns.Has(stats.ColTokens) && s.rows.Places[place].Tokens == 0 {
+		places, _ := s.rows.Size()
+		if at < 0 || place >= places || s.columns.Has(stats.ColTokens) && s.rows.PlaceAt(place, &row).Tokens == 0 {
 			continue
 		}
 		out = append(out, Respondent{Source: s.name, Digest: s.digest, Place: at, Shift: s.clock.shift, rows: *cols})

@@ -115,9 +115,7 @@ func (n *net) raiseTo(r *restored) error {
 	if err := fits(r.shown, c); err != nil {
 		return err
 	}
-	places, transitions := n.union.sizes()
-	floor := stats.NewRows(places, transitions)
-	(&taking{msg: r.shown, cols: c, rows: floor}).take()
+	floor := n.rowsOf(r.shown, c)
 	floor.Columns = r.shown.Rows.Columns & counterColumns
 	if n.floor != nil {
 		floor.Raise(n.floor)
@@ -189,12 +187,10 @@ func (m *Merger) restoreNet(r restored, of Admission) error {
 			m.remember(n, p)
 		}
 	}
-	places, transitions := n.union.sizes()
-	n.base = stats.NewRows(places, transitions)
-	(&taking{msg: r.sum, cols: c, rows: n.base}).take()
+	n.base = n.rowsOf(r.sum, c)
 	for _, s := range n.contributors() {
 		if s.rows != nil {
-			n.base.Merge(s.rows.Debt())
+			n.base.Merge(s.rows.Rows().Debt())
 		}
 	}
 	n.base.Columns = columns

@@ -21,14 +21,62 @@ const (
 
 // taking copies the rows of one message into those of a source.
 type taking struct {
+	*workspace
 	msg   *telemetry.Snapshot
 	cols  *columns
-	rows  *stats.Rows
+	rows  *stats.Packed
 	sums  *stats.Sums // follow the rows; nil if they are in no sum
 	shift int64       // of the rows in the sums
 
-	nextPlace      stats.Place // the row as it will be
-	nextTransition stats.Transition
+	loaded bool // places and transitions of the workspace are the rows as they were
+}
+
+// workspace is the memory of rows that are compared.
+type workspace struct {
+	places                        []stats.Place // those of a sparse message, as they were
+	transitions                   []stats.Transition
+	oldPlace, nextPlace           stats.Place
+	oldTransition, nextTransition stats.Transition
+}
+
+// taking returns the taking of a message before its rows are known.
+func (n *net) taking(msg *telemetry.Snapshot, c *columns) taking {
+	return taking{workspace: n.work, msg: msg, cols: c}
+}
+
+// load unpacks the rows that the message replaces.
+func (t *taking) load() {
+	t.places, t.transitions = sized(t.places, len(t.msg.Rows.Places)), sized(t.transitions, len(t.msg.Rows.Transitions))
+	for i := range t.places {
+		t.rows.PlaceAt(int(t.placeAt(i)), &t.places[i])
+	}
+	for i := range t.transitions {
+		t.rows.TransitionAt(int(t.transitionAt(i)), &t.transitions[i])
+	}
+	t.loaded = true
+}
+
+// sized returns n rows in the memory of others, if that is not far too large.
+func sized[R any](rows []R, n int) []R {
+	if cap(rows) < n || cap(rows) > 4*n+1000 {
+		return make([]R, n)
+	}
+	return rows[:n]
+}
+
+// oldPlaceOf returns the row that row i of the message replaces.
+func (t *taking) oldPlaceOf(i int) *stats.Place {
+	if t.loaded {
+		return &t.places[i]
+	}
+	return t.rows.PlaceAt(int(t.placeAt(i)), &t.oldPlace)
+}
+
+func (t *taking) oldTransitionOf(i int) *stats.Transition {
+	if t.loaded {
+		return &t.transitions[i]
+	}
+	return t.rows.TransitionAt(int(t.transitionAt(i)), &t.oldTransition)
 }
 
 // placeAt returns the index in the union of row i of the message.
@@ -46,20 +94,33 @@ func at(union []int32, sparse []uint32, i int) int32 {
 // take copies every row.
 func (t *taking) take() {
 	for i := range t.msg.Rows.Places {
-		t.place(int(t.placeAt(i)), &t.msg.Rows.Places[i])
+		t.place(int(t.placeAt(i)), t.oldPlaceOf(i), &t.msg.Rows.Places[i])
 	}
 	for i := range t.msg.Rows.Transitions {
-		t.transition(int(t.transitionAt(i)), &t.msg.Rows.Transitions[i])
+		t.transition(int(t.transitionAt(i)), t.oldTransitionOf(i), &t.msg.Rows.Transitions[i])
 	}
-	old := *t.rows
-	stats.NetTable.Take(&t.rows.Net, &t.msg.Rows.Net, t.msg.Rows.Columns, t.latest())
+	if t.msg.Full {
+		t.rows.Trim()
+	}
+	rest := t.rows.Rest()
+	old := *rest
+	stats.NetTable.Take(&rest.Net, &t.msg.Rows.Net, t.msg.Rows.Columns, t.latest())
 	if t.msg.Rows.Columns.Has(stats.ColWaiting) {
-		t.rows.Waiting = t.msg.Rows.Waiting
+		rest.Waiting = t.msg.Rows.Waiting
 	}
-	t.rows.Blocks, t.rows.Queues = t.blocks(), t.queues()
+	rest.Blocks, rest.Queues = t.blocks(), t.queues()
 	if t.sums != nil {
-		t.sums.ReplaceRest(&old, t.rows, t.shift)
+		t.sums.ReplaceRest(&old, rest, t.shift)
 	}
+}
+
+// rowsOf returns the rows of a message as rows of the union.
+func (n *net) rowsOf(msg *telemetry.Snapshot, c *columns) *stats.Rows {
+	rows := stats.NewPacked(n.union.sizes())
+	t := n.taking(msg, c)
+	t.rows = rows
+	t.take()
+	return rows.Rows()
 }
 
 // latest returns the latest plausible time in the message. A source cannot report
@@ -67,8 +128,8 @@ func (t *taking) take() {
 func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 
 // place copies the given columns of a row.
-func (t *taking) place(at int, src *stats.Place) {
-	row, given := &t.rows.Places[at], t.msg.Rows.Columns
+func (t *taking) place(at int, row, src *stats.Place) {
+	given := t.msg.Rows.Columns
 	next := &t.nextPlace
 	*next = *row
 	stats.PlaceTable.Take(next, src, given, t.latest())
@@ -87,14 +148,12 @@ func (t *taking) place(at int, src *stats.Place) {
 	if t.sums != nil && !t.sums.ReplacePlace(at, row, next, t.shift) {
 		return
 	}
-	next.Ages.Slots = assign(row.Ages.Slots, next.Ages.Slots)
-	next.Dwell.Buckets = assign(row.Dwell.Buckets, next.Dwell.Buckets)
-	*row = *next
+	t.rows.SetPlace(at, next)
 }
 
 // transition copies the given columns of a row.
-func (t *taking) transition(at int, src *stats.Transition) {
-	row, given := &t.rows.Transitions[at], t.msg.Rows.Columns
+func (t *taking) transition(at int, row, src *stats.Transition) {
+	given := t.msg.Rows.Columns
 	next := &t.nextTransition
 	*next = *row
 	stats.TransitionTable.Take(next, src, given, t.latest())
@@ -104,8 +163,7 @@ func (t *taking) transition(at int, src *stats.Transition) {
 	if t.sums != nil && !t.sums.ReplaceTransition(at, row, next, t.shift) {
 		return
 	}
-	next.Duration.Buckets = assign(row.Duration.Buckets, next.Duration.Buckets)
-	*row = *next
+	t.rows.SetTransition(at, next)
 }
 
 // plausible bounds a sum of injection times by the sum for tokens injected at the
@@ -148,6 +206,9 @@ func (t *taking) wait(w stats.Wait) stats.Wait {
 
 // blocks returns the blocks, with their rows as indices of the union.
 func (t *taking) blocks() []stats.Block {
+	if t.cols.same && slices.Equal(t.rows.Rest().Blocks, t.msg.Rows.Blocks) {
+		return t.rows.Rest().Blocks
+	}
 	next := slices.Clone(t.msg.Rows.Blocks)
 	if !t.cols.same {
 		for i, b := range next {
@@ -171,7 +232,7 @@ func (t *taking) queues() []stats.Queue {
 		next = append(next, q)
 	}
 	var rest []stats.Queue
-	for _, q := range t.rows.Queues {
+	for _, q := range t.rows.Rest().Queues {
 		if queueOf(next, q.Priority) == nil {
 			stats.QueueTable.Withdraw(&q, stats.ColQueues)
 			rest = append(rest, q)
@@ -190,33 +251,30 @@ func queueOf(queues []stats.Queue, priority uint8) *stats.Queue {
 	return nil
 }
 
-// assign copies src into dst's memory if it fits, and into memory of the right
-// size otherwise.
-func assign[T any](dst, src []T) []T {
-	if cap(dst) < len(src) || cap(dst) > 4*len(src)+16 {
-		dst = nil
-	}
-	return append(dst[:0], src...)
-}
-
 // withdraw empties the gauges of every row of a source in the given columns. Counters and
 // the last times stay.
 func (n *net) withdraw(s *source, given stats.Columns) {
-	for i := range s.rows.Places {
-		next := s.rows.Places[i]
+	places, transitions := s.rows.Size()
+	for i := range places {
+		row := s.rows.PlaceAt(i, &n.work.oldPlace)
+		next := *row
 		next.Withdraw(given)
-		n.live.ReplacePlace(i, &s.rows.Places[i], &next, s.clock.shift)
-		s.rows.Places[i] = next
+		if n.live.ReplacePlace(i, row, &next, s.clock.shift) {
+			s.rows.SetPlace(i, &next)
+		}
 	}
-	for i := range s.rows.Transitions {
-		next := s.rows.Transitions[i]
+	for i := range transitions {
+		row := s.rows.TransitionAt(i, &n.work.oldTransition)
+		next := *row
 		stats.TransitionTable.Withdraw(&next, given)
-		n.live.ReplaceTransition(i, &s.rows.Transitions[i], &next, s.clock.shift)
-		s.rows.Transitions[i] = next
+		if n.live.ReplaceTransition(i, row, &next, s.clock.shift) {
+			s.rows.SetTransition(i, &next)
+		}
 	}
-	old := *s.rows
-	s.rows.WithdrawRest(given)
-	n.live.ReplaceRest(&old, s.rows, s.clock.shift)
+	rest := s.rows.Rest()
+	old := *rest
+	rest.WithdrawRest(given)
+	n.live.ReplaceRest(&old, rest, s.clock.shift)
 	n.changed = true
 }
 

@@ -60,7 +60,7 @@ func TestEverySaturatedSumIsFound(t *testing.T) {
 		"created":        {func(r *stats.Rows) { r.Net.Created = stats.MaxSum }, "instances"},
 		"served":         {func(r *stats.Rows) { r.Queues = []stats.Queue{{Priority: 3, Served: stats.MaxSum}} }, "queue 3"},
 	} {
-		n := newNet("n")
+		n := newNet("n", &workspace{})
 		if err := n.define("d", lineNet("n", 1, 1), true, true, &Limits{Rows: 9, Definitions: 9}, t0); err != nil {
 			t.Fatal(err)
 		}

@@ -204,10 +204,10 @@ func appendPast(out []byte, p savedPast) []byte {
 // last returns the last rows of the source as one message, and what else is kept
 // of it.
 func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) {
-	grow(s.rows, len(n.union.def.Places), len(n.union.def.Transitions))
+	s.rows.Grow(n.union.sizes())
 	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing, Remnants: s.told,
 		Epoch: s.rowsEpoch, Seq: 1, SentAt: s.rowsAt - s.clock.least(), Interval: time.Duration(s.interval) * time.Microsecond,
-		Full: true, Bye: s.left, Rows: *s.rows}
+		Full: true, Bye: s.left, Rows: *s.rows.Rows()}
 	msg.Rows.Columns = s.columns
 	if s.left {
 		msg.Rows.Columns |= stats.ColOldest // the last injection stays

@@ -206,7 +206,7 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	}
 	o := &source{name: h.msg.Source, counted: n.before, epoch: h.epoch, interval: h.msg.Interval.Microseconds()}
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
-	n.take(o, h.msg, c, h.received)
+	n.take(o, n.taking(h.msg, c), h.received)
 	o.orphan, o.state, o.digest, o.messageAt, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt
 	o.rowsOutage = max(m.silenceClock(now).now-h.rowsSilence-h.rowsAt, 0)
 	o.outage, o.missing, o.processes = o.rowsOutage, nil, nil

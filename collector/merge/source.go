@@ -49,12 +49,12 @@ type source struct {
 
 	// The rows that it sent. They are by the source's clock and in the union's
 	// order, so they remain valid when its definition changes.
-	rows       *stats.Rows // nil before the first full snapshot
-	rowsEpoch  int64       // the process that sent them
-	rowsAt     int64       // when they were last taken
-	rowsOutage int64       // as outage, since rowsAt
-	digest     string      // of the definition with which they were read
-	reported   string      // the digest of the last message
+	rows       *stats.Packed // nil before the first full snapshot
+	rowsEpoch  int64         // the process that sent them
+	rowsAt     int64         // when they were last taken
+	rowsOutage int64         // as outage, since rowsAt
+	digest     string        // of the definition with which they were read
+	reported   string        // the digest of the last message
 	columns    stats.Columns
 	complete   bool      // a sparse snapshot can be added to them
 	parts      *assembly // sparse snapshots that are not complete yet, if !complete
@@ -204,7 +204,8 @@ func (s *source) askFull(now int64) bool {
 func (s *source) size() int {
 	n := 0
 	if s.rows != nil {
-		n += len(s.rows.Places) + len(s.rows.Transitions)
+		places, transitions := s.rows.Size()
+		n += places + transitions
 	}
 	if s.pending != nil {
 		n += len(s.pending.Rows.Places) + len(s.pending.Rows.Transitions)

@@ -195,7 +195,7 @@ func TestStateOfALargeNet(t *testing.T) {
 		t.Errorf("(-before +after)\n%s", d)
 	}
 	for _, s := range next.nets["n"].order { // each has what is its own
-		if d := cmp.Diff(m.nets["n"].sources[s.name].rows.Net, s.rows.Net); d != "" {
+		if d := cmp.Diff(m.nets["n"].sources[s.name].rows.Rest().Net, s.rows.Rest().Net); d != "" {
 			t.Errorf("%s (-before +after)\n%s", s.name, d)
 		}
 	}
@@ -219,7 +219,7 @@ func TestRowThatCannotBeKept(t *testing.T) {
 	m.Tick(t0)
 	long := strings.Repeat("x", telemetry.MaxMessage)
 	s := m.nets["n"].sources["e"]
-	s.rows.Places[0].Stuck = []stats.Token{{Instance: long, Injected: t0}}
+	s.rows.SetPlace(0, &stats.Place{Stuck: []stats.Token{{Instance: long, Injected: t0}}})
 	s.columns |= stats.ColStuck
 	state, err := new(Saver).save(m)
 	if err == nil || !strings.Contains(err.Error(), `net "n"`) || !strings.Contains(err.Error(), `row 0 of source "e"`) {
@@ -239,7 +239,7 @@ func TestRowOfAnEarlierProcessThatCannotBeKept(t *testing.T) {
 	}
 	m.Tick(t0)
 	aside := m.nets["n"].aside[0]
-	aside.rows.Places[0].Stuck = []stats.Token{{Instance: strings.Repeat("x", telemetry.MaxMessage), Injected: t0}}
+	aside.rows.SetPlace(0, &stats.Place{Stuck: []stats.Token{{Instance: strings.Repeat("x", telemetry.MaxMessage), Injected: t0}}})
 	aside.columns |= stats.ColStuck
 	state, err := new(Saver).save(m)
 	if err == nil || !strings.Contains(err.Error(), `net "n"`) || !strings.Contains(err.Error(), `row 0 of source "a"`) || len(state) != 0 {

@@ -28,7 +28,7 @@ func (n *net) sum() *stats.Rows {
 
 // contributions calls yield for all rows that are in the sums, with the shift of their
 // times.
-func (n *net) contributions(yield func(*stats.Rows, int64) bool) {
+func (n *net) contributions(yield func(stats.Contributor, int64) bool) {
 	if !yield(n.base, 0) {
 		return
 	}

@@ -3,6 +3,7 @@
 package kit
 
 import (
+	_ "embed"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -29,20 +30,9 @@ func (r Result) Says(t *testing.T, code int, want string) {
 
 // OrdersNet prices an order, looks at the price, books and labels it. Beside
 // that, what is in "waiting" asks a service that never answers.
-const OrdersNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
-  <net id="orders" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="page">
-    <place id="inbox"/><place id="priced"/><place id="accepted"/><place id="refused"/><place id="booked"/><place id="done"/>
-    <place id="waiting"/><place id="answered"/>
-    <transition id="price"/><transition id="accept"/><transition id="refuse"/><transition id="book"/><transition id="label"/><transition id="ask"/>
-    <arc id="1" source="inbox" target="price"/><arc id="2" source="price" target="priced"/>
-    <arc id="3" source="priced" target="accept"/><arc id="4" source="accept" target="accepted"/>
-    <arc id="5" source="priced" target="refuse"/><arc id="6" source="refuse" target="refused"/>
-    <arc id="7" source="accepted" target="book"/><arc id="8" source="book" target="booked"/>
-    <arc id="9" source="booked" target="label"/><arc id="10" source="label" target="done"/>
-    <arc id="11" source="waiting" target="ask"/><arc id="12" source="ask" target="answered"/>
-  </page></net>
-</pnml>
-`
+//
+//go:embed nets/orders.pnml
+var OrdersNet string
 
 // Asked is what an action says, as far as tests look at it.
 type Asked struct {

@@ -3,6 +3,7 @@
 package kit
 
 import (
+	_ "embed"
 	"errors"
 	"testing"
 
@@ -56,10 +57,9 @@ const BankIsClosed = `nets:
 
 // lidlessLine has a place that most tokens never leave, for too few come to the
 // transition's other input.
-const lidlessLine = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="line" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
-<place id="boxes"><initialMarking><text>4</text></initialMarking></place><place id="lids"><initialMarking><text>1</text></initialMarking></place><place id="closed"/>
-<transition id="close"/><arc id="a1" source="boxes" target="close"/><arc id="a2" source="lids" target="close"/><arc id="a3" source="close" target="closed"/>
-</page></net></pnml>`
+//
+//go:embed nets/line.pnml
+var lidlessLine string
 
 // StuckLine is a sidecar with an engine that runs lidlessLine.
 func StuckLine(t *testing.T) *Sidecar {

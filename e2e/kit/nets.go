@@ -3,6 +3,7 @@
 package kit
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,30 +15,9 @@ import (
 // StuckNet reaches a marking in which no transition fires by itself: 40 claims wait for
 // an answer until a user fires "answer". A new claim comes by
 // injecting a token into "inbox".
-const StuckNet = `<?xml version="1.0" encoding="UTF-8"?>
-<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
-  <net id="claims" type="http://www.pnml.org/version-2009/grammar/ptnet">
-    <name><text>Claims</text></name>
-    <page id="page">
-      <place id="inbox"><name><text>Inbox</text></name><initialMarking><text>40</text></initialMarking></place>
-      <place id="review"><name><text>In review</text></name></place>
-      <place id="awaiting answer"><name><text>Awaiting an answer</text></name></place>
-      <place id="paid €"><name><text>Paid</text></name></place>
-      <transition id="take"><name><text>Take up</text></name></transition>
-      <transition id="ask"><name><text>Ask back</text></name></transition>
-      <transition id="answer"><name><text>Answer</text></name></transition>
-      <transition id="archive"><name><text>Archive</text></name></transition>
-      <arc id="a1" source="inbox" target="take"/>
-      <arc id="a2" source="take" target="review"/>
-      <arc id="a3" source="review" target="ask"/>
-      <arc id="a4" source="ask" target="awaiting answer"/>
-      <arc id="a5" source="awaiting answer" target="answer"/>
-      <arc id="a6" source="answer" target="paid €"/>
-      <arc id="a7" source="paid €" target="archive"/>
-    </page>
-  </net>
-</pnml>
-`
+//
+//go:embed nets/claims.pnml
+var StuckNet string
 
 // StuckBindings leave two steps to people.
 const StuckBindings = `nets:
@@ -48,29 +28,9 @@ const StuckBindings = `nets:
 `
 
 // RingNet never stops by itself.
-const RingNet = `<?xml version="1.0" encoding="UTF-8"?>
-<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
-  <net id="ring" type="http://www.pnml.org/version-2009/grammar/ptnet">
-    <page id="page">
-      <place id="a"><initialMarking><text>1</text></initialMarking></place>
-      <place id="b"/>
-      <place id="c"/>
-      <transition id="ab"/>
-      <transition id="bc"/>
-      <transition id="bc too"/>
-      <transition id="ca"/>
-      <arc id="1" source="a" target="ab"/>
-      <arc id="2" source="ab" target="b"/>
-      <arc id="3" source="b" target="bc"/>
-      <arc id="4" source="bc" target="c"/>
-      <arc id="5" source="b" target="bc too"/>
-      <arc id="6" source="bc too" target="c"/>
-      <arc id="7" source="c" target="ca"/>
-      <arc id="8" source="ca" target="a"/>
-    </page>
-  </net>
-</pnml>
-`
+//
+//go:embed nets/ring.pnml
+var RingNet string
 
 // oddIDs are ids that are not identifiers.
 var oddIDs = []string{"a b", " leading", "trailing ", `"quoted"`, `back\slash`, "<&>", "Straße 東京 🚦", "3", "inject 2 a b", "tab\there", "{}", "::", "é", "e\u0301"}
@@ -101,10 +61,6 @@ func WriteNet(t *testing.T, n *petri.Net) string {
 }
 
 // CircleNet has tokens go round over three regions.
-const CircleNet = `<?xml version="1.0"?>
-<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="ring" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
-<place id="a"><initialMarking><text>3</text></initialMarking></place><place id="b"/><place id="c"/>
-<transition id="t1"/><transition id="t2"/><transition id="t3"/>
-<arc id="x1" source="a" target="t1"/><arc id="x2" source="t1" target="b"/><arc id="x3" source="b" target="t2"/>
-<arc id="x4" source="t2" target="c"/><arc id="x5" source="c" target="t3"/><arc id="x6" source="t3" target="a"/>
-</page></net></pnml>`
+//
+//go:embed nets/circle.pnml
+var CircleNet string

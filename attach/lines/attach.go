@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -87,9 +88,10 @@ type Attachment struct {
 	heard  bool   // lines were read, or the state file
 	states uint64 // the number of the last state
 
-	saving  sync.Mutex // held while the state file is written
-	written uint64     // the number of the last state in the file; guarded by saving
-	savedAt int64      // when it was written; guarded by saving
+	saving  sync.Mutex        // held while the state file is written
+	written uint64            // the number of the last state in the file; guarded by saving
+	savedAt int64             // when it was written, or would have been; guarded by saving
+	inFile  [sha256.Size]byte // digest of the state in the file; 0 if that is not known; guarded by saving
 }
 
 // New returns an Attachment. It reads the state file if there is one.

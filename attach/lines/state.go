@@ -4,11 +4,13 @@ package lines
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 
@@ -56,7 +58,7 @@ func (a *Attachment) state() saved {
 	return saved{a.appendState(nil), a.states}
 }
 
-// write writes a state, unless a later one is already written.
+// write writes a state, unless a later one or the same is already written.
 func (a *Attachment) write(state saved, now int64) {
 	a.saving.Lock()
 	defer a.saving.Unlock()
@@ -64,7 +66,13 @@ func (a *Attachment) write(state saved, now int64) {
 		return
 	}
 	a.written, a.savedAt = state.number, now
+	sum := sha256.Sum256(state.bytes)
+	if sum == a.inFile {
+		return
+	}
+	a.inFile = sum
 	if err := stateContent.Replace(a.cfg.State, 0o600, framed.Frame{Kind: stateKind, Payload: state.bytes}); err != nil {
+		a.inFile = [sha256.Size]byte{}
 		a.mu.Lock()
 		a.counters.SaveFailures++
 		a.mu.Unlock()
@@ -87,8 +95,8 @@ func (a *Attachment) appendState(b []byte) []byte {
 		b = appendText(b, string(a.unsent(k)))
 	}
 	b = binary.AppendUvarint(b, uint64(len(a.positions)))
-	for path, p := range a.positions {
-		b = p.append(appendText(b, path))
+	for _, path := range slices.Sorted(maps.Keys(a.positions)) {
+		b = a.positions[path].append(appendText(b, path))
 	}
 	b = binary.AppendUvarint(b, uint64(len(a.window.events)))
 	for i := range a.window.events {
@@ -118,7 +126,7 @@ const countedColumns = stats.ColArrivals | stats.ColDepartures | stats.ColDwell 
 // unsent returns the unpublished counts of a net.
 func (a *Attachment) unsent(net int) []byte {
 	d := &a.defs[net]
-	s := telemetry.Snapshot{Source: "state", Epoch: 1, Seq: 1, SentAt: max(a.clock(), 1), Interval: telemetry.DefaultInterval,
+	s := telemetry.Snapshot{Source: "state", Epoch: 1, Seq: 1, SentAt: 1, Interval: telemetry.DefaultInterval,
 		Net: d.ID, Digest: telemetry.Digest(d.PNML), Full: true, Rows: *stats.NewRows(d.Places, d.Transitions)}
 	a.nets[net].Unsent(&s.Rows)
 	s.Rows.Columns = countedColumns

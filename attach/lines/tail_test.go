@@ -330,6 +330,35 @@ func TestAStateOfAnEarlierVersionIsRead(t *testing.T) {
 	}
 }
 
+// At rest nothing is written, however often the counts are published.
+func TestAStateIsWrittenForAChangeOnly(t *testing.T) {
+	f := newFollowed(t)
+	f.write(opened("a"))
+	f.begin(false)
+	f.events(1)
+	published := func() os.FileInfo {
+		seen(t, f.a, f.a.clock())
+		file, err := os.Stat(f.state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	published()
+	first := published() // the first had counts that were not published
+	for range 3 {
+		if !os.SameFile(first, published()) {
+			t.Fatal("the file is replaced by one with the same state")
+		}
+	}
+	f.write(paid("a"))
+	f.events(2)
+	if next := published(); os.SameFile(first, next) {
+		t.Error("a change is not written")
+	}
+	f.end()
+}
+
 func TestAStateThatCannotBeWrittenIsCounted(t *testing.T) {
 	a := attach(t, func(c *Config) { c.State = filepath.Join(t.TempDir(), "none", "state") })
 	a.Save()

@@ -27,7 +27,7 @@ func TestAFlippedBitOfAStateIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writeState(path, &stateFile{Program: "p", Epoch: 123456, State: state}); err != nil {
+	if err := (&stateWriter{path: path}).write(&stateFile{Program: "p", Epoch: 123456, State: state}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(path)

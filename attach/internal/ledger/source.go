@@ -65,7 +65,8 @@ type Source struct {
 	shown  map[*Ledger]*published
 	state  []byte // as of the last poll, as JSON; nil if it is written
 	epoch  int64  // of the last publisher
-	broken bool   // the state file cannot be written, and an error was logged
+	file   stateWriter
+	broken bool // the state file cannot be written, and an error was logged
 	status Status
 
 	// Of the goroutine that polls.
@@ -98,7 +99,7 @@ func NewSource(cfg Config) (*Source, error) {
 		return nil, fmt.Errorf("%w: source: %w", ErrConfig, err)
 	}
 	epoch, err := readState(cfg.File, cfg.Program, cfg.State)
-	return &Source{cfg: cfg, epoch: epoch, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
+	return &Source{cfg: cfg, epoch: epoch, file: stateWriter{path: cfg.File}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
 		status: Status{Dropped: map[string]uint64{}}}, err
 }
 
@@ -295,7 +296,7 @@ func (s *Source) rows(l *Ledger, into *stats.Rows) error {
 	if s.state == nil {
 		return nil
 	}
-	err := writeState(s.cfg.File, &stateFile{Program: s.cfg.Program, Epoch: s.epoch, State: s.state})
+	err := s.file.write(&stateFile{Program: s.cfg.Program, Epoch: s.epoch, State: s.state})
 	s.state = nil
 	if err != nil {
 		s.status.StateErrors++

@@ -152,6 +152,37 @@ func TestTheStateIsWrittenWithTheRowsOfItsPoll(t *testing.T) {
 	}
 }
 
+// A file is replaced for another state only. It is replaced again after a failure.
+func TestAStateIsWrittenOnce(t *testing.T) {
+	state := kept{Cursor: 1}
+	cfg := configOf(t, nil)
+	cfg.File, cfg.Program, cfg.State = filepath.Join(t.TempDir(), "dir", "state"), "test 1", &state
+	s, l := sourceOf(t, cfg), grown()
+	s.ledgers = []*Ledger{l}
+	poll := func() os.FileInfo {
+		if err := errors.Join(s.commit(), s.rows(l, stats.NewRows(2, 2))); err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.Stat(cfg.File)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return file
+	}
+	poll() // there is no directory
+	if err := os.Mkdir(filepath.Dir(cfg.File), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	first := poll()
+	if again := poll(); !os.SameFile(first, again) {
+		t.Error("the file is replaced by one with the same state")
+	}
+	state.Cursor = 2
+	if next := poll(); os.SameFile(first, next) {
+		t.Error("another state is not written")
+	}
+}
+
 func TestAConfigIsChecked(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		"interval of 1ms; expected 100ms to 24h": func(c *Config) { c.Interval = time.Millisecond },

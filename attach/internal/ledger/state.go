@@ -4,6 +4,7 @@ package ledger
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,14 +93,26 @@ func readState(path, program string, state any) (epoch int64, err error) {
 	return found.Epoch, nil
 }
 
-// writeState replaces a state file.
-func writeState(path string, content *stateFile) error {
+// stateWriter writes a state file.
+type stateWriter struct {
+	path string
+	last [sha256.Size]byte // digest of what is in the file; 0 if that is not known
+}
+
+// write replaces the file, unless it has this content.
+func (w *stateWriter) write(content *stateFile) error {
 	text, err := json.Marshal(content)
+	sum := sha256.Sum256(text)
+	if err == nil && sum == w.last {
+		return nil
+	}
+	w.last = [sha256.Size]byte{}
 	if err == nil {
-		err = stateContent.Replace(path, 0o600, framed.Frame{Kind: stateKind, Payload: text})
+		err = stateContent.Replace(w.path, 0o600, framed.Frame{Kind: stateKind, Payload: text})
 	}
 	if err != nil {
 		return fmt.Errorf("writing the state: %w", err)
 	}
+	w.last = sum
 	return nil
 }

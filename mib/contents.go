@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"bytes"
 	"embed"
 	"encoding/csv"
 	"strconv"
@@ -68,12 +69,11 @@ var petrinet = sync.OnceValue(func() *contents {
 
 // records returns the lines of a file without its head.
 func records(name string) [][]string {
-	f, err := files.Open("petrinet/" + name + ".csv")
+	text, err := files.ReadFile("petrinet/" + name + ".csv")
 	if err != nil {
 		panic(err) // the files are part of the program, and a test reads them
 	}
-	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
+	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		panic(err) // as above
 	}

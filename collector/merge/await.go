@@ -96,9 +96,9 @@ func (m *Merger) await(n *net, s *source, msg *telemetry.Snapshot, now int64) ([
 
 // follows reports whether a sparse snapshot directly follows the one that waits
 // for its definition, and has the same rows.
-func (s *source) follows(msg *telemetry.Snapshot) bool {
-	rows := &s.pending.Rows
-	return sameOwner(s.pending, msg) && msg.Seq == s.pending.Seq+1 &&
+func (d *said) follows(msg *telemetry.Snapshot) bool {
+	rows := &d.pending.Rows
+	return sameOwner(d.pending, msg) && msg.Seq == d.pending.Seq+1 &&
 		!beyond(msg.PlaceIndex, len(rows.Places)) && !beyond(msg.TransitionIndex, len(rows.Transitions))
 }
 

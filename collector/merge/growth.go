@@ -120,8 +120,8 @@ func (r *tenure) add(s *source, now int64) {
 
 // established reports whether the source has sent messages for so long that it counts
 // for a majority.
-func (s *source) established() bool {
-	return s.tenure.n >= establishedMessages && s.messageAt-s.tenure.since >= establishedAfter
+func (h *health) established() bool {
+	return h.tenure.n >= establishedMessages && h.messageAt-h.tenure.since >= establishedAfter
 }
 
 // adoptNames takes the names of a definition once most sources report it.

@@ -107,19 +107,6 @@ func NewMerger(rules Rules, now int64) *Merger {
 	return m
 }
 
-// Take adds a snapshot as a Decoder returns it, with its fields within their
-// bounds. It keeps nothing of the snapshot's memory. size is the size of the
-// message in bytes, now the time of its receipt. Take returns the requests to
-// send, and an error with a telemetry.Reason if the snapshot was rejected.
-func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, error) {
-	m.counted = true
-	m.traffic.Messages++
-	m.traffic.Bytes += uint64(size)
-	asks, err := m.take(msg, now)
-	m.count(err)
-	return asks, err
-}
-
 // RejectFrom counts a message on the subject of a source that could not be
 // decoded, by the telemetry.Reason of the error.
 func (m *Merger) RejectFrom(net, source string, err error, size int, now int64) {
@@ -204,63 +191,6 @@ func (m *Merger) count(err error) {
 	m.traffic.Bad++
 }
 
-func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
-	n := m.net(msg.Net)
-	s := m.source(n, msg.Source)
-	if s.epoch == 0 && msg.Seq == 1 { // the first message of its process: no other collector has counted it
-		s.counted = 0
-	}
-	asks, err := m.takeFrom(n, s, msg, now)
-	if err != nil {
-		m.refuse(n, s, msg.Epoch, msg.Interval.Microseconds(), err, now)
-	}
-	return asks, err
-}
-
-func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64) ([]Ask, error) {
-	if err := n.inOrder(s, msg, now); err != nil {
-		s.duplicates++
-		s.late.arrived(msg)
-		m.touched = true
-		return nil, err
-	}
-	if err := n.checkFence(msg, &m.limits, now); err != nil {
-		if s.epoch != 0 && msg.Epoch > s.epoch && n.fences[msg.Region].owner == s.name {
-			n.beside(s, msg, now) // a newer process with an older fence
-		}
-		return nil, err
-	}
-	s.reported = msg.Digest
-	c, known := n.known[msg.Digest]
-	if !known {
-		if h := n.held[msg.Digest]; h != nil && now < h.until {
-			return nil, h.err
-		}
-		return m.await(n, s, msg, now)
-	}
-	if err := fits(msg, c); err != nil {
-		return nil, err
-	}
-	if !msg.Full && !s.canAdd(msg) {
-		return m.assemble(n, s, msg, c, now)
-	}
-	t, err := n.notFallen(s, msg, c)
-	if err != nil {
-		return nil, err
-	}
-	if s.rows == nil || s.series() != seriesOf(msg) {
-		if err := m.room(len(c.places) + len(c.transitions)); err != nil {
-			return nil, err
-		}
-	}
-	if err := m.admit(n, s); err != nil {
-		return nil, err
-	}
-	m.note(n, s, msg, c, now)
-	n.take(s, t, now)
-	return s.asks(n.name, now), nil
-}
-
 // net returns the net with a name, or a new one that the Merger does not hold yet.
 func (m *Merger) net(name string) *net {
 	if n, known := m.nets[name]; known {
@@ -269,88 +199,6 @@ func (m *Merger) net(name string) *net {
 	n := newNet(name, &m.work)
 	n.before = m.before
 	return n
-}
-
-// admit adds a source, and its net, if the Merger does not hold them yet.
-func (m *Merger) admit(n *net, s *source) error {
-	if n.sources[s.name] == s {
-		return nil
-	}
-	if err := m.admitNet(n); err != nil {
-		return err
-	}
-	known := s.wasShown() || n.known[s.reported] != nil
-	if !known && m.unread >= max(1, m.limits.Sources/unreadShare) {
-		return Rejection(TooManySources, "%d of them have an unknown definition", m.unread)
-	}
-	if m.sources >= m.limits.Sources && !m.forgetOldest() {
-		return Rejection(TooManySources, "%d are known", m.sources)
-	}
-	if !known {
-		m.unread++
-	}
-	m.sources++
-	n.insert(s)
-	delete(m.refusedSources, refusedKey{n.name, s.name})
-	return nil
-}
-
-func (m *Merger) admitNet(n *net) error {
-	if m.nets[n.name] == n {
-		return nil
-	}
-	if n.union.def == nil && m.unreadNets >= max(1, m.limits.Nets/2) {
-		return Rejection(TooManyNets, "%d have an unknown definition", m.unreadNets)
-	}
-	if len(m.nets) >= m.limits.Nets {
-		m.crowded = true
-		return Rejection(TooManyNets, "%d are known", len(m.nets))
-	}
-	if n.union.def == nil {
-		m.unreadNets++
-	}
-	m.nets[n.name], m.ordered = n, nil
-	return nil
-}
-
-// room reserves rows, or returns an error if Limits.AllRows is reached.
-func (m *Merger) room(rows int) error {
-	if m.rows+rows > m.limits.AllRows {
-		m.noRoom = true
-		return Rejection(TooManyRows, "%d rows are kept, and %d more exceed the limit of %d", m.rows, rows, m.limits.AllRows)
-	}
-	m.rows += rows
-	return nil
-}
-
-// note records the receipt of a message.
-func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, now int64) {
-	gap := n.note(s, msg, now, m.forgetAfter)
-	if now-m.paceAt <= paceHeard && m.pace > s.interval {
-		m.bear(s)
-	}
-	m.countLost(s)
-	m.touched = true
-	if gap {
-		s.parts = nil
-		if c != nil && s.canAdd(msg) {
-			s.missing = newCover(c)
-		}
-	}
-}
-
-// notFallen returns an error if a counter of the message is lower than in the last
-// message of the same process.
-func (n *net) notFallen(s *source, msg *telemetry.Snapshot, c *columns) (t taking, err error) {
-	t = n.taking(msg, c)
-	rows := s.rows
-	if p := s.process(msg.Epoch); s.rowsEpoch != msg.Epoch && p != nil && p.aside != nil && msg.Since == 0 {
-		rows = p.aside.rows
-	} else if rows == nil || s.rowsEpoch != msg.Epoch || s.series() != seriesOf(msg) {
-		return t, nil
-	}
-	t.rows = rows
-	return t, t.fell()
 }
 
 // asks returns the request for a full snapshot, if one is due.

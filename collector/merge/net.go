@@ -9,7 +9,6 @@ import (
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry"
 )
 
 // net is the state of one net.
@@ -94,9 +93,9 @@ func (n *net) source(name string) *source {
 		return s
 	}
 	if p, known := n.past[name]; known {
-		return &source{name: name, state: Gone, epoch: p.epoch, seq: p.seq, counted: p.counted, known: p.known}
+		return &source{name: name, sequence: sequence{epoch: p.epoch, seq: p.seq, counted: p.counted}, health: health{state: Gone}, said: said{known: p.known}}
 	}
-	return &source{name: name, state: Undefined, counted: n.before}
+	return &source{name: name, sequence: sequence{counted: n.before}, health: health{state: Undefined}}
 }
 
 func (n *net) insert(s *source) {
@@ -154,66 +153,6 @@ func (n *net) forgetDefinitions() int {
 		}
 	}
 	return before - len(n.known)
-}
-
-// take copies the rows of a checked message into those of its source.
-func (n *net) take(s *source, t taking, received int64) {
-	msg, c := t.msg, t.cols
-	// The rows of a sparse message of the same process are as they were compared: neither begin
-	// nor replaceColumns changes them.
-	compared := !msg.Full && t.rows != nil && t.rows == s.rows
-	again := n.begin(s, msg, c, received)
-	n.claim(s, msg, received)
-	places, transitions := n.union.sizes()
-	if s.rows == nil {
-		s.rows, s.columns, s.digest = stats.NewPacked(places, transitions), 0, msg.Digest
-	}
-	s.rows.Grow(places, transitions)
-	n.replaceColumns(s, msg, received)
-	s.answered(received)
-	t.rows, t.sums, t.shift, t.loaded = s.rows, &n.live, s.clock.shift, compared
-	t.take()
-	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
-	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
-	jumped := s.clock.observe(msg.SentAt, received)
-	n.live.Move(s.rows, t.shift, s.clock.shift)
-	s.takeRemnants(msg, c, received)
-	n.takeSlowest(s, msg, &t, received)
-	switch {
-	case msg.Full, s.missing != nil && s.missing.mark(msg):
-		s.missing = nil
-	case jumped:
-		s.missing = newCover(c)
-	}
-	s.standing, s.refusal = msg.State, refusal{}
-	n.remembered(s, msg.Epoch).folded = s.since != 0
-	n.countRefused(s, msg)
-	if again {
-		n.deduct(s)
-	}
-	if n.changed = true; msg.Bye {
-		n.leave(s, received)
-	}
-}
-
-// replaceColumns records which columns the source fills in. Rows and columns that
-// a full snapshot omits are unknown from then on; counters stay.
-func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
-	given := msg.Rows.Columns
-	if !msg.Full {
-		s.columns |= given
-		return
-	}
-	if lost := s.columns &^ (given | listColumns); lost != 0 || s.digest != msg.Digest {
-		if msg.Remnants == nil || s.rowsEpoch != msg.Epoch { // otherwise they name the sources that had them
-			s.loseColumns(lost, now)
-		}
-		if s.digest != msg.Digest {
-			lost = stats.AllColumns
-		}
-		n.withdraw(s, lost)
-	}
-	s.columns = given | s.columns&(counterColumns|listColumns)
 }
 
 // leave removes a source's gauges from the sums until the source, or another one

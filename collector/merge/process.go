@@ -66,10 +66,10 @@ type process struct {
 }
 
 // process returns a remembered process by its epoch, or nil.
-func (s *source) process(epoch int64) *process {
-	for i := range s.processes {
-		if s.processes[i].epoch == epoch {
-			return &s.processes[i]
+func (q *sequence) process(epoch int64) *process {
+	for i := range q.processes {
+		if q.processes[i].epoch == epoch {
+			return &q.processes[i]
 		}
 	}
 	return nil
@@ -88,8 +88,8 @@ func (n *net) remembered(s *source, epoch int64) *process {
 }
 
 // was reports whether a process may have counted before; p is the process, or nil.
-func (s *source) was(p *process, epoch int64) bool {
-	return p != nil && p.was || p == nil && epoch <= s.counted
+func (q *sequence) was(p *process, epoch int64) bool {
+	return p != nil && p.was || p == nil && epoch <= q.counted
 }
 
 // forgetProcess makes room for a process. It prefers one without counters, and of
@@ -125,67 +125,29 @@ func (p *process) before(q *process) bool {
 
 // countedUpTo returns the latest epoch of which counts may be in the net's base
 // once the rows set aside for the source are.
-func (s *source) countedUpTo() int64 {
-	counted := s.counted
-	for i := range s.processes {
-		if p := &s.processes[i]; p.folded || p.aside != nil {
+func (q *sequence) countedUpTo() int64 {
+	counted := q.counted
+	for i := range q.processes {
+		if p := &q.processes[i]; p.folded || p.aside != nil {
 			counted = max(counted, p.epoch)
 		}
 	}
 	return counted
 }
 
-// inOrder returns an error for a message of a process that does not count, and for
-// one that arrives after a later message.
-//
-// Of several processes of one source the newest counts. An older one, or one whose
-// start lies ahead of the collector's clock, counts only after the other one sent
-// its bye or was silent for three intervals. If it counted before, that takes two
-// messages, because one may be late.
-//
-// If both report one region, their claims order them better than their epochs: the
-// process with the latest claim is the newest one, whatever its epoch.
-func (n *net) inOrder(s *source, msg *telemetry.Snapshot, now int64) error {
-	switch {
-	case s.epoch == 0 || (msg.Epoch == s.epoch && msg.Seq > s.seq):
-		return nil
-	case msg.Epoch == s.epoch:
-		return s.behind(msg, now)
-	}
-	p := s.process(msg.Epoch)
-	if p != nil && msg.Seq <= p.seq {
-		return Rejection(OldEpoch, "epoch %d and seq %d after epoch %d", msg.Epoch, msg.Seq, s.epoch)
-	}
-	ahead := msg.Epoch > now+skewBelieved
-	lives := s.lives(msg, now)
-	newer := n.laterOwner(s, msg, now) || s.newer(p, msg.Epoch)
-	if (newer && !ahead) || (!lives && !s.was(p, msg.Epoch)) {
-		return nil
-	}
-	p = n.beside(s, msg, now)
-	switch {
-	case !lives && p.run.advances():
-		p.seq-- // this one is taken
-		return nil
-	case ahead:
-		return Rejection(EpochAhead, "epoch %d is %d s ahead, and the process of epoch %d is alive", msg.Epoch, (msg.Epoch-now)/1e6, s.epoch)
-	}
-	return Rejection(OldEpoch, "epoch %d after epoch %d", msg.Epoch, s.epoch)
-}
-
 // newer reports whether a process is newer than the one that counts; p is the
 // process, or nil.
-func (s *source) newer(p *process, epoch int64) bool {
-	rank := s.rank()
+func (q *sequence) newer(p *process, epoch int64) bool {
+	rank := q.rank()
 	if p != nil && p.was && p.rank != rank {
 		return p.rank > rank
 	}
-	return epoch > s.epoch
+	return epoch > q.epoch
 }
 
 // rank returns the rank of the process that counts.
-func (s *source) rank() int {
-	if p := s.process(s.epoch); p != nil {
+func (q *sequence) rank() int {
+	if p := q.process(q.epoch); p != nil {
 		return p.rank
 	}
 	return 0
@@ -279,8 +241,8 @@ func (n *net) setAside(s *source, now int64) {
 	}
 	s.loseColumns(stats.AllColumns, now) // until the next process reports them
 	n.retire(s)
-	p.aside = &source{name: s.name, state: Gone, goneAt: now, rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns,
-		digest: s.digest, clock: s.clock, interval: s.interval, current: s}
+	p.aside = &source{name: s.name, health: health{state: Gone, goneAt: now, clock: s.clock, interval: s.interval},
+		said: said{rows: s.rows, rowsEpoch: s.rowsEpoch, rowsAt: s.rowsAt, columns: s.columns, digest: s.digest, current: s}}
 	n.aside = append(n.aside, p.aside)
 	s.rows, s.columns = nil, 0
 }

@@ -101,12 +101,12 @@ func (s *source) lastMessage() int64 {
 }
 
 // waiting reports whether messages arrive from a process that does not count yet.
-func (s *source) waiting(now int64) bool {
-	if s.rival.run.active(now) {
+func (q *sequence) waiting(now int64) bool {
+	if q.rival.run.active(now) {
 		return true
 	}
-	for i := range s.processes {
-		if s.processes[i].run.active(now) {
+	for i := range q.processes {
+		if q.processes[i].run.active(now) {
 			return true
 		}
 	}
@@ -129,11 +129,11 @@ func (s *source) judge(now int64) {
 	}
 }
 
-func (s *source) conflictText(epoch int64) string {
-	if epoch == s.epoch {
+func (q *sequence) conflictText(epoch int64) string {
+	if epoch == q.epoch {
 		return fmt.Sprintf("two processes publish as this source, both with epoch %d; messages of one of them are refused", epoch)
 	}
-	return fmt.Sprintf("two processes publish as this source; messages of epoch %d are refused while epoch %d is alive", epoch, s.epoch)
+	return fmt.Sprintf("two processes publish as this source; messages of epoch %d are refused while epoch %d is alive", epoch, q.epoch)
 }
 
 // notices returns the notice that is due for a source that is Refused.

@@ -68,11 +68,11 @@ func seriesOf(msg *telemetry.Snapshot) series {
 }
 
 // series returns the series of the source's rows.
-func (s *source) series() series {
-	if s.rows == nil || s.since == 0 {
+func (d *said) series() series {
+	if d.rows == nil || d.since == 0 {
 		return series{}
 	}
-	return series{s.region, s.since}
+	return series{d.region, d.since}
 }
 
 // checkFence returns an error for a message of a region that another source has
@@ -146,11 +146,11 @@ func (f fence) again(now int64) fence {
 // beside reports whether the source is sending something that a message does not
 // replace, although not all of it has arrived: it reports another region, or has a
 // later claim to this one.
-func (s *source) beside(msg *telemetry.Snapshot) bool {
+func (d *said) beside(msg *telemetry.Snapshot) bool {
 	stands := func(own *telemetry.Snapshot) bool {
 		return own.Region != msg.Region || own.Claim().Compare(msg.Claim()) > 0
 	}
-	return s.parts != nil && stands(s.parts.full) || s.pending != nil && stands(s.pending)
+	return d.parts != nil && stands(d.parts.full) || d.pending != nil && stands(d.pending)
 }
 
 // begin prepares the source's rows for a message. Its former rows move to the

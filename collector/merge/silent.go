@@ -204,7 +204,7 @@ func (m *Merger) takeOrphan(n *net, h *restoredSource, c *columns, now int64) (b
 	if err := m.room(len(c.places) + len(c.transitions)); err != nil {
 		return false, err
 	}
-	o := &source{name: h.msg.Source, counted: n.before, epoch: h.epoch, interval: h.msg.Interval.Microseconds()}
+	o := &source{name: h.msg.Source, sequence: sequence{counted: n.before, epoch: h.epoch}, health: health{interval: h.msg.Interval.Microseconds()}}
 	o.patience = min(patienceOf(o.interval), m.forgetAfter)
 	n.take(o, n.taking(h.msg, c), h.received)
 	o.orphan, o.state, o.digest, o.messageAt, o.rowsAt = true, Up, h.digest, h.rowsAt, h.rowsAt

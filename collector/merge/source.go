@@ -3,7 +3,6 @@
 package merge
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/pnagent/pnagent/stats"
@@ -20,33 +19,68 @@ const (
 	askEvery = int64(3 * time.Second / time.Microsecond)
 )
 
-// source is the state of one source of one net.
+// source is the state of one source of one net: which of its messages count, whether it is
+// alive and believed, and what it said.
 type source struct {
-	name  string
-	state SourceState // as of the last tick; a message ends Gone
+	name string
+	sequence
+	health
+	said
 
+	unsaved *savingNet // the state being made that does not contain it yet, or nil
+}
+
+// sequence says which messages count.
+type sequence struct {
 	// The last message, taken into the rows or not.
-	epoch     int64 // 0 before the first message
-	seq       uint64
-	messageAt int64
-	outage    int64  // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
-	before    int64  // how long it was silent when the first break of that time began
-	sentAt    int64  // of the last message, by the source's clock
-	about     string // the region of that
-	interval  int64  // announced by the source
-	patience  int64  // how long the source may be silent
-	messages  int    // received of the process in a row; counted up to steadyAfter
-	clock     clock
+	epoch    int64 // 0 before the first message
+	seq      uint64
+	sentAt   int64  // by the source's clock
+	about    string // the region of that
+	messages int    // received of the process in a row; counted up to steadyAfter
 
 	processes []process // the latest, including the one that counts
 	rival     rival
 	late      late // messages that a bye overtook, or that are lost
 
+	// counted is the latest epoch of processes that may have been counted and are
+	// not remembered. If rows of such a process arrive, the sums may already contain
+	// some of them: see net.deduct.
+	counted int64
+
+	gaps, duplicates, restarts, setbacks uint64
+	unproved                             unproved // messages that are missing
+}
+
+// health says whether the source is alive, and whether it is believed.
+type health struct {
+	state     SourceState // as of the last tick; a message ends Gone
+	messageAt int64       // of the last message
+	outage    int64       // the part of the time since the last message in which nothing could be received, see Merger.ReceivedUntil
+	before    int64       // how long it was silent when the first break of that time began
+	interval  int64       // announced by the source
+	patience  int64       // how long the source may be silent
+	clock     clock
+	first     int64 // time of the first message
+	tenure    tenure
+	recalled  bool  // from a state, and no message since
+	back      int64 // see Source.Back
+
+	left   bool  // sent its bye, or another source has its region
+	goneAt int64 // when it became Gone
+	ended  bool  // no View shows it any more
+
 	refusal    refusal
 	notice     telemetry.Notice // why the source is Refused; the zero Notice if it is not
 	noticeAt   int64            // when to send it
 	inConflict bool             // the reason is another process
+	neverRead  bool             // see Source.Unread
 
+	askAt int64 // when the next request for a full snapshot may be sent
+}
+
+// said is what the source reported.
+type said struct {
 	// The rows that it sent. They are by the source's clock and in the union's
 	// order, so they remain valid when its definition changes.
 	rows       *stats.Packed // nil before the first full snapshot
@@ -59,92 +93,28 @@ type source struct {
 	complete   bool      // a sparse snapshot can be added to them
 	parts      *assembly // sparse snapshots that are not complete yet, if !complete
 	missing    *cover    // after a gap: rows that may have changed since; else nil
-	region     string
-	fence      uint64
-	since      int64                  // when their counters began; 0: with the process
-	standing   *telemetry.RegionState // of the region, as last received
-	orphan     bool                   // its owner reports another region now: see net.putAway
-	current    *source                // of rows set aside: the source to which they belong, see net.setAside
+	unread     bool      // the last message could not be taken into the rows
+	known      bool      // rows of it were shown before they were forgotten
 
-	left    bool     // sent its bye, or another source has its region
-	goneAt  int64    // when it became Gone
-	ended   bool     // no View shows it any more
+	region   string
+	fence    uint64
+	since    int64                  // when their counters began; 0: with the process
+	standing *telemetry.RegionState // of the region, as last received
+	orphan   bool                   // its owner reports another region now: see net.putAway
+	current  *source                // of rows set aside: the source to which they belong, see net.setAside
+
 	remnant *Remnant // what it does not report any more; nil if there is nothing
-	unread  bool     // the last message could not be taken into the rows
-	back    int64    // see Source.Back
-
 	// What a collector below last published of its sources; nil if the source is none, or
 	// does not know. Rows are in the union's order.
 	told    *telemetry.Remnants
 	below   []*Remnant
 	answers []Answer
 
-	unsaved  *savingNet // the state being made that does not contain it yet, or nil
-	recalled bool       // from a state, and no message since
-	known    bool       // rows of it were shown before they were forgotten
-
-	first     int64 // time of the first message
-	tenure    tenure
-	neverRead bool // see Source.Unread
-
-	// counted is the latest epoch of processes that may have been counted and are
-	// not remembered. If rows of such a process arrive, the sums may already contain
-	// some of them: see net.deduct.
-	counted int64
-
 	wants    string              // a digest that is not known yet
 	pending  *telemetry.Snapshot // the last full snapshot with that digest, with the sparse ones after it
 	pendedAt int64               // when the last of that was received
 
-	askAt int64 // when the next request for a full snapshot may be sent
-
-	gaps, duplicates, restarts, setbacks uint64
-	unproved                             unproved // messages that are missing
-
 	requests *stats.RefusedRequests // refused by all of its processes: see countRefused
-}
-
-// maxGap is the largest number of messages before one that count as lost. A seq is
-// untrusted: it may be any number up to telemetry.MaxCount, and one forged message
-// must not add that many to Traffic.Lost. A process that sends a message per
-// second takes twelve days for maxGap messages.
-const maxGap = 1 << 20
-
-// note records the receipt of a message. It reports whether the rows may be old because
-// messages before it are missing, or because earlier messages of the process were refused.
-// At most maxGap are taken for missing.
-func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (gap bool) {
-	var lost uint64
-	if msg.Epoch == s.epoch {
-		lost = msg.Seq - s.seq - 1
-		gap = lost > 0
-	} else {
-		gap = s.process(msg.Epoch) != nil
-		lost = n.become(s, msg, now)
-		gap = gap || lost > 0
-	}
-	lost = min(lost, maxGap)
-	if msg.Bye {
-		lost = s.late.expect(msg, lost, s.messageAt, now)
-	}
-	if lost > 0 {
-		s.unproved.add(lost, s.messageAt, now)
-	}
-	s.tenure.add(s, now)
-	s.epoch, s.seq, s.messageAt, s.outage, s.sentAt, s.about, s.left = msg.Epoch, msg.Seq, now, 0, msg.SentAt, msg.Region, false
-	if s.messages < steadyAfter {
-		s.messages++
-	}
-	if s.recalled || s.state != Up {
-		s.back = now
-	}
-	s.recalled, s.first = false, cmp.Or(s.first, now)
-	if s.state == Gone {
-		s.state = Undefined // until the next tick
-	}
-	s.interval = msg.Interval.Microseconds()
-	s.patience = min(patienceOf(s.interval), forgetAfter)
-	return gap
 }
 
 // canAdd reports whether a sparse snapshot can be added to the rows. Only counters
@@ -201,17 +171,17 @@ func (s *source) askFull(now int64) bool {
 
 // size returns how many rows are kept of the source, including those that are not
 // shown.
-func (s *source) size() int {
+func (d *said) size() int {
 	n := 0
-	if s.rows != nil {
-		places, transitions := s.rows.Size()
+	if d.rows != nil {
+		places, transitions := d.rows.Size()
 		n += places + transitions
 	}
-	if s.pending != nil {
-		n += len(s.pending.Rows.Places) + len(s.pending.Rows.Transitions)
+	if d.pending != nil {
+		n += len(d.pending.Rows.Places) + len(d.pending.Rows.Transitions)
 	}
-	if s.parts != nil {
-		n += len(s.parts.full.Rows.Places) + len(s.parts.full.Rows.Transitions)
+	if d.parts != nil {
+		n += len(d.parts.full.Rows.Places) + len(d.parts.full.Rows.Transitions)
 	}
 	return n
 }

@@ -144,7 +144,7 @@ func (m *Merger) judgeEnded(s *source, now int64) {
 }
 
 // wasShown reports whether rows of the source were ever shown.
-func (s *source) wasShown() bool { return s.known || s.rowsAt != 0 }
+func (d *said) wasShown() bool { return d.known || d.rowsAt != 0 }
 
 // inOrder returns the nets by name. The slice is never changed.
 func (m *Merger) inOrder() []*net {

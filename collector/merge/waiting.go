@@ -22,12 +22,12 @@ func (m *Merger) reserve(s *source, bytes int) error {
 }
 
 // waitingBytes returns the memory of the source's snapshots that wait.
-func (s *source) waitingBytes() (n int) {
-	if s.pending != nil {
-		n += bytesOf(&s.pending.Rows)
+func (d *said) waitingBytes() (n int) {
+	if d.pending != nil {
+		n += bytesOf(&d.pending.Rows)
 	}
-	if s.parts != nil {
-		n += bytesOf(&s.parts.full.Rows)
+	if d.parts != nil {
+		n += bytesOf(&d.parts.full.Rows)
 	}
 	return n
 }

@@ -12,7 +12,7 @@ import (
 
 // alarm plays workers that wait when something of theirs is due. It is one goroutine with one
 // timer for all workers: to wake the goroutine of each takes longer than to play the little that is due.
-// If there is more, it wakes them.
+// If there is more, it wakes them. docs/design/decisions.md has the figures.
 type alarm struct {
 	timer wakeup.Timer
 	ended atomic.Bool

@@ -5,10 +5,12 @@ package integrations
 import (
 	"bytes"
 	"embed"
+	"fmt"
 	"path"
 	"strings"
 	"text/template"
 
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/mib"
 )
 
@@ -80,4 +82,45 @@ func collectdType(o mib.Object) string {
 		return "duration"
 	}
 	return "gauge"
+}
+
+// librenmsClass returns the class of the sensors of a number in LibreNMS, with ages in minutes;
+// "" for a counter, which has none.
+func librenmsClass(o mib.Object) string {
+	switch {
+	case isCounter(o):
+		return ""
+	case len(o.Labels) > 0:
+		return "state"
+	case o.Units == "seconds":
+		return "runtime"
+	}
+	return "count"
+}
+
+// librenmsState returns the meaning of a state of a source: 0 for the good one, 1 for a warning,
+// 2 and 3 for those in which it is refused and undefined.
+func librenmsState(label string) int {
+	meaning, known := map[string]int{"up": 0, "refused": 2, "undefined": 3}[label]
+	if !known {
+		return 1
+	}
+	return meaning
+}
+
+// snmpttEvent is an event of snmptt.
+type snmpttEvent struct{ Severity, Match string }
+
+// snmpttEvents returns the events of a notification: one, and for a raise one for each severity.
+func snmpttEvents(n mib.Notification) (all []snmpttEvent) {
+	switch {
+	case n.Kind == 0:
+		return []snmpttEvent{{Severity: "WARNING"}}
+	case n.Clears:
+		return []snmpttEvent{{Severity: "Normal"}}
+	}
+	for _, severity := range alarm.Severities() {
+		all = append(all, snmpttEvent{strings.ToUpper(severity.String()), fmt.Sprintf("$%d: (^(%v|%d)$)", varbind(n, "pnAlarmSeverity"), severity, severity)})
+	}
+	return all
 }

@@ -264,7 +264,7 @@ func (a *Attachment) canFire(e *event) bool {
 
 // openState returns the frame of a state file. Of a file of version 1 it is what takes its place.
 func openState(b []byte) (framed.Frame, error) {
-	f, err := stateContent.Parse(b)
+	frame, err := stateContent.ParseOne(b, stateKind)
 	var version *framed.VersionError
 	if errors.As(err, &version) && version.Found == 1 {
 		at := bytes.IndexByte(b, '\n') + 1
@@ -274,8 +274,5 @@ func openState(b []byte) (framed.Frame, error) {
 		}
 		return framed.Frame{At: int64(at), Payload: b[at:end]}, nil
 	}
-	if err != nil {
-		return framed.Frame{}, err
-	}
-	return f.Only(stateKind)
+	return frame, err
 }

@@ -69,15 +69,6 @@ func (e *VersionError) Error() string {
 	return fmt.Sprintf("%q of version %d, which %s release wrote; expected version %d", e.Known.Name, e.Found, from, e.Known.Version)
 }
 
-// Only returns the only frame of a file. The error is a *DamagedError if there is not one of this
-// kind.
-func (f File) Only(kind byte) (Frame, error) {
-	if len(f.Frames) != 1 || f.Frames[0].Kind != kind {
-		return Frame{}, &DamagedError{0, fmt.Sprintf("it has %d frames; expected one of kind %d", len(f.Frames), kind)}
-	}
-	return f.Frames[0], nil
-}
-
 // Writer makes the frames of one file.
 type Writer struct{ seed uint32 }
 
@@ -121,6 +112,19 @@ func (c Content) Parse(text []byte) (File, error) {
 		return File{}, &DamagedError{int64(len(text)), "the file is cut short; expected another frame"}
 	}
 	return f, nil
+}
+
+// ParseOne reads a file that has one frame, of this kind. The error is a *DamagedError or a
+// *VersionError.
+func (c Content) ParseOne(text []byte, kind byte) (Frame, error) {
+	f, err := c.Parse(text)
+	if err != nil {
+		return Frame{}, err
+	}
+	if len(f.Frames) != 1 || f.Frames[0].Kind != kind {
+		return Frame{}, &DamagedError{0, fmt.Sprintf("it has %d frames; expected one of kind %d", len(f.Frames), kind)}
+	}
+	return f.Frames[0], nil
 }
 
 // ParseLog reads a log, with or without an end. It stops at a torn tail, which File.Torn names. The

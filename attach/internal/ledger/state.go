@@ -44,11 +44,7 @@ func (f *stateFile) sum() string {
 func parseState(text []byte) (found stateFile, err error) {
 	frame := framed.Frame{Payload: text}
 	if !bytes.HasPrefix(text, []byte("{")) { // of an earlier version
-		f, err := stateContent.Parse(text)
-		if err == nil {
-			frame, err = f.Only(stateKind)
-		}
-		if err != nil {
+		if frame, err = stateContent.ParseOne(text, stateKind); err != nil {
 			return found, err
 		}
 	}

@@ -70,15 +70,10 @@ func readFile[T any](path string, content framed.Content, parse func([]byte) (T,
 func parseFile[T any](text []byte, content framed.Content, parse func([]byte) (T, error)) (v T, damage, err error) {
 	page := framed.Frame{Payload: text}
 	if !bytes.HasPrefix(text, []byte(unframed)) {
-		var f framed.File
-		if f, err = content.Parse(text); err != nil {
-			if whole, ok := content.Mend(text); ok {
-				damage = err
-				f, err = content.Parse(whole)
-			}
-		}
-		if err == nil {
-			page, err = f.Only(textKind)
+		page, err = content.ParseOne(text, textKind)
+		if whole, ok := content.Mend(text); ok {
+			damage = err
+			page, err = content.ParseOne(whole, textKind)
 		}
 		if err != nil {
 			return v, nil, err

@@ -61,7 +61,7 @@ type definition struct {
 // poll asks the API once and changes the ledgers. An error leaves what was read
 // before it.
 func (a *Adapter) poll(ctx context.Context) error {
-	defer a.count()
+	defer func() { a.requests.Store(a.client.requests) }()
 	a.relisted, a.models = false, 0
 	host := time.Now().UnixMicro()
 	a.at = host
@@ -105,9 +105,7 @@ func each[T any](ctx context.Context, a *Adapter, name, path string, q query, mo
 	if more {
 		a.Drop(name)
 	}
-	a.mu.Lock()
-	a.status.Seconds[name] = time.Since(begin).Seconds()
-	a.mu.Unlock()
+	a.Took(name, begin)
 	return err
 }
 
@@ -343,9 +341,7 @@ func (a *Adapter) flow(n *diagram.Process, name string, e *elementInstance, c *d
 	} else {
 		n.Ended(&r)
 	}
-	a.mu.Lock()
-	a.status.Rows[name]++
-	a.mu.Unlock()
+	a.Counted(name)
 }
 
 // micros returns a time of the API, and counts an invalid one.
@@ -355,11 +351,4 @@ func (a *Adapter) micros(text string) (int64, bool) {
 		a.Drop("time")
 	}
 	return at, ok
-}
-
-// count takes over the number of requests into the status.
-func (a *Adapter) count() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.status.Requests = a.client.requests
 }

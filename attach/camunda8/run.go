@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -58,8 +58,7 @@ type Adapter struct {
 	held         bool // the last poll found an element instance that is active
 	presenceTook time.Duration
 
-	mu     sync.Mutex // guards what follows
-	status Status
+	requests atomic.Uint64 // that were sent, as of the last poll
 }
 
 // state is what a restart needs, as JSON in the state file.
@@ -77,8 +76,7 @@ func New(cfg Config) (*Adapter, error) {
 	case cfg.Tokens < 1:
 		return nil, fmt.Errorf("%w: at most %d tokens; expected more", ErrConfig, cfg.Tokens)
 	}
-	a := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}, absent: map[string]bool{},
-		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
+	a := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}, absent: map[string]bool{}}
 	var err error
 	if a.client, err = newClient(cfg.Address, cfg.Client); err != nil {
 		return nil, err

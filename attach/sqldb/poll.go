@@ -122,9 +122,7 @@ func (s *Adapter) presenceDue() bool {
 func (s *Adapter) each(ctx context.Context, name string, with map[string]any, take func(row []any) error) error {
 	begin := time.Now()
 	err := s.tx.each(ctx, s.cfg.Mapping, name, with, take)
-	s.mu.Lock()
-	s.status.Seconds[name] = time.Since(begin).Seconds()
-	s.mu.Unlock()
+	s.Took(name, begin)
 	return err
 }
 
@@ -240,9 +238,7 @@ func (s *Adapter) age(r *openRow, now int64, first map[string]int64) {
 		r.Since = now
 	}
 	first[r.ID] = r.Since
-	s.mu.Lock()
-	s.status.Ageless++
-	s.mu.Unlock()
+	s.ageless.Add(1)
 }
 
 // futureAfter is how much later than now a time may be, because of clocks that differ.
@@ -313,9 +309,7 @@ func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, row
 		case "finished":
 			n.Finish(r.Canceled)
 		}
-		s.mu.Lock()
-		s.status.Rows[name]++
-		s.mu.Unlock()
+		s.Counted(name)
 	}
 	return nil
 }

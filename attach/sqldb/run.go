@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -69,8 +69,7 @@ type Adapter struct {
 	presenceAt   int64
 	presenceTook time.Duration
 
-	mu     sync.Mutex // guards what follows
-	status Status
+	ageless atomic.Uint64 // times that a token had no time
 }
 
 // New checks the configuration and reads the state file. An error about the
@@ -80,8 +79,7 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Overlap < 0 || cfg.Overlap > time.Hour {
 		return nil, fmt.Errorf("%w: overlap of %v; expected 0 to 1h", ErrConfig, cfg.Overlap)
 	}
-	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{},
-		status: Status{Rows: map[string]uint64{}, Seconds: map[string]float64{}}}
+	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}}
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,
 		Log: cfg.Log, Poll: s.poll, File: cfg.State, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, State: &s.state})

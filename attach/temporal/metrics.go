@@ -51,11 +51,7 @@ func (c coverage) ratio() float64 {
 
 var families = append(ledger.Families("pnagent_temporal", "net, place, workflow, closed, reading", func(s Status) ledger.Status { return s.Status }),
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_calls_total", Help: "Calls of the server, by method.", Labels: []string{"method"},
-		Read: func(s Status, emit selfmetrics.Emit) {
-			for method, n := range s.Calls {
-				emit(float64(n), method)
-			}
-		}},
+		Read: selfmetrics.ByLabel(func(s Status) map[string]uint64 { return s.Calls })},
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_call_errors_total", Help: "Calls that failed, by method and gRPC code.", Labels: []string{"method", "code"},
 		Read: func(s Status, emit selfmetrics.Emit) {
 			for of, n := range s.Errors {

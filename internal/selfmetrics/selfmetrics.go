@@ -27,6 +27,15 @@ func Number[T any, N int | int64 | uint64 | float64](read func(T) N) func(T, Emi
 	return func(from T, emit Emit) { emit(float64(read(from))) }
 }
 
+// ByLabel reads a family of one label: a series for each key of a map.
+func ByLabel[T any, K ~string, N int | int64 | uint64 | float64](read func(T) map[K]N) func(T, Emit) {
+	return func(from T, emit Emit) {
+		for label, n := range read(from) {
+			emit(float64(n), string(label))
+		}
+	}
+}
+
 // Bool reads a family of one series without labels: 1 for true, 0 for false.
 func Bool[T any](read func(T) bool) func(T, Emit) {
 	return Number(func(from T) int {

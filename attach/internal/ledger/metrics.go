@@ -13,6 +13,9 @@ type Status struct {
 	Ahead       int64             // microseconds by which the engine's clock is ahead of the host's
 	StateErrors uint64            // times that the state file could not be written
 	Dropped     map[string]uint64 // what was not used, by reason
+
+	Rows    map[string]uint64  // rows of the history that were counted, by query: see Source.Counted
+	Seconds map[string]float64 // the last duration, by query: see Source.Took
 }
 
 // Families returns the metrics that every adapter has, with names that begin with
@@ -30,11 +33,7 @@ func Families[S any](prefix, dropped string, status func(S) Status) []selfmetric
 		{Name: prefix + "_clock_ahead_seconds", Help: "By how much the engine's clock is ahead of this host's.",
 			Read: selfmetrics.Number(func(s S) float64 { return float64(status(s).Ahead) / 1e6 })},
 		{Name: prefix + "_dropped_total", Help: "What was not used, by reason: " + dropped + ".", Labels: []string{"reason"},
-			Read: func(s S, emit selfmetrics.Emit) {
-				for reason, n := range status(s).Dropped {
-					emit(float64(n), reason)
-				}
-			}},
+			Read: selfmetrics.ByLabel(func(s S) map[string]uint64 { return status(s).Dropped })},
 		{Name: prefix + "_state_errors_total", Help: "Times that the state file could not be written.",
 			Read: selfmetrics.Number(func(s S) uint64 { return status(s).StateErrors })},
 	}

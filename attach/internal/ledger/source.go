@@ -100,7 +100,7 @@ func NewSource(cfg Config) (*Source, error) {
 	}
 	epoch, err := readState(cfg.File, cfg.Program, cfg.State)
 	return &Source{cfg: cfg, epoch: epoch, file: stateWriter{path: cfg.File}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
-		status: Status{Dropped: map[string]uint64{}}}, err
+		status: Status{Dropped: map[string]uint64{}, Rows: map[string]uint64{}, Seconds: map[string]float64{}}}, err
 }
 
 // Add adds the ledger of a net, whose id no other one has. It is published from the
@@ -323,11 +323,25 @@ func (s *Source) Drop(reason string) {
 	s.status.Dropped[reason]++
 }
 
+// Counted counts a row of the history, by the query that returned it.
+func (s *Source) Counted(query string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Rows[query]++
+}
+
+// Took notes how long a query took that began at a time.
+func (s *Source) Took(query string, begin time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.Seconds[query] = time.Since(begin).Seconds()
+}
+
 // Status returns the present state. Any goroutine may call it.
 func (s *Source) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.status
-	out.Dropped = maps.Clone(out.Dropped)
+	out.Dropped, out.Rows, out.Seconds = maps.Clone(out.Dropped), maps.Clone(out.Rows), maps.Clone(out.Seconds)
 	return out
 }

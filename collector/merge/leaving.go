@@ -394,7 +394,7 @@ func (v *View) All() *View {
 	return v.all
 }
 
-// setPresent makes what Present and All return.
+// SetPresent makes what Present and All return.
 func (m *Merger) SetPresent(v *View) {
 	v.setPresent(m.bookkeeping, func(net string) *ages { return &m.nets[net].ages })
 }

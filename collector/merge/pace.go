@@ -8,7 +8,7 @@ import "time"
 // microseconds.
 const paceHeard = int64(10 * time.Second / time.Microsecond)
 
-// slow records that sources were asked for an interval. The message in which a source states
+// Slow records that sources were asked for an interval. The message in which a source states
 // that it follows may be lost, so until a later one states otherwise each source may be
 // silent as if it did.
 func (m *Merger) Slow(interval time.Duration, now int64) {

@@ -13,8 +13,10 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-const T0 = int64(1_790_000_000_000_000) // an arbitrary moment in 2026
+// T0 is an arbitrary moment in 2026.
+const T0 = int64(1_790_000_000_000_000)
 
+// Digest is that of the messages of RandomSource.
 const Digest = "0123456789abcdef0123456789abcdef"
 
 // LineNet returns a net of places p0, p1 … and transitions T0, t1 ….

@@ -53,17 +53,15 @@ type Config struct {
 	PNML  pnml.Limits // of definitions that are received
 	Share merge.Share // of the sources; the zero Share is all
 
-	// State and Shown are the last arguments of Keep in the previous process, with
-	// the same Share or another one. Nil starts from zero.
-	State, Shown []byte
-	// Keep receives, before each View is shown, what the next process needs so that
-	// its counters continue. If whole is true, that is the state of all sources.
-	// Otherwise the state would cost too much, and it is only what the View shows,
-	// so that no counter falls. Run calls Keep once more when it ends, with a
-	// state. The View is not shown before Keep returns. What has not changed since
-	// Keep returned true is not made again, except for a state once a minute. If
+	// State has the frames that Keep received in the previous process, from the last first
+	// one on, with the same Share or another one. Nil starts from zero.
+	State [][]byte
+	// Keep receives, before each View is shown, what the next process needs so that its
+	// counters continue: see merge.Saver. The View is not shown before Keep returns. If
+	// Keep returns false, the frame was not kept; the next one is the first of another log.
+	// Run calls Keep once more when it ends. Keep is not called while nothing changes. If
 	// Keep is nil, each process counts from zero.
-	Keep func(state []byte, whole bool) (kept bool)
+	Keep func(frame merge.Frame) (kept bool)
 
 	Log *slog.Logger
 }
@@ -83,8 +81,7 @@ type Collector struct {
 	mu       sync.Mutex // protects the fields below
 	merger   *merge.Merger
 	saver    merge.Saver
-	saving   *merge.Saving // the state that is being made, or nil
-	lastErr  string        // of the last state; "" if it was complete
+	lastErr  string // of the last first frame; "" if it was complete
 	notices  notices
 	fetching map[merge.Ask]bool
 	reading  chan struct{} // holds one element for each definition that is being read
@@ -127,11 +124,7 @@ func New(cfg Config) (*Collector, error) {
 		}
 	}
 	if cfg.State != nil {
-		err := c.merger.Restore(cfg.State, cfg.admission(), now)
-		if err == nil && cfg.Shown != nil {
-			err = c.merger.RestoreShown(cfg.Shown, cfg.admission(), now)
-		}
-		if err != nil {
+		if err := c.merger.Restore(cfg.State, cfg.admission(), now); err != nil {
 			return nil, fmt.Errorf("collect: restore the state of the previous process: %w", err)
 		}
 	}
@@ -302,9 +295,6 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decode
 		c.notice(err, m.Subject, now)
 		return
 	}
-	if c.saving != nil {
-		c.saving.Before(c.merger, msg)
-	}
 	asks, err := c.merger.Take(msg, len(m.Data), now)
 	if err != nil {
 		c.notice(err, m.Subject, now)
@@ -326,15 +316,11 @@ func (c *Collector) allowed(subject string) error {
 	return nil // an invalid subject is rejected by the decoder
 }
 
-// tick makes a View, passes its state to Keep, and shows it.
+// tick makes a View, passes what changed to Keep, and shows it.
 func (c *Collector) tick(ctx context.Context, now int64) {
 	c.logSilence(now)
-	view, kept, whole := c.look(ctx, now)
-	if kept != nil {
-		if c.cfg.Keep(c.save(kept), whole) {
-			c.saver.Note(kept, whole)
-		}
-	}
+	view, kept := c.look(ctx, now)
+	c.keep(kept)
 	c.view.Store(view)
 }
 
@@ -348,14 +334,13 @@ func (c *Collector) last(now int64) {
 	c.running = false
 	c.confirmReceived()
 	c.merger.Tick(now)
-	kept := c.saver.Begin(c.merger)
+	kept := c.saver.Begin(c.merger, true)
 	c.mu.Unlock()
-	c.cfg.Keep(c.save(kept), true)
+	c.keep(kept)
 }
 
-// look makes a View, and begins the state to keep with it, or returns nil for
-// that.
-func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept *merge.Saving, whole bool) {
+// look makes a View, and begins the frame to keep with it, or returns nil for that.
+func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept *merge.Saving) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	overran := false
@@ -381,16 +366,10 @@ func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept
 	c.merger.SetPresent(view)
 	c.ask(ctx, asks)
 	c.rest.on.Store(c.rests(view, revision, len(asks) > 0))
-	switch whole = c.saver.Due(c.merger, now); {
-	case c.cfg.Keep == nil:
-		return view, nil, false
-	case whole:
-		c.saving = c.saver.Begin(c.merger)
-		return view, c.saving, true
-	case !c.saver.Changed(c.merger):
-		return view, nil, false
+	if c.cfg.Keep == nil {
+		return view, nil
 	}
-	return view, c.saver.BeginShown(c.merger), false
+	return view, c.saver.Begin(c.merger, false)
 }
 
 // countDropped counts the messages that the inbox dropped, and reports whether some were of
@@ -408,24 +387,29 @@ func (c *Collector) countDropped(now int64) bool {
 	return known > 0
 }
 
-// save returns the state to keep. It holds the lock for one piece at a time.
-func (c *Collector) save(kept *merge.Saving) []byte {
+// keep makes a frame and passes it to Keep. It holds the lock for one piece at a time.
+func (c *Collector) keep(kept *merge.Saving) {
+	if kept == nil {
+		return
+	}
 	for more := true; more; {
 		c.mu.Lock()
-		if more = kept.Piece(); !more {
-			c.saving = nil
-		}
+		more = kept.Piece()
 		c.mu.Unlock()
 	}
-	state, err := kept.State()
+	frame, err := kept.Frame()
 	if err != nil && err.Error() != c.lastErr {
 		c.cfg.Log.Error("keep counters", "err", err)
 	}
-	c.lastErr = ""
+	if frame.First {
+		c.lastErr = ""
+	}
 	if err != nil {
 		c.lastErr = err.Error()
 	}
-	return state
+	if len(frame.Records) > 0 && !c.cfg.Keep(frame) {
+		c.saver.Failed()
+	}
 }
 
 // links sets the connection states of a View.

@@ -30,9 +30,6 @@ func (c *Collector) fetch(ctx context.Context, a merge.Ask) {
 		c.notice(err, a.Net, now)
 		return
 	}
-	if c.saving != nil {
-		c.saving.Finish()
-	}
 	asks, err = c.merger.Define(a.Digest, net, now)
 	if err != nil {
 		c.notice(err, a.Net, now)

@@ -11,8 +11,7 @@
 // A collector can take a [merge.Share] of the sources, and can publish its View as one
 // source of another subject space: [Collector.Oldest] and [Collector.Instance] serve package uplink.
 //
-// Config.Keep receives, before each View is shown, what the next process needs
-// to continue (Config.State and Config.Shown). Package collector/counts keeps
-// both in files. How two sidecars agree on which one sends notifications is in
+// Config.Keep receives, before each View is shown, what changed of that from which the next
+// process continues (Config.State). Package collector/counts keeps it in a file. How two sidecars agree on which one sends notifications is in
 // docs/design/pairs.md.
 package collector

@@ -69,9 +69,9 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	p := publish(t, nc, "a", lineNet("order", 2, 1), 3)
 	var state []byte
 	kept := make(chan []byte, 1)
-	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(s []byte, _ bool) bool {
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(f merge.Frame) bool {
 		select {
-		case kept <- s:
+		case kept <- f.Records:
 		default:
 		}
 		return false
@@ -82,7 +82,7 @@ func TestACollectorThatStartsAgainCountsNoSilenceFromBefore(t *testing.T) {
 	})
 	state = <-kept
 	stop(t, p)
-	next, err := New(Config{Conn: nc, Log: c.cfg.Log, State: state})
+	next, err := New(Config{Conn: nc, Log: c.cfg.Log, State: [][]byte{state}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,13 +95,13 @@ func TestABreakIsNoticedAtRest(t *testing.T) {
 	})
 }
 
-// What has not changed is not made again; a state is made once a minute, and after a failure.
+// What has not changed is not kept again, but after a failure.
 func TestNothingIsKeptAgainWithoutAChange(t *testing.T) {
 	url := startServer(t)
 	var kept atomic.Int64
 	var works atomic.Bool
 	works.Store(true)
-	c, _ := run(t, Config{Conn: connect(t, url), Keep: func([]byte, bool) bool { kept.Add(1); return works.Load() }})
+	c, _ := run(t, Config{Conn: connect(t, url), Keep: func(merge.Frame) bool { kept.Add(1); return works.Load() }})
 	views := func(n uint64) {
 		t.Helper()
 		from := c.View().Generation

@@ -127,7 +127,7 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 	var c *Collector
 	kept, goOn := make(chan bool), make(chan struct{})
 	cfg := Config{Conn: connect(t, url), Log: slog.New(slog.DiscardHandler), Interval: 5 * time.Millisecond, Nets: []*petri.Net{lineNet("n", 1, 1)},
-		Keep: func(_ []byte, whole bool) bool { kept <- whole; <-goOn; return false }}
+		Keep: func(f merge.Frame) bool { kept <- f.First; <-goOn; return false }}
 	c, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 		whole := <-kept
 		before := c.View()
 		if !whole {
-			t.Error("a small state is not kept whole")
+			t.Error("after one that was not kept, a frame is not the first of a log")
 		}
 		time.Sleep(20 * time.Millisecond)
 		if c.View() != before {
@@ -172,7 +172,7 @@ func TestViewsHaveTheStatesOfTheConnections(t *testing.T) {
 	var c *Collector
 	var shown uint64 // when a state was last kept
 	c, err := New(Config{Conn: connect(t, startServer(t)), NATS: connected.Load, Up: func() *natslink.ConnState { return up },
-		Interval: 5 * time.Millisecond, Keep: func([]byte, bool) bool { shown = c.View().Generation; return false }, Log: slog.New(slog.DiscardHandler)})
+		Interval: 5 * time.Millisecond, Keep: func(merge.Frame) bool { shown = c.View().Generation; return false }, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}

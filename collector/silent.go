@@ -19,9 +19,6 @@ func (c *Collector) TakeSilent(silent []byte) error {
 	if !c.running {
 		return nil
 	}
-	if c.saving != nil {
-		c.saving.Finish()
-	}
 	c.arrived()
 	taken, err := c.merger.TakeSilent(silent, c.cfg.admission(), time.Now().UnixMicro())
 	if taken > 0 {

@@ -5,7 +5,6 @@ package collector
 import (
 	"log/slog"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -27,17 +26,18 @@ func TestACollectorDoesNotStartFromADamagedState(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Tick(t0)
-	saving := new(merge.Saver).Begin(m)
-	saving.Finish()
-	whole, err := saving.State()
+	saving := new(merge.Saver).Begin(m, true)
+	for saving.Piece() {
+	}
+	frame, err := saving.Frame()
 	if err != nil {
 		t.Fatal(err)
 	}
+	whole := frame.Records
 	for name, cfg := range map[string]Config{
-		"the state":      {State: whole[:len(whole)/2]},
-		"what was shown": {State: whole, Shown: []byte("none")},
-		": record 1:":    {State: []byte("none")},
-		": record 4:":    {State: slices.Concat(whole, []byte("none"))}, // a net, its sums, a source
+		"the state":            {State: [][]byte{whole[:len(whole)/2]}},
+		": frame 1: record 1:": {State: [][]byte{[]byte("none")}},
+		": frame 2: record 1:": {State: [][]byte{whole, []byte("none")}},
 	} {
 		cfg.Conn, cfg.Log = nc, slog.New(slog.DiscardHandler)
 		c, err := New(cfg)
@@ -65,7 +65,7 @@ func TestMessagesOfOtherSharesAreShownByAShareOnly(t *testing.T) {
 // definition that could be published or kept, and that is logged once.
 func TestANetWhoseUnionIsNotValidIsNotPublished(t *testing.T) {
 	book := &logtest.Buffer{}
-	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func([]byte, bool) bool { return true }, Log: slog.New(slog.NewTextHandler(book, nil))})
+	c, err := New(Config{Conn: connect(t, startServer(t)), Keep: func(merge.Frame) bool { return true }, Log: slog.New(slog.NewTextHandler(book, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

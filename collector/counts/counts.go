@@ -3,11 +3,11 @@
 package counts
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -16,12 +16,13 @@ import (
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 // The files of a directory.
 const (
 	stateFile = "counters.state"
-	shownFile = "counters.shown"
+	shownFile = "counters.shown" // of earlier releases
 	aside     = ".damaged"
 )
 
@@ -43,14 +44,12 @@ type Config struct {
 // Dir keeps the counters of one process.
 type Dir struct {
 	cfg     Config
-	head    Header // of this process
-	state   []byte // of the previous process; nil without one
-	shown   []byte
+	head    Header   // of this process
+	state   [][]byte // the frames of the previous process; nil without them
 	release func()
-	write   func(path string, content []byte) error
+	log     log
 
 	disk    atomicfile.Saver
-	whole   bool // this process has written a state
 	failing bool // the last write failed, and was logged
 
 	saves, failures, bytes atomic.Uint64
@@ -59,11 +58,9 @@ type Dir struct {
 // Open locks a directory and reads the state of the previous process. It logs an unusable
 // state. The error wraps dirlock.ErrHeld if another process holds the directory.
 func Open(cfg Config, now int64) (*Dir, error) {
-	d := &Dir{cfg: cfg, release: func() {}, write: func(path string, content []byte) error {
-		return atomicfile.Replace(path, content, 0o600)
-	}}
+	d := &Dir{cfg: cfg, release: func() {}, log: log{files: system{}, path: filepath.Join(cfg.Path, stateFile)}}
 	if cfg.Path == "" {
-		d.begin(nil, nil, now, cfg.FromZero)
+		d.begin(nil, now, cfg.FromZero)
 		return d, nil
 	}
 	err := atomicfile.MkdirAll(cfg.Path, 0o750)
@@ -73,27 +70,61 @@ func Open(cfg Config, now int64) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("directory of the counters: %w", err)
 	}
-	state, shown, err := d.read()
+	kept, err := d.read()
+	var later *framed.VersionError
 	switch {
 	case err == nil, errors.Is(err, fs.ErrNotExist):
-		d.begin(state, shown, now, cfg.FromZero)
+		d.begin(kept, now, cfg.FromZero)
+	case errors.As(err, &later):
+		d.release()
+		return nil, fmt.Errorf("%w; start that release, or remove the directory to begin at 0", err)
 	default:
 		d.refuse(err, now)
 	}
 	return d, nil
 }
 
-// read reads both files. The shown file may be missing or empty: the state then has all
-// counters shown.
-func (d *Dir) read() (state, shown *file, err error) {
-	if state, err = read(d.path(stateFile)); err != nil {
-		return nil, nil, err
+// read reads the files of the directory.
+func (d *Dir) read() (*kept, error) {
+	text, err := framed.Load(d.path(stateFile), maxState)
+	if err != nil {
+		return nil, err
 	}
-	shown, err = read(d.path(shownFile))
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotKept) {
-		return state, &file{Header: state.Header}, nil
+	if bytes.HasPrefix(text, []byte(earlierMagic)) {
+		return d.readEarlier(text)
 	}
-	return state, shown, err
+	k, torn, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", stateFile, err)
+	}
+	if torn != nil {
+		d.cfg.Log.Info("the last write of the counters was not complete, and nothing of it was shown", "dir", d.cfg.Path, "reason", torn)
+	}
+	return k, nil
+}
+
+// readEarlier reads the files of an earlier release. The shown file may be missing or empty: the
+// state then has all counters shown.
+func (d *Dir) readEarlier(text []byte) (*kept, error) {
+	k, err := parseEarlier(text)
+	if err != nil {
+		return nil, err
+	}
+	text, err = framed.Load(d.path(shownFile), maxState)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
+		return k, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	shown, err := parseEarlier(text)
+	if err != nil {
+		return nil, err
+	}
+	if shown.Since == k.Since { // they began with those of the state
+		k.frames = append(k.frames, shown.frames...)
+	}
+	return k, nil
 }
 
 func (d *Dir) path(name string) string { return filepath.Join(d.cfg.Path, name) }
@@ -101,7 +132,7 @@ func (d *Dir) path(name string) string { return filepath.Join(d.cfg.Path, name) 
 // begin sets the header of this process and the state that it continues from. The fence is
 // in seconds, which fits into SNMP, and larger than that of all earlier processes, even if
 // their state is lost.
-func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
+func (d *Dir) begin(state *kept, now int64, fromZero bool) {
 	h := Header{Subjects: d.cfg.Subjects, Share: d.cfg.Share.String(), Up: d.cfg.Up, Source: d.cfg.Source,
 		Since: now, Before: now, Epoch: now, Fence: uint64(now / 1e6)}
 	if state != nil {
@@ -118,20 +149,12 @@ func (d *Dir) begin(state, shown *file, now int64, fromZero bool) {
 			"kept", state.Header, "own", h)
 	case state.Share != h.Share:
 		log.Info("counters continue; sources new in the share count from their first message", "from", state.Share, "to", h.Share)
-		h.Since, d.state, d.shown = state.Since, state.counted, shown.of(state)
+		h.Since, d.state = state.Since, state.frames
 	default:
 		log.Info("counters continue", "since", time.UnixMicro(state.Since))
-		h.Since, h.Before, d.state, d.shown = state.Since, state.Before, state.counted, shown.of(state)
+		h.Since, h.Before, d.state = state.Since, state.Before, state.frames
 	}
 	d.head = h
-}
-
-// of returns the counters shown, if they began with those of the state.
-func (f *file) of(state *file) []byte {
-	if f.Since != state.Since {
-		return nil
-	}
-	return f.counted
 }
 
 // refuse begins without a state, and renames the unusable one. Its counters may have been
@@ -147,7 +170,7 @@ func (d *Dir) refuse(why error, now int64) {
 	}
 	d.cfg.Log.Error("cannot use the kept counters: counters begin at 0, and running engines count from their first message",
 		"dir", d.cfg.Path, "err", err)
-	d.begin(nil, nil, now, false)
+	d.begin(nil, now, false)
 }
 
 // Header returns the header of this process.
@@ -156,39 +179,31 @@ func (d *Dir) Header() Header { return d.head }
 // Collector returns a collector that continues from the kept counters and keeps its own.
 // If the collector rejects the state, it is logged and renamed.
 func (d *Dir) Collector(cfg collector.Config) (*collector.Collector, error) {
-	cfg.State, cfg.Shown, cfg.Rules.CountedBefore = d.state, d.shown, d.head.Before
+	cfg.State, cfg.Rules.CountedBefore = d.state, d.head.Before
 	if d.cfg.Path != "" {
 		cfg.Keep = d.keep
 	}
 	c, err := collector.New(cfg)
 	if errors.Is(err, merge.ErrState) {
 		d.refuse(err, d.head.Epoch)
-		cfg.State, cfg.Shown, cfg.Rules.CountedBefore = nil, nil, d.head.Before
+		cfg.State, cfg.Rules.CountedBefore = nil, d.head.Before
 		c, err = collector.New(cfg)
 	}
-	d.state, d.shown = nil, nil
+	d.state = nil
 	return c, err
 }
 
-// keep writes a file, and reports whether the directory has what it was given. If a write
-// fails it leaves no usable file: the next process must not begin below the counters shown.
-func (d *Dir) keep(counted []byte, whole bool) bool {
-	name := shownFile
-	if whole {
-		name = stateFile
-	} else if !d.whole {
-		return false // of no use without a state
-	}
-	content := (&file{d.head, counted}).append(nil)
-	err := d.disk.Save(func() error { return d.replace(name, content) })
+// keep adds a frame to the log, and reports whether the directory has it. If a write fails it
+// leaves no usable log: the next process must not begin below the counters shown.
+func (d *Dir) keep(frame merge.Frame) bool {
+	err := d.disk.Save(func() error { return d.log.add(d.head, frame) })
 	if err == nil {
 		d.saves.Add(1)
-		d.bytes.Store(uint64(len(content)))
-		d.whole, d.failing = true, false
+		d.bytes.Store(uint64(d.log.size))
+		d.failing = false
 		return true
 	}
 	d.failures.Add(1)
-	d.whole = d.whole && errors.Is(err, atomicfile.ErrSlow)
 	if !d.failing {
 		d.cfg.Log.Error("cannot keep the counters; after a restart they would begin at 0", "dir", d.cfg.Path, "err", err)
 	}
@@ -196,27 +211,16 @@ func (d *Dir) keep(counted []byte, whole bool) bool {
 	return false
 }
 
-// replace replaces a file, or truncates both if that fails.
-func (d *Dir) replace(name string, content []byte) error {
-	err := d.write(d.path(name), content)
-	if err == nil {
-		return nil
-	}
-	for _, name := range []string{stateFile, shownFile} {
-		if emptied := os.Truncate(d.path(name), 0); !errors.Is(emptied, fs.ErrNotExist) {
-			err = errors.Join(err, emptied)
-		}
-	}
-	return err
-}
-
 // Close releases the directory.
-func (d *Dir) Close() { d.release() }
+func (d *Dir) Close() {
+	_ = d.disk.Save(func() error { d.log.close(); return nil }) // all of it is synced
+	d.release()
+}
 
 // Stats counts the work of a Dir since Open.
 type Stats struct {
 	Saves, Failures uint64
-	Bytes           uint64 // of the file that was written last
+	Bytes           uint64 // of the file
 }
 
 // Stats returns the statistics. It is safe for concurrent use.

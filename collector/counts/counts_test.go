@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -24,6 +25,7 @@ import (
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/internal/dirlock"
+	"github.com/pnagent/pnagent/internal/framed"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/petri"
 )
@@ -46,6 +48,13 @@ func open(t *testing.T, cfg Config, now int64) (*Dir, *bytes.Buffer) {
 	t.Cleanup(d.Close)
 	return d, log
 }
+
+// begins and adds return frames.
+func begins(records string) merge.Frame { return merge.Frame{First: true, Records: []byte(records)} }
+func adds(records string) merge.Frame   { return merge.Frame{Records: []byte(records)} }
+
+// texts returns frames as one text.
+func texts(frames [][]byte) string { return string(bytes.Join(frames, []byte("|"))) }
 
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -101,8 +110,8 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 			if d.head.Before != first || d.head.Since != first || d.state != nil {
 				t.Errorf("the first one begins as %+v", d.head)
 			}
-			d.keep([]byte("counted"), true)
-			d.keep([]byte("shown"), false)
+			d.keep(begins("counted"))
+			d.keep(adds("shown"))
 			if s := d.Stats(); s.Saves != 2 || s.Failures != 0 || s.Bytes == 0 {
 				t.Errorf("got %+v; want two saves without a failure", s)
 			}
@@ -112,8 +121,8 @@ func TestTheStateThatAProcessContinuesFrom(t *testing.T) {
 			if diff := cmp.Diff(c.want, next.Header()); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if shown := strings.Replace(c.state, "counted", "shown", 1); string(next.state) != c.state || string(next.shown) != shown {
-				t.Errorf("got state %q and shown %q; want %q and %q", next.state, next.shown, c.state, shown)
+			if got := texts(next.state); got != strings.Replace(c.state, "counted", "counted|shown", 1) {
+				t.Errorf("got state %q; want %q and what was shown", got, c.state)
 			}
 		})
 	}
@@ -143,7 +152,7 @@ func TestEpochsAndFencesRise(t *testing.T) {
 		if d.head.Epoch != second+int64(i) || d.head.Fence != second/1e6+uint64(i) {
 			t.Errorf("process %d: %+v", i, d.head)
 		}
-		d.keep(nil, true)
+		d.keep(begins(""))
 		d.Close()
 	}
 }
@@ -151,9 +160,9 @@ func TestEpochsAndFencesRise(t *testing.T) {
 // A damaged state is logged and renamed, and nothing
 // that engines did before counts, because it may have been shown.
 func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
-	spoil := func(name string, change func([]byte) []byte) func(t *testing.T, dir string) {
+	spoil := func(change func([]byte) []byte) func(t *testing.T, dir string) {
 		return func(t *testing.T, dir string) {
-			path := filepath.Join(dir, name)
+			path := filepath.Join(dir, stateFile)
 			text, err := os.ReadFile(path)
 			if err == nil {
 				err = os.WriteFile(path, change(text), 0o600)
@@ -164,19 +173,17 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 		}
 	}
 	for what, damage := range map[string]func(t *testing.T, dir string){
-		"the state is torn":                   spoil(stateFile, func(b []byte) []byte { return b[:len(b)-1] }),
-		"a bit of the state":                  spoil(stateFile, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
-		"the state is something else":         spoil(stateFile, func([]byte) []byte { return []byte("something else") }),
-		"what was shown is torn":              spoil(shownFile, func(b []byte) []byte { return b[:20] }),
-		"a state that no collector can read":  func(*testing.T, string) {},
-		"a state that is a directory":         func(t *testing.T, dir string) { replaceByDir(t, filepath.Join(dir, stateFile)) },
-		"a file that is a directory is shown": func(t *testing.T, dir string) { replaceByDir(t, filepath.Join(dir, shownFile)) },
+		"the first frame is torn":            spoil(func(b []byte) []byte { return b[:len(b)/2] }),
+		"a bit of the first frame":           spoil(func(b []byte) []byte { b[len(b)/2] ^= 4; return b }),
+		"the state is something else":        spoil(func([]byte) []byte { return []byte("something else") }),
+		"a state that no collector can read": func(*testing.T, string) {},
+		"a state that is a directory":        func(t *testing.T, dir string) { replaceByDir(t, filepath.Join(dir, stateFile)) },
 	} {
 		t.Run(what, func(t *testing.T) {
 			cfg := Config{Path: t.TempDir(), FromZero: true}
 			d, _ := open(t, cfg, first)
-			d.keep([]byte("no records of a collector"), true)
-			d.keep([]byte("none"), false)
+			d.keep(begins("no records of a collector"))
+			d.keep(adds("none"))
 			d.Close()
 			damage(t, cfg.Path)
 			d, log := open(t, cfg, second)
@@ -188,12 +195,12 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 				t.Errorf("%+v; the log: %s", d.head, log)
 			}
 			names := namesIn(t, cfg.Path)
-			if diff := cmp.Diff([]string{shownFile + aside, stateFile + aside}, names); diff != "" {
+			if diff := cmp.Diff([]string{stateFile + aside}, names); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			d.keep([]byte("good"), true)
+			d.keep(begins("good"))
 			d.Close()
-			if d, _ = open(t, cfg, second+1); string(d.state) != "good" || len(d.shown) != 0 || d.head.Before != second {
+			if d, _ = open(t, cfg, second+1); texts(d.state) != "good" || d.head.Before != second {
 				t.Errorf("afterwards: %q, %+v", d.state, d.head)
 			}
 		})
@@ -213,22 +220,21 @@ func TestAFailedRenameIsLogged(t *testing.T) {
 			}
 		}
 		_, log := open(t, cfg, first)
-		if got := log.String(); strings.Contains(got, "rename") != stuck || strings.Contains(got, shownFile) || !strings.Contains(got, "as its first line") {
+		if got := log.String(); strings.Contains(got, "rename") != stuck || strings.Contains(got, shownFile) || !strings.Contains(got, "damaged at byte 0: expected") {
 			t.Errorf("stuck %v: %s", stuck, got)
 		}
 	}
 }
 
-// Where a write fails and the older files cannot be made empty either, the log has both errors.
-func TestFilesThatCannotBeMadeEmptyAreLogged(t *testing.T) {
+// Where a write fails and the file cannot be made empty either, the log has both errors.
+func TestAFileThatCannotBeMadeEmptyIsLogged(t *testing.T) {
 	d, log := open(t, Config{Path: t.TempDir()}, first)
-	if err := os.Mkdir(filepath.Join(d.cfg.Path, stateFile), 0o700); err != nil {
+	if err := os.Mkdir(d.path(stateFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	d.write = func(string, []byte) error { return errors.New("no space left") }
-	d.keep([]byte("counted"), true)
-	if got := log.String(); !strings.Contains(got, "no space left") || !strings.Contains(got, "truncate") || strings.Contains(got, shownFile) {
-		t.Errorf("got log %q; want the errors of the state's file alone", got)
+	d.keep(begins("counted"))
+	if got := log.String(); !strings.Contains(got, "file exists") || !strings.Contains(got, "truncate") {
+		t.Errorf("got log %q; want both errors", got)
 	}
 }
 
@@ -251,19 +257,54 @@ func namesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
+// broken is a disk of which some operations fail.
+type broken struct {
+	system
+	begins, goesOn func() error // nil where it works
+}
+
+func (b *broken) replace(path string, content []byte) error {
+	if b.begins != nil {
+		if err := b.begins(); err != nil {
+			return err
+		}
+	}
+	return b.system.replace(path, content)
+}
+
+func (b *broken) appendTo(path string) (file, error) {
+	f, err := b.system.appendTo(path)
+	return &brokenFile{f, b}, err
+}
+
+type brokenFile struct {
+	file
+	of *broken
+}
+
+func (f *brokenFile) Sync() error {
+	if f.of.goesOn != nil {
+		return f.of.goesOn()
+	}
+	return f.file.Sync()
+}
+
 // Where a write fails, the next process must not begin below what was shown: no
 // older file is left that could be used. Once the disk works again, all is well.
 func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
+	full := func() error { return errors.New("no space left") }
 	for _, whole := range []bool{true, false} {
 		cfg := Config{Path: t.TempDir(), FromZero: true}
 		d, log := open(t, cfg, first)
-		d.keep([]byte("counted"), true)
-		d.keep([]byte("shown"), false)
-		works := d.write
-		d.write = func(string, []byte) error { return errors.New("no space left") }
-		for range 3 {
-			d.keep([]byte("counted more"), whole)
+		disk := &broken{}
+		d.log.files = disk
+		d.keep(begins("counted"))
+		d.keep(adds("shown"))
+		if disk.begins, disk.goesOn = full, full; d.keep(merge.Frame{First: whole, Records: []byte("counted more")}) {
+			t.Error("a failed write is reported as kept")
 		}
+		d.keep(begins("counted more"))
+		d.keep(adds("shown more"))
 		if n := strings.Count(log.String(), "no space left"); n != 1 {
 			t.Errorf("%d lines: %s", n, log)
 		}
@@ -272,9 +313,9 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 				t.Errorf("%s has %q", name, text)
 			}
 		}
-		d.write = works
-		if d.keep([]byte("shown"), false); contents(t, cfg.Path)[shownFile] != "" {
-			t.Error("what is shown is written without a state")
+		disk.begins, disk.goesOn = nil, nil
+		if d.keep(adds("shown")) || contents(t, cfg.Path)[stateFile] != "" {
+			t.Error("a frame is kept without its log")
 		}
 		failed := d.Stats().Failures
 		d.Close()
@@ -284,18 +325,18 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 			t.Errorf("%+v; the log: %s", next.head, log)
 		}
 		next.Close()
-		if got := contents(t, cfg.Path); len(got) != 2 { // empty files are worth nothing to look at later
-			t.Errorf("got files %v; want two", got)
+		if got := contents(t, cfg.Path); len(got) != 1 { // an empty file is worth nothing to look at later
+			t.Errorf("got files %v; want one", got)
 		}
-		if want := uint64(map[bool]int{true: 3, false: 1}[whole]); failed != want {
-			t.Errorf("%d failures, want %d", failed, want)
+		if failed != 4 {
+			t.Errorf("%d failures, want 4", failed)
 		}
 
 		d, _ = open(t, cfg, second)
-		d.keep([]byte("counted again"), true)
+		d.keep(begins("counted again"))
 		d.Close()
-		if next, _ = open(t, cfg, second+1); string(next.state) != "counted again" || len(next.shown) != 0 {
-			t.Errorf("got state %q and shown %q; want the state that was counted again, and none shown", next.state, next.shown)
+		if next, _ = open(t, cfg, second+1); texts(next.state) != "counted again" {
+			t.Errorf("got state %q; want the state that was counted again", next.state)
 		}
 	}
 }
@@ -310,51 +351,45 @@ func TestADiskThatHangsDelaysOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer d.Close()
-		d.keep([]byte("counted"), true)
-		works, answer := d.write, make(chan error)
-		d.write = func(path string, content []byte) error {
-			if err := <-answer; err != nil {
-				return err
-			}
-			return works(path, content)
-		}
+		d.keep(begins("counted"))
+		d.keep(adds("shown"))
+		disk, answer := &broken{}, make(chan error)
+		disk.begins = func() error { return <-answer }
+		d.log.files = disk
 		began := time.Now()
 		for range 5 {
-			d.keep([]byte("more"), true)
+			d.keep(begins("more"))
 		}
 		if waited := time.Since(began); waited != atomicfile.Patience {
 			t.Errorf("waited for %v", waited)
 		}
-		if s := d.Stats(); s.Failures != 5 || s.Saves != 1 || strings.Count(log.String(), "does not answer") != 1 {
+		if s := d.Stats(); s.Failures != 5 || s.Saves != 2 || strings.Count(log.String(), "does not answer") != 1 {
 			t.Errorf("%+v; the log: %s", s, log)
+		}
+		if k, err := readFile(d.path(stateFile)); err != nil || texts(k.frames) != "counted|shown" {
+			t.Errorf("meanwhile: %+v, %v; want what was kept before", k, err)
 		}
 		answer <- nil
 		synctest.Wait()
-		d.write = works
-		d.keep([]byte("shown"), false) // the state is there, so this is of use
-		if s := d.Stats(); s.Saves != 2 {
-			t.Errorf("got %+v; want two saves", s)
+		disk.begins = nil
+		d.keep(begins("again"))
+		d.keep(adds("shown"))
+		if s := d.Stats(); s.Saves != 4 {
+			t.Errorf("got %+v; want four saves", s)
 		}
 	})
-	if f, err := read(filepath.Join(dir, stateFile)); err != nil || string(f.counted) != "more" {
-		t.Errorf("got %+v, error %v; want the state \"more\"", f, err)
+	if k, err := readFile(filepath.Join(dir, stateFile)); err != nil || texts(k.frames) != "again|shown" {
+		t.Errorf("got %+v, error %v; want the state \"again\"", k, err)
 	}
 }
 
-// Shown counters with another start are no lower bound of these.
-func TestShownCountersOfAnotherStartAreIgnored(t *testing.T) {
-	cfg := Config{Path: t.TempDir(), Subjects: "a"}
-	d, _ := open(t, cfg, first)
-	d.keep([]byte("counted"), true)
-	d.keep([]byte("shown"), false)
-	d.Close()
-	cfg.Subjects = "b"
-	d, _ = open(t, cfg, second)
-	d.keep([]byte("of b"), true)
-	d.Close()
-	if d, _ = open(t, cfg, second+1); string(d.state) != "of b" || d.shown != nil {
-		t.Errorf("got state %q and shown %q; want the state \"of b\", and none shown", d.state, d.shown)
+func readFile(path string) (*kept, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
+	k, _, err := parse(text)
+	return k, err
 }
 
 func TestDirectoryHasOneProcess(t *testing.T) {
@@ -378,7 +413,7 @@ func TestDirectoryHasOneProcess(t *testing.T) {
 // An invalid net is not reported as a damaged state.
 func TestWrongNetIsReported(t *testing.T) {
 	d, _ := open(t, Config{Path: t.TempDir()}, first)
-	d.keep([]byte("no records of a collector"), true)
+	d.keep(begins("no records of a collector"))
 	cfg := collectorConfig(t)
 	cfg.Log = nil
 	if _, err := d.Collector(cfg); err == nil || errors.Is(err, merge.ErrState) {
@@ -401,7 +436,7 @@ func TestACollectorKeepsItsCountersInADirectory(t *testing.T) {
 			}
 			defer d.Close()
 			running, err := d.Collector(c)
-			if err != nil || d.state != nil || d.shown != nil {
+			if err != nil || d.state != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -416,53 +451,130 @@ func TestACollectorKeepsItsCountersInADirectory(t *testing.T) {
 			if path == "" {
 				return
 			}
-			if f, err := read(d.path(stateFile)); err != nil || f.Header != d.head || len(f.counted) == 0 {
-				t.Errorf("got %+v, error %v; want the header %+v and a state", f, err, d.head)
+			if k, err := readFile(d.path(stateFile)); err != nil || k.Header != d.head || len(k.frames) == 0 {
+				t.Errorf("got %+v, error %v; want the header %+v and a state", k, err, d.head)
 			}
 		})
 	}
 }
 
-func TestFile(t *testing.T) {
-	f := &file{Header{Subjects: "p", Source: "a b", Up: "up", Share: "1/2", Since: 1, Before: 2, Epoch: 3, Fence: 4}, []byte("\n\x00 what was counted")}
-	whole := f.append(nil)
-	got, err := parse(whole)
-	if err != nil || got.Header != f.Header || !bytes.Equal(got.counted, f.counted) {
-		t.Errorf("got %+v, error %v; want %+v", got, err, f)
-	}
-	for n := range whole {
-		want := "wrong checksum"
-		switch {
-		case n == 0:
-			want = errNotKept.Error()
-		case n < len(magic)+sha256.Size:
-			want = "as its first line"
-		}
-		if _, err := parse(whole[:n]); !errors.Is(err, ErrState) || errors.Is(err, errNotKept) != (n == 0) || !strings.Contains(err.Error(), want) {
-			t.Fatalf("cut at %d: %v; expected %q", n, err, want)
-		}
-		bad := bytes.Clone(whole)
-		bad[n] ^= 1
-		if _, err := parse(bad); !errors.Is(err, ErrState) {
-			t.Fatalf("byte %d turned: %v", n, err)
-		}
+// earlier returns a file as earlier releases wrote it.
+func earlier(h Header, counted string) []byte {
+	head, _ := json.Marshal(h)
+	rest := slices.Concat(head, []byte("\n"), []byte(counted))
+	sum := sha256.Sum256(rest)
+	return slices.Concat([]byte(earlierMagic), sum[:], rest)
+}
+
+// The files of an earlier release are read; shown counters with another start are no lower bound
+// of these. The first frame replaces them.
+func TestTheFilesOfAnEarlierReleaseAreRead(t *testing.T) {
+	h := Header{Share: "0/0", Since: first, Before: first, Epoch: first}
+	other := h
+	other.Since--
+	bit := earlier(h, "counted")
+	bit[len(bit)-1] ^= 1
+	for what, c := range map[string]struct {
+		state, shown []byte
+		want, log    string
+	}{
+		"both":                {earlier(h, "counted"), earlier(h, "shown"), "counted|shown", "counters continue"},
+		"the state alone":     {earlier(h, "counted"), nil, "counted", "counters continue"},
+		"an empty shown file": {earlier(h, "counted"), []byte{}, "counted", "counters continue"},
+		"another start":       {earlier(h, "counted"), earlier(other, "shown"), "counted", "counters continue"},
+		"a bit of the state":  {bit, nil, "", "wrong checksum"},
+		"a bit of the shown":  {earlier(h, "counted"), bit, "", "wrong checksum"},
+		"no header":           {append([]byte(earlierMagic), "x"...), nil, "", "as its first line"},
+		"an empty state":      {[]byte{}, earlier(h, "shown"), "", "could not write it"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			cfg := Config{Path: t.TempDir()}
+			for name, text := range map[string][]byte{stateFile: c.state, shownFile: c.shown} {
+				if text == nil {
+					continue
+				}
+				if err := os.WriteFile(filepath.Join(cfg.Path, name), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			d, log := open(t, cfg, second)
+			if got := texts(d.state); got != c.want || !strings.Contains(log.String(), c.log) || (d.head.Since == first) != (c.want != "") {
+				t.Errorf("got %q, %+v; the log: %s", got, d.head, log)
+			}
+			d.keep(begins("new"))
+			d.Close()
+			if d, _ = open(t, cfg, second+1); texts(d.state) != "new" || slices.Contains(namesIn(t, cfg.Path), shownFile) {
+				t.Errorf("then: %q, %v", d.state, namesIn(t, cfg.Path))
+			}
+		})
 	}
 }
 
-// A file whose checksum is right is refused all the same if no header is in it.
-func TestFileWithoutAHeader(t *testing.T) {
-	for _, content := range []string{"", "\n", "no header\ncounted", `{"since":"yesterday"}` + "\ncounted", `{"since":1`} {
-		sum := sha256.Sum256([]byte(content))
-		if f, err := parse(slices.Concat([]byte(magic), sum[:], []byte(content))); !errors.Is(err, ErrState) || f != nil {
-			t.Errorf("content %q: got %+v, error %v; want ErrState", content, f, err)
+// An earlier release refuses the file of this one, and this one that of a later one, which it
+// leaves as it is.
+func TestADowngradeIsRefused(t *testing.T) {
+	cfg := Config{Path: t.TempDir()}
+	d, _ := open(t, cfg, first)
+	d.keep(begins("counted"))
+	d.Close()
+	path := filepath.Join(cfg.Path, stateFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parseEarlier(text); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "as its first line") {
+		t.Errorf("an earlier release: %v", err)
+	}
+	later := bytes.Replace(text, []byte("counts 2\n"), []byte("counts 3\n"), 1)
+	if err := os.WriteFile(path, later, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Log = slog.New(slog.DiscardHandler)
+	for range 2 { // the directory is released
+		_, err = Open(cfg, second)
+		if err == nil || !strings.Contains(err.Error(), "counters.state: ") || !strings.Contains(err.Error(), "of version 3, which a later release wrote; expected version 2; start that release") {
+			t.Errorf("got error %v", err)
+		}
+	}
+	if got := contents(t, cfg.Path); len(got) != 1 || got[stateFile] != string(later) {
+		t.Error("the file of the later release changed")
+	}
+}
+
+// Frames whose checksums are right are refused all the same if no state is in them; the error has
+// the byte.
+func TestFramesWithoutAState(t *testing.T) {
+	header := framed.Frame{Kind: headerFrame, Payload: []byte("{}")}
+	for want, frames := range map[string][]framed.Frame{
+		"damaged at byte 0: expected a header":     {{Kind: recordFrame}, {Kind: recordFrame}},
+		"damaged at byte 0: expected a header and": {header},
+		"damaged at byte 29: unexpected end":       {{Kind: headerFrame}, {Kind: recordFrame}},
+		"damaged at byte 44: a frame of kind 7":    {header, {Kind: 7}},
+		"damaged at byte 44: ":                     {header, {Kind: recordFrame, Payload: []byte("not packed")}},
+	} {
+		if k, _, err := parse(content.Text(frames...)); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), want) || k != nil {
+			t.Errorf("got %+v, error %v; want %q", k, err, want)
 		}
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	f.Add((&file{Header{Source: "a"}, []byte("x")}).append(nil))
+	var l log
+	text := &text{}
+	l.files, l.path = text, "x"
+	for _, frame := range []merge.Frame{begins("counted"), adds("shown")} {
+		if err := l.add(Header{Source: "a"}, frame); err != nil {
+			f.Fatal(err)
+		}
+	}
+	f.Add(text.now)
+	f.Add(earlier(Header{Source: "a"}, "x"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if _, err := parse(text); err != nil && !errors.Is(err, ErrState) {
+		var version *framed.VersionError
+		if _, _, err := parse(text); err != nil && !errors.Is(err, ErrState) && !errors.As(err, &version) {
+			t.Error(err)
+		}
+		if _, err := parseEarlier(text); err != nil && !errors.Is(err, ErrState) {
 			t.Error(err)
 		}
 	})

@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/pnagent/pnagent/internal/framed"
 )
 
 // ErrState is wrapped by the error of a file without valid counters.
@@ -18,15 +20,19 @@ var ErrState = errors.New("invalid file of counters")
 // errNotKept is the error of a file that the previous process truncated.
 var errNotKept = fmt.Errorf("%w: it is empty because the previous process could not write it", ErrState)
 
-// maxState is the largest size of a file, in bytes.
+// maxState is the largest size of a file, and of the frames in it once they are unpacked, in bytes.
 const maxState = 4 << 30
 
-// magic is the first line of a file. Its number rises with incompatible changes.
-const magic = "pnagent counts 1\n"
+// content is what the file of a directory contains.
+var content = framed.Content{Name: "counts", Version: 2}
 
-// Header identifies the counters of a file and the process that wrote it. A file has the
-// magic line, the SHA-256 of the rest, Header as a line of JSON, and the collector's
-// counters.
+// The kinds of its frames.
+const (
+	headerFrame = 1 // Header as JSON: of the process that wrote the file
+	recordFrame = 2 // records of a merge.Frame, packed as by zstd
+)
+
+// Header identifies the counters of a file and the process that wrote it.
 type Header struct {
 	Subjects string `json:"subjects"`         // the subject space of the sources
 	Share    string `json:"share"`            // of its sources; "0/0" is all
@@ -39,54 +45,76 @@ type Header struct {
 	Fence  uint64 `json:"fence"`  // the same, usually in seconds
 }
 
-// file is the content of a file.
-type file struct {
+// kept is what a directory has.
+type kept struct {
 	Header
-	counted []byte // collector.Config.State, or Shown
+	frames [][]byte // collector.Config.State
 }
 
-// append appends the content of the file to out.
-func (f *file) append(out []byte) []byte {
-	head, _ := json.Marshal(f.Header) // of strings and numbers: never fails
-	h := sha256.New()
-	for _, part := range [][]byte{head, []byte("\n"), f.counted} {
-		_, _ = h.Write(part) // never fails
-	}
-	out = h.Sum(append(out, magic...))
-	return append(append(append(out, head...), '\n'), f.counted...)
-}
-
-// parse reads a file's content. The error wraps ErrState.
-func parse(text []byte) (*file, error) {
+// parse reads the file of a directory. torn is why its last frame was not read, or nil. The error
+// wraps ErrState or a *framed.VersionError.
+func parse(text []byte) (k *kept, torn error, err error) {
 	if len(text) == 0 {
-		return nil, errNotKept
+		return nil, nil, errNotKept
 	}
-	rest, ok := bytes.CutPrefix(text, []byte(magic))
+	f, err := content.ParseLog(text)
+	var version *framed.VersionError
+	if errors.As(err, &version) {
+		return nil, nil, err
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", ErrState, err)
+	}
+	bad := func(f framed.Frame, why error) (*kept, error, error) {
+		return nil, nil, fmt.Errorf("%w: %w", ErrState, &framed.DamagedError{At: f.At, Why: why.Error()})
+	}
+	if len(f.Frames) < 2 || f.Frames[0].Kind != headerFrame {
+		return bad(framed.Frame{}, errors.New("expected a header and a frame of records"))
+	}
+	k = &kept{}
+	if err := json.Unmarshal(f.Frames[0].Payload, &k.Header); err != nil {
+		return bad(f.Frames[0], err)
+	}
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxState))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unpack.Close()
+	size := 0
+	for _, frame := range f.Frames[1:] {
+		if frame.Kind != recordFrame {
+			return bad(frame, fmt.Errorf("a frame of kind %d; expected %d", frame.Kind, recordFrame))
+		}
+		records, err := unpack.DecodeAll(frame.Payload, nil)
+		if size += len(records); err != nil || size > maxState {
+			return bad(frame, errors.Join(err, fmt.Errorf("expected at most %d bytes in all", maxState)))
+		}
+		k.frames = append(k.frames, records)
+	}
+	if f.Torn != nil {
+		torn = f.Torn
+	}
+	return k, torn, nil
+}
+
+// earlierMagic is the first line of the files of earlier releases: the SHA-256 of the rest, Header
+// as a line of JSON, and the records of a frame follow.
+const earlierMagic = "pnagent counts 1\n"
+
+// parseEarlier reads a file of an earlier release. The error wraps ErrState.
+func parseEarlier(text []byte) (*kept, error) {
+	rest, ok := bytes.CutPrefix(text, []byte(earlierMagic))
 	if !ok || len(rest) < sha256.Size {
-		return nil, fmt.Errorf("%w: expected %q as its first line", ErrState, magic)
+		return nil, fmt.Errorf("%w: expected %q as its first line", ErrState, earlierMagic)
 	}
 	sum, rest := rest[:sha256.Size], rest[sha256.Size:]
 	if got := sha256.Sum256(rest); !bytes.Equal(got[:], sum) {
 		return nil, fmt.Errorf("%w: wrong checksum", ErrState)
 	}
 	head, counted, _ := bytes.Cut(rest, []byte("\n"))
-	f := &file{counted: counted}
-	if err := json.Unmarshal(head, &f.Header); err != nil {
+	k := &kept{frames: [][]byte{counted}}
+	if err := json.Unmarshal(head, &k.Header); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrState, err)
 	}
-	return f, nil
-}
-
-// read reads a file. The error wraps os.ErrNotExist if there is none, or ErrState.
-func read(path string) (*file, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxState))
-	if err != nil {
-		return nil, err
-	}
-	return parse(text)
+	return k, nil
 }

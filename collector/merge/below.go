@@ -122,6 +122,7 @@ func (s *source) takeRemnants(msg *telemetry.Snapshot, c *columns, now int64) {
 	if before != nil && slices.EqualFunc(before.Lost, told.Lost, sameRemnant) {
 		return
 	}
+	s.changes++
 	known := make(map[lostKey]*Remnant, len(s.below))
 	for _, r := range s.below {
 		known[lostKey{r.Source, r.Region, r.leftBelow}] = r

@@ -131,7 +131,7 @@ func TestARestartKeepsWhatIsLostBelow(t *testing.T) {
 			t.Fatal(err)
 		}
 		next := NewMerger(Rules{ForgetAfter: time.Minute}, now)
-		if err := next.Restore(state, Admission{PNML: pnmlLimits()}, now); err != nil {
+		if err := next.Restore([][]byte{state}, Admission{PNML: pnmlLimits()}, now); err != nil {
 			t.Fatal(err)
 		}
 		define(next)

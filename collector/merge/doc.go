@@ -25,8 +25,8 @@
 // definitions, in which no row ever moves: a reader may keep what it derives
 // from it.
 //
-// A Merger continues from the state of another process, which a [Saver] makes: [Merger.Restore],
-// [Merger.RestoreShown]. [Merger.Silent] and [Merger.TakeSilent] hand silent sources to
+// A Merger continues from the log of another process, whose frames a [Saver] makes:
+// [Merger.Restore]. [Merger.Silent] and [Merger.TakeSilent] hand silent sources to
 // a collector that starts. [NetView.Published], [View.FillRows] and [View.Remnants] publish a View
 // as one source of another subject space.
 //

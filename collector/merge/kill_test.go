@@ -7,21 +7,21 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// fleet is a set of engines and a collector that is killed now and then. Its last
-// whole state is from before the last View, but what was shown is not.
+// fleet is a set of engines and a collector that is killed now and then. Its log has what was
+// shown, and of the engines what the rounds had time for.
 type fleet struct {
 	t       *testing.T
 	r       *rand.Rand
 	now     int64
 	rows    int
 	m       *Merger
-	save    Saver
-	state   []byte
-	shown   []byte
+	log     keptLog
 	last    *stats.Rows // that were shown
 	engines []*engine
 	past    stats.Rows // what processes of engines did that have ended
@@ -65,19 +65,11 @@ func (f *fleet) second(received bool) {
 	}
 }
 
-// view makes a View, and keeps all or only what it shows.
+// view makes a View, and keeps all or only what a frame has to have.
 func (f *fleet) view(whole bool) *stats.Rows {
 	f.t.Helper()
 	view, _ := f.m.Tick(f.now)
-	var err error
-	if whole {
-		f.state, err = f.save.save(f.m)
-	} else {
-		f.shown, err = f.save.shown(f.m)
-	}
-	if err != nil {
-		f.t.Fatal(err)
-	}
+	f.log.keep(f.t, f.m, whole)
 	rows := view.Net("n").Rows
 	f.noLess(rows)
 	f.last = rows
@@ -93,7 +85,7 @@ func (f *fleet) noLess(rows *stats.Rows) {
 	least := *rows
 	least.Places, least.Transitions = append([]stats.Place{}, rows.Places...), append([]stats.Transition{}, rows.Transitions...)
 	if least.Raise(f.last) {
-		f.t.Fatalf("shown was\n%+v\nand now\n%+v", countersOf(f.last), countersOf(rows))
+		f.t.Fatalf("(-shown +now)\n%s", cmp.Diff(countersOf(f.last), countersOf(rows)))
 	}
 }
 
@@ -101,17 +93,14 @@ func (f *fleet) noLess(rows *stats.Rows) {
 func (f *fleet) kill() {
 	f.m = NewMerger(Rules{}, f.now)
 	cfg := Admission{PNML: pnmlLimits()}
-	if err := f.m.Restore(f.state, cfg, f.now); err != nil {
-		f.t.Fatal(err)
-	}
-	if err := f.m.RestoreShown(f.shown, cfg, f.now); err != nil {
+	if err := f.m.Restore(f.log.frames, cfg, f.now); err != nil {
 		f.t.Fatal(err)
 	}
 	if _, err := f.m.Define("d", lineNet("n", f.rows, f.rows), f.now); err != nil {
 		f.t.Fatal(err)
 	}
 	f.m.Begin(f.now)
-	f.save = Saver{}
+	f.log = keptLog{}
 	view, _ := f.m.Tick(f.now)
 	f.noLess(view.Net("n").Rows)
 	if n := view.Net("n").Recalled; n != len(f.engines) {
@@ -304,21 +293,6 @@ func TestOnlyProcessesThatRanBeforeCountFromHere(t *testing.T) {
 	}
 }
 
-// Large states are made so rarely that they take a bounded number of bytes per
-// second.
-func TestStatesTakeABoundedRate(t *testing.T) {
-	k := Saver{}
-	if !k.Due(&Merger{revision: 1}, t0) {
-		t.Error("the first state is not due")
-	}
-	for size, wait := range map[int]int64{0: 0, saveRate: 1e6, 12 * saveRate: 12e6} {
-		k = Saver{size: size, savedAt: t0}
-		if !k.Due(&Merger{revision: 1}, t0+wait) || wait > 0 && k.Due(&Merger{revision: 1}, t0+wait-1) {
-			t.Errorf("after a state of %d bytes one is due after %d µs: %v", size, wait, k.Due(&Merger{revision: 1}, t0+wait))
-		}
-	}
-}
-
 // all is a full message.
 func (e *engine) all(now int64) *telemetry.Snapshot {
 	e.msg.Seq++
@@ -340,7 +314,7 @@ func TestStaleSourceStaysStale(t *testing.T) {
 	f.engines = received
 	f.now += 60e6
 	f.m = NewMerger(Rules{}, f.now)
-	if err := f.m.Restore(f.state, Admission{PNML: pnmlLimits()}, f.now); err != nil {
+	if err := f.m.Restore(f.log.frames, Admission{PNML: pnmlLimits()}, f.now); err != nil {
 		t.Fatal(err)
 	}
 	f.m.Begin(f.now)

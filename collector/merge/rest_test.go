@@ -6,22 +6,22 @@ import (
 	"bytes"
 	"slices"
 	"testing"
-	"time"
 )
 
 // content returns a whole state as of the last tick, without its time. Its bytes are sorted,
 // because the sources that are forgotten have no order.
 func (f *fleet) content() []byte {
 	f.t.Helper()
-	v := new(Saver).Begin(f.m)
+	v := new(Saver).Begin(f.m, true)
 	v.at = 1
-	v.Finish()
-	state, err := v.State()
+	for v.Piece() {
+	}
+	state, err := v.Frame()
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	slices.Sort(state)
-	return state
+	slices.Sort(state.Records)
+	return state.Records
 }
 
 // While the revision is the same, so is what a state has: sources that fall silent, come
@@ -65,15 +65,5 @@ func TestAStateChangesOnlyWithItsRevision(t *testing.T) {
 	}
 	if same < 500 {
 		t.Errorf("%d ticks without a change; expected many", same)
-	}
-}
-
-func TestAStateIsDueOnceAMinuteWithoutAChange(t *testing.T) {
-	k := Saver{size: saveRate, savedAt: t0}
-	k.Note(&Saving{of: 7}, true)
-	for after, due := range map[time.Duration][2]bool{time.Millisecond: {false, false}, time.Second: {false, true}, time.Minute: {true, true}} {
-		if got := [2]bool{k.Due(&Merger{revision: 7}, t0+after.Microseconds()), k.Due(&Merger{revision: 8}, t0+after.Microseconds())}; got != due {
-			t.Errorf("after %s: due without and with a change: %v, want %v", after, got, due)
-		}
 	}
 }

@@ -4,12 +4,16 @@ package merge
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -18,11 +22,15 @@ import (
 // ErrState means that a state is invalid. Nothing of it is taken.
 var ErrState = errors.New("invalid state of a collector")
 
-// restored is a net as read from a state.
+// restored is a net as read from frames.
 type restored struct {
 	savedNet
 	definition telemetry.Definition
-	sum, shown *telemetry.Snapshot
+	at         int64 // of the last frame; 0 in a state of an earlier release
+	sum        *telemetry.Snapshot
+	base, debt *telemetry.Snapshot // instead of the sum
+	shown      *telemetry.Snapshot
+	groups     map[string][]byte // records by source
 	sources    []restoredSource
 	past       []savedPast
 }
@@ -40,57 +48,32 @@ type Admission struct {
 	PNML  pnml.Limits           // of definitions
 }
 
-// Restore continues where another process stopped. The sources are as they were
-// then. Those that are not admitted are gone, because another collector receives them
-// now, and their counters stay in the sums. The error wraps ErrState; after an
-// error the Merger must not be used.
-func (m *Merger) Restore(state []byte, of Admission, now int64) error {
-	err := m.eachRestored(state, of, now, func(r *restored) error {
-		if r.sum == nil {
-			return errors.New("no sum")
-		}
-		return m.restoreNet(*r, of)
-	})
+// Restore continues where another process stopped, whose log has these frames, from the first one
+// on. The sources are as they were then. Those that are not admitted are gone, because another
+// collector receives them now, and their counters stay in the sums. No counter is less than it was
+// shown. The error wraps ErrState; after an error the Merger must not be used.
+func (m *Merger) Restore(frames [][]byte, of Admission, now int64) error {
+	nets, err := readState(frames...)
 	if err != nil {
 		return err
+	}
+	for _, r := range nets {
+		if of.Net != nil && !of.Net(r.ID) {
+			continue
+		}
+		err := m.defineRestored(r, of, now)
+		if err == nil {
+			err = m.restoreNet(r, of)
+		}
+		if err != nil {
+			return fmt.Errorf("%w: net %q: %w", ErrState, r.ID, err)
+		}
 	}
 	m.traffic = Traffic{Rejected: make(map[string]uint64)}
 	for _, reason := range Reasons() {
 		m.traffic.Rejected[string(reason)] = 0
 	}
 	m.counted = true
-	return nil
-}
-
-// RestoreShown makes every counter start at no less than was shown. The error
-// wraps ErrState; after an error the Merger must not be used.
-func (m *Merger) RestoreShown(shown []byte, of Admission, now int64) error {
-	return m.eachRestored(shown, of, now, func(r *restored) error {
-		if r.shown == nil {
-			return errors.New("no counters")
-		}
-		return m.nets[r.ID].raiseTo(r)
-	})
-}
-
-// eachRestored reads a state, and defines and takes each of its nets.
-func (m *Merger) eachRestored(kept []byte, of Admission, now int64, take func(*restored) error) error {
-	nets, err := readState(kept)
-	if err != nil {
-		return err
-	}
-	for i := range nets {
-		if of.Net != nil && !of.Net(nets[i].ID) {
-			continue
-		}
-		err := m.defineRestored(&nets[i], of, now)
-		if err == nil {
-			err = take(&nets[i])
-		}
-		if err != nil {
-			return fmt.Errorf("%w: net %q: %w", ErrState, nets[i].ID, err)
-		}
-	}
 	return nil
 }
 
@@ -106,7 +89,21 @@ func (m *Merger) defineRestored(r *restored, of Admission, now int64) error {
 	n := m.nets[r.ID]
 	n.settled = n.settled || r.Settled
 	n.ages.restore(r.Ages, n.known[r.definition.Digest], places, transitions)
+	for _, msg := range []*telemetry.Snapshot{r.sum, r.base, r.debt, r.shown} {
+		r.fit(msg, def)
+	}
+	for i := range r.sources {
+		r.fit(r.sources[i].msg, def)
+	}
 	return nil
+}
+
+// fit adds the rows that the definition gained after a record was made.
+func (r *restored) fit(msg *telemetry.Snapshot, def *petri.Net) {
+	if msg != nil {
+		grow(&msg.Rows, len(def.Places), len(def.Transitions))
+		msg.Digest = r.definition.Digest
+	}
 }
 
 // raiseTo raises the floor of a net to what was shown of it.
@@ -143,14 +140,19 @@ func (n *net) raised() *stats.Rows {
 // restoreNet takes the last snapshots of the sources again. The base is the sum
 // minus these snapshots, so the sum is what it was, whichever sources could be
 // taken.
-func (m *Merger) restoreNet(r restored, of Admission) error {
+func (m *Merger) restoreNet(r *restored, of Admission) error {
 	n := m.nets[r.ID]
 	c := n.known[r.definition.Digest]
-	if err := fits(r.sum, c); err != nil {
-		return err
-	}
 	n.since = r.Since
-	m.keptAt = max(m.keptAt, r.sum.SentAt)
+	sum, err := n.total(r, c)
+	switch {
+	case err != nil:
+		return err
+	case sum == nil && r.shown == nil:
+		return errors.New("no counters")
+	case sum == nil:
+		return n.raiseTo(r)
+	}
 	columns := r.Columns & counterColumns
 	for _, h := range r.sources {
 		if err := fits(h.msg, c); err != nil {
@@ -159,6 +161,9 @@ func (m *Merger) restoreNet(r restored, of Admission) error {
 		if !of.Share.Has(r.ID, h.msg.Source) {
 			columns |= h.msg.Rows.Columns & counterColumns
 			continue
+		}
+		if h.marks&markUp != 0 { // not silent up to then, whatever of it was kept last
+			h.messageAt = max(h.messageAt, r.at)
 		}
 		_, err := m.Take(h.msg, 0, h.received)
 		s := n.sources[h.msg.Source]
@@ -183,11 +188,13 @@ func (m *Merger) restoreNet(r restored, of Admission) error {
 		n.fences[f.Region] = fence{Claim: f.Claim, owner: f.Owner, counted: f.Counted}
 	}
 	for _, p := range r.past {
-		if n.sources[p.Source] == nil && of.Share.Has(r.ID, p.Source) {
+		if s := n.sources[p.Source]; s != nil {
+			s.counted = max(s.counted, p.Counted)
+		} else if of.Share.Has(r.ID, p.Source) {
 			m.remember(n, p)
 		}
 	}
-	n.base = n.rowsOf(r.sum, c)
+	n.base = sum
 	for _, s := range n.contributors() {
 		if s.rows != nil {
 			n.base.Merge(s.rows.Rows().Debt())
@@ -195,10 +202,56 @@ func (m *Merger) restoreNet(r restored, of Admission) error {
 	}
 	n.base.Columns = columns
 	n.addUp()
+	m.keptAt = max(m.keptAt, cmp.Or(r.at, r.timeOfSum()))
 	if r.shown != nil {
-		return n.raiseTo(&r)
+		return n.raiseTo(r)
 	}
 	return nil
+}
+
+// timeOfSum returns when a state of an earlier release was made.
+func (r *restored) timeOfSum() int64 {
+	if r.sum == nil {
+		return 0
+	}
+	return r.sum.SentAt
+}
+
+// total returns the counters of the net over all sources and processes, or nil if only those
+// that were shown are known.
+func (n *net) total(r *restored, c *columns) (*stats.Rows, error) {
+	rowsOf := func(msg *telemetry.Snapshot) (*stats.Rows, error) {
+		if err := fits(msg, c); err != nil {
+			return nil, err
+		}
+		return n.rowsOf(msg, c), nil
+	}
+	if r.sum != nil || r.base == nil {
+		if r.sum == nil {
+			return nil, nil
+		}
+		return rowsOf(r.sum)
+	}
+	total, err := rowsOf(r.base)
+	if err == nil && r.debt != nil {
+		var debt *stats.Rows
+		if debt, err = rowsOf(r.debt); err == nil {
+			total.Merge(debt.Debt())
+		}
+	}
+	for i := range r.sources {
+		if err != nil {
+			return nil, err
+		}
+		h := &r.sources[i]
+		var rows *stats.Rows
+		if rows, err = rowsOf(h.msg); err == nil {
+			var own clock
+			own.observe(h.msg.SentAt, h.received)
+			total.MergeShifted(countersOf(rows), own.shift)
+		}
+	}
+	return total, err
 }
 
 // resume returns a source to its former state after its rows were taken again.
@@ -240,33 +293,68 @@ func (m *Merger) remember(n *net, p savedPast) {
 	m.forgotten = append(m.forgotten, tombstone{n.name, p.Source, m.tombstones})
 }
 
-// stateReader reads the records of a state.
+// stateReader reads the records of frames.
 type stateReader struct {
 	rest    []byte
 	decoder telemetry.Decoder
-	nets    []restored
+	at      int64
+	nets    map[string]*restored
+	net     *restored           // to which the next records belong
 	more    bool                // the next record is a part, and not the last
 	parts   *telemetry.Snapshot // the parts so far, joined
 	kind    byte                // of the record of the parts
 }
 
-// readState reads a state. The error wraps ErrState.
-func readState(state []byte) ([]restored, error) {
-	r := &stateReader{rest: state}
+// readState reads the frames of a log, and returns its nets by name. The error wraps ErrState.
+func readState(frames ...[]byte) ([]*restored, error) {
+	r := &stateReader{nets: make(map[string]*restored)}
+	for i, frame := range frames {
+		r.net = nil
+		if err := r.records(frame); err != nil {
+			return nil, fmt.Errorf("%w: frame %d: %w", ErrState, i+1, err)
+		}
+	}
+	nets := slices.SortedFunc(maps.Values(r.nets), func(a, b *restored) int { return strings.Compare(a.ID, b.ID) })
+	for _, n := range nets {
+		if err := r.ungroup(n); err != nil {
+			return nil, fmt.Errorf("%w: net %q: %w", ErrState, n.ID, err)
+		}
+	}
+	return nets, nil
+}
+
+// records reads records that end where a record does.
+func (r *stateReader) records(all []byte) error {
+	r.rest = all
 	for n := 1; len(r.rest) > 0; n++ {
 		if err := r.next(); err != nil {
-			return nil, fmt.Errorf("%w: record %d: %w", ErrState, n, err)
+			return fmt.Errorf("record %d: %w", n, err)
 		}
 	}
 	if r.more || r.parts != nil {
-		return nil, fmt.Errorf("%w: ends within a source", ErrState)
+		return errEnds
 	}
-	return r.nets, nil
+	return nil
+}
+
+// ungroup reads the groups of a net. The orphans come first: their owners may have put them away.
+func (r *stateReader) ungroup(n *restored) error {
+	r.net, n.at = n, r.at
+	for _, name := range slices.Sorted(maps.Keys(n.groups)) {
+		if err := r.records(n.groups[name]); err != nil {
+			return fmt.Errorf("source %q: %w", name, err)
+		}
+	}
+	if n.groups != nil {
+		slices.SortStableFunc(n.sources, func(a, b restoredSource) int { return int(b.marks&markOrphan - a.marks&markOrphan) })
+	}
+	return nil
 }
 
 var (
 	errCut      = errors.New("cut short")
 	errParts    = errors.New("expected another part of the previous record")
+	errEnds     = errors.New("ends within a source")
 	errNoNet    = errors.New("before the first net")
 	errUnknown  = errors.New("unknown kind")
 	errOtherNet = errors.New("belongs to another net")
@@ -279,32 +367,75 @@ func (r *stateReader) next() error {
 		r.more = true
 		return nil
 	}
-	size, n := binary.Uvarint(r.rest)
-	if n <= 0 || size > uint64(len(r.rest)-n) {
-		return errCut
+	payload, err := r.cut(&r.rest)
+	if err != nil {
+		return err
 	}
-	payload := r.rest[n : n+int(size)]
-	r.rest = r.rest[n+int(size):]
-	if r.parts != nil && record != r.kind || r.more && (record == recordNet || record == recordPast) {
+	inParts := record != recordNet && record != recordPast && record != recordTime && record != recordOf && record != recordHead && record != recordGroup && record != recordDropped
+	if r.parts != nil && record != r.kind || r.more && !inParts {
 		return errParts
 	}
-	if r.kind = record; record == recordNet {
-		return r.net(payload)
+	switch r.kind = record; record {
+	case recordNet:
+		return r.defined(payload)
+	case recordTime:
+		at, n := binary.Varint(payload)
+		if n <= 0 {
+			return errCut
+		}
+		r.at = min(max(at, 0), telemetry.MaxTime)
+		return nil
+	case recordOf:
+		if r.net = r.nets[string(payload)]; r.net == nil {
+			return errNoNet
+		}
+		return nil
+	case recordDropped:
+		delete(r.nets, string(payload))
+		return nil
 	}
-	if len(r.nets) == 0 {
+	if r.net == nil {
 		return errNoNet
 	}
-	net := &r.nets[len(r.nets)-1]
-	r.decoder.Sums = record == recordSum || record == recordShown
+	return r.ofNet(record, payload)
+}
+
+// cut returns the bytes behind their length, and removes both.
+func (r *stateReader) cut(from *[]byte) ([]byte, error) {
+	size, n := binary.Uvarint(*from)
+	if n <= 0 || size > uint64(len(*from)-n) {
+		return nil, errCut
+	}
+	out := (*from)[n : n+int(size)]
+	*from = (*from)[n+int(size):]
+	return out, nil
+}
+
+// ofNet reads a record of the present net.
+func (r *stateReader) ofNet(record byte, payload []byte) error {
+	net := r.net
 	switch record {
-	case recordSum, recordShown:
-		msg, err := r.snapshot(net, payload)
-		if msg != nil && record == recordSum {
-			net.sum = msg
-		} else if msg != nil {
-			net.shown = msg
+	case recordHead:
+		net.savedNet = savedNet{}
+		if err := json.Unmarshal(payload, &net.savedNet); err != nil {
+			return err
 		}
-		return err
+		if net.ID != net.definition.Net {
+			return errOtherNet
+		}
+	case recordSum, recordBase, recordDebt, recordShown, recordShownNow:
+		return r.sums(record, payload)
+	case recordGroup:
+		name, err := r.cut(&payload)
+		if err != nil {
+			return err
+		}
+		if net.groups == nil {
+			net.groups = make(map[string][]byte)
+		}
+		if net.groups[string(name)] = payload; len(payload) == 0 {
+			delete(net.groups, string(name))
+		}
 	case recordSource, recordSilent:
 		return r.source(net, payload)
 	case recordPast:
@@ -314,28 +445,107 @@ func (r *stateReader) next() error {
 		}
 		net.past = append(net.past, p)
 		return telemetry.CheckName(p.Source)
+	default:
+		return errUnknown
 	}
-	return errUnknown
+	return nil
 }
 
-func (r *stateReader) net(payload []byte) error {
-	head, text, _ := bytes.Cut(payload, []byte("\n"))
-	var n restored
-	if err := json.Unmarshal(head, &n.savedNet); err != nil {
+// sums reads a record of counters over many sources.
+func (r *stateReader) sums(record byte, payload []byte) error {
+	r.decoder.Sums = true
+	msg, err := r.snapshot(r.net, payload)
+	r.decoder.Sums = false
+	if msg == nil {
 		return err
 	}
-	n.definition = telemetry.Definition{Net: n.ID, Digest: telemetry.Digest(text), PNML: text}
-	r.nets = append(r.nets, n)
-	return telemetry.CheckName(n.ID)
+	if record != recordShownNow && !complete(msg) {
+		return errParts
+	}
+	switch record {
+	case recordSum:
+		r.net.sum = whole(msg)
+	case recordBase:
+		r.net.base, r.net.debt = whole(msg), nil
+	case recordDebt:
+		r.net.debt = whole(msg)
+	case recordShown:
+		r.net.shown = whole(msg)
+	case recordShownNow:
+		return r.net.showNow(msg)
+	}
+	return nil
+}
+
+// showNow replaces the rows of the shown counters that a snapshot names.
+func (r *restored) showNow(msg *telemetry.Snapshot) error {
+	if r.shown == nil {
+		return errNotShown
+	}
+	rows := r.shown.Rows
+	for i := range min(len(msg.PlaceIndex), len(msg.Rows.Places)) {
+		at := int(msg.PlaceIndex[i])
+		grow(&rows, at+1, 0)
+		rows.Places[at] = msg.Rows.Places[i]
+	}
+	for i := range min(len(msg.TransitionIndex), len(msg.Rows.Transitions)) {
+		at := int(msg.TransitionIndex[i])
+		grow(&rows, 0, at+1)
+		rows.Transitions[at] = msg.Rows.Transitions[i]
+	}
+	msg.Rows.Places, msg.Rows.Transitions = rows.Places, rows.Transitions
+	msg.Rows.Columns |= rows.Columns // a message has no column of rows that it does not name
+	r.shown = whole(msg)
+	return nil
+}
+
+var errNotShown = errors.New("changes counters that were not shown before")
+
+// complete reports whether a snapshot of all rows has no gap.
+func complete(msg *telemetry.Snapshot) bool {
+	for _, index := range [][]uint32{msg.PlaceIndex, msg.TransitionIndex} {
+		for i, at := range index {
+			if int(at) != i {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// whole makes a snapshot a full one, whose rows are all there.
+func whole(msg *telemetry.Snapshot) *telemetry.Snapshot {
+	msg.Full, msg.PlaceIndex, msg.TransitionIndex = true, nil, nil
+	return msg
+}
+
+// defined reads the definition of a net. What is known of it stays, but for a state of an earlier
+// release: there it is of the counters that were shown.
+func (r *stateReader) defined(payload []byte) error {
+	head, text, _ := bytes.Cut(payload, []byte("\n"))
+	var saved savedNet
+	if err := json.Unmarshal(head, &saved); err != nil {
+		return err
+	}
+	n := r.nets[saved.ID]
+	if n == nil {
+		n = &restored{}
+		r.nets[saved.ID] = n
+	} else if n.sum != nil {
+		saved.Columns, saved.Regions = n.Columns, n.Regions
+	}
+	n.savedNet = saved
+	n.definition = telemetry.Definition{Net: saved.ID, Digest: telemetry.Digest(text), PNML: text}
+	r.net = n
+	return telemetry.CheckName(saved.ID)
 }
 
 func (r *stateReader) source(net *restored, payload []byte) error {
-	size, at := binary.Uvarint(payload)
-	if at <= 0 || size > uint64(len(payload)-at) {
-		return errCut
+	digest, err := r.cut(&payload)
+	if err != nil {
+		return err
 	}
-	h := restoredSource{savedSource: savedSource{digest: string(payload[at : at+int(size)])}}
-	payload = payload[at+int(size):]
+	h := restoredSource{savedSource: savedSource{digest: string(digest)}}
 	for _, f := range h.fields(r.kind) {
 		v, n := binary.Varint(payload)
 		if n <= 0 {
@@ -343,14 +553,19 @@ func (r *stateReader) source(net *restored, payload []byte) error {
 		}
 		*f, payload = min(max(v, 0), telemetry.MaxTime), payload[n:]
 	}
-	var err error
-	if h.msg, err = r.snapshot(net, payload); h.msg != nil {
-		net.sources = append(net.sources, h)
+	h.msg, err = r.snapshot(net, payload)
+	switch {
+	case h.msg == nil:
+		return err
+	case !complete(h.msg):
+		return errParts
 	}
-	return err
+	whole(h.msg).Digest = net.definition.Digest
+	net.sources = append(net.sources, h)
+	return nil
 }
 
-// snapshot returns a full snapshot, or nil after a part that is not the last one.
+// snapshot returns a snapshot, or nil after a part that is not the last one.
 func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapshot, error) {
 	msg := &telemetry.Snapshot{}
 	if err := r.decoder.Decode(payload, msg); err != nil {
@@ -363,14 +578,13 @@ func (r *stateReader) snapshot(net *restored, payload []byte) (*telemetry.Snapsh
 		if p.Source != msg.Source {
 			return nil, errParts
 		}
-		msg.Rows.Places = append(p.Rows.Places, msg.Rows.Places...)
-		msg.Rows.Transitions = append(p.Rows.Transitions, msg.Rows.Transitions...)
+		msg.Rows.Places, msg.PlaceIndex = append(p.Rows.Places, msg.Rows.Places...), append(p.PlaceIndex, msg.PlaceIndex...)
+		msg.Rows.Transitions, msg.TransitionIndex = append(p.Rows.Transitions, msg.Rows.Transitions...), append(p.TransitionIndex, msg.TransitionIndex...)
 		msg.Rows.Columns |= p.Rows.Columns
 	}
 	if r.parts = nil; r.more {
 		r.parts, r.more = msg, false
 		return nil, nil
 	}
-	msg.Full, msg.Digest, msg.PlaceIndex, msg.TransitionIndex = true, net.definition.Digest, nil, nil
 	return msg, nil
 }

@@ -28,7 +28,8 @@ type taking struct {
 	sums  *stats.Sums // follow the rows; nil if they are in no sum
 	shift int64       // of the rows in the sums
 
-	loaded bool // places and transitions of the workspace are the rows as they were
+	changed bool // a row differs from before
+	loaded  bool // places and transitions of the workspace are the rows as they were
 }
 
 // workspace is the memory of rows that are compared.
@@ -112,6 +113,8 @@ func (t *taking) take() {
 	if t.sums != nil {
 		t.sums.ReplaceRest(&old, rest, t.shift)
 	}
+	same := old.Net == rest.Net && old.Waiting == rest.Waiting && slices.Equal(old.Blocks, rest.Blocks) && slices.Equal(old.Queues, rest.Queues)
+	t.changed = t.changed || !same
 }
 
 // rowsOf returns the rows of a message as rows of the union.
@@ -148,6 +151,7 @@ func (t *taking) place(at int, row, src *stats.Place) {
 	if t.sums != nil && !t.sums.ReplacePlace(at, row, next, t.shift) {
 		return
 	}
+	t.changed = true
 	t.rows.SetPlace(at, next)
 }
 
@@ -163,6 +167,7 @@ func (t *taking) transition(at int, row, src *stats.Transition) {
 	if t.sums != nil && !t.sums.ReplaceTransition(at, row, next, t.shift) {
 		return
 	}
+	t.changed = true
 	t.rows.SetTransition(at, next)
 }
 

@@ -16,21 +16,32 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// A state is a list of records: a byte for the kind, the length of the payload as
-// a varint, the payload. The definition of a net comes first, then its sum, then
-// its sources. Rows are in the order of that definition, in the format of the
-// wire. Rows that do not fit one message are several records of sparse ones; the
-// last is the one without recordMore.
-//
-// Config.Shown has only recordNet and recordShown of each net.
+// A frame is a list of records: a byte for the kind, the length of the payload as a varint, the
+// payload. Rows are in the order of the net's definition of then, in the format of the wire. Rows
+// that do not fit one message are several records of sparse ones; the last is the one without
+// recordMore. Each record of a net replaces the former one of its kind, and a record of a group
+// that of the same source.
 const (
-	recordNet    = 'n' // savedNet as JSON, a newline, PNML
-	recordSum    = 's' // counters of the net over all sources and processes: a snapshot
-	recordShown  = 'v' // counters of the net as they were shown, if that is more: a snapshot
+	recordTime     = 't' // when the frame was made, as a varint
+	recordNet      = 'n' // savedNet as JSON, a newline, PNML
+	recordOf       = 'o' // the name of the net that the next records belong to
+	recordHead     = 'h' // savedNet as JSON
+	recordBase     = 'b' // counters of the processes that have ended: a snapshot
+	recordDebt     = 'd' // counters to subtract from the base: a snapshot
+	recordShown    = 'v' // counters of the net as they were shown: a snapshot
+	recordShownNow = 'w' // the rows of them that changed: a snapshot of sparse rows
+	recordGroup    = 'g' // the name of a source as a length and a text, and its records
+	recordDropped  = 'x' // nothing is kept of the net any more
+
+	// The records of a group. Those of a source that is not kept any more are none.
 	recordSource = 'r' // savedSource, and the last rows of the source: a snapshot
 	recordPast   = 'p' // savedPast as JSON
 	recordSilent = 'q' // as recordSource, see Merger.Silent
 	recordMore   = '+' // before a record with a part of the rows, unless it is the last part
+
+	// recordSum is in states of earlier releases: the counters of the net over all sources and
+	// processes. What belongs to a net follows its recordNet there, without groups.
+	recordSum = 's'
 )
 
 // savedNet is what is kept of a net besides its rows.
@@ -70,6 +81,7 @@ const (
 	markOrphan
 	markAside
 	markLeft // it sent its bye message; only of rows set aside
+	markUp   // it was up: it was not silent when the last frame was made
 )
 
 // fields returns the numbers of a record.
@@ -106,48 +118,10 @@ const sumColumns = counterColumns | stats.ColOldest
 // sumName is the source name in a net's sum.
 const sumName = "sum"
 
-// Saver makes states, and keeps what does not change between them.
-type Saver struct {
-	snapshots   snapshots             // of sums and shown counters
-	definitions map[string]definition // by net
-	size        int                   // of the last state
-	savedAt     int64                 // when that was
-	saved       uint64                // Merger.revision of the last state that was kept; 0 before
-	kept        uint64                // the same of the last state or shown counters
-}
-
 // snapshots appends records of snapshots.
 type snapshots struct {
 	enc    telemetry.Encoder
 	record []byte
-}
-
-// saveRate is the average number of bytes of states per second. The states of 800
-// sources with 100 rows each are made every second, those of 10,000 every 12
-// seconds.
-const saveRate = 4 << 20
-
-// restEvery is the time between two states while nothing changes, in microseconds. A state
-// also holds until when its sources were silent: after the process was killed, they count as
-// silent for at most this much less.
-const restEvery = 60e6
-
-// Due reports whether to make a whole state, and not only what is shown.
-func (k *Saver) Due(m *Merger, now int64) bool {
-	passed := now - k.savedAt
-	return passed >= int64(k.size)*1e6/saveRate && (m.revision != k.saved || passed >= restEvery)
-}
-
-// Changed reports whether something changed since the last state or shown counters that were
-// kept.
-func (k *Saver) Changed(m *Merger) bool { return k.kept != m.revision }
-
-// Note notes that a state was kept.
-func (k *Saver) Note(kept *Saving, whole bool) {
-	k.kept = kept.of
-	if whole {
-		k.saved = kept.of
-	}
 }
 
 // definition is a union of definitions as PNML.
@@ -174,7 +148,7 @@ func (k *Saver) define(n *net) (definition, error) {
 	return d, nil
 }
 
-// source appends a source: the rows set aside for it, and its last rows.
+// source appends a source: the rows set aside for it, and its last rows or that there are none.
 func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byte, err error) {
 	for i := range s.processes {
 		p := &s.processes[i]
@@ -191,6 +165,9 @@ func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byt
 		if out, err = k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg); err != nil {
 			return out, err
 		}
+	}
+	if s.rows == nil {
+		return appendPast(out, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo(), Known: s.wasShown()}), nil
 	}
 	msg, kept := s.last(n, d.digest)
 	return k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg)
@@ -225,8 +202,14 @@ func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) 
 	if s.unread {
 		kept.marks |= markUnread
 	}
-	if s.state == Stale {
+	if s.orphan {
+		kept.marks |= markOrphan
+	}
+	switch {
+	case s.state == Stale:
 		kept.marks |= markStale
+	case s.state == Up && !s.orphan:
+		kept.marks |= markUp
 	}
 	return msg, kept
 }
@@ -273,8 +256,8 @@ func (k *snapshots) rows(out []byte, record byte, meta []byte, msg *telemetry.Sn
 	return out, nil
 }
 
-// partOf returns the rows from … to of a full snapshot, places first: the snapshot
-// itself if that is all, or a sparse one.
+// partOf returns the rows from … to of a snapshot, places first: the snapshot itself if
+// that is all, or a sparse one.
 func partOf(msg *telemetry.Snapshot, from, to int) *telemetry.Snapshot {
 	places := len(msg.Rows.Places)
 	if from == 0 && to == places+len(msg.Rows.Transitions) {
@@ -283,10 +266,18 @@ func partOf(msg *telemetry.Snapshot, from, to int) *telemetry.Snapshot {
 	part := *msg
 	part.Full = false
 	a, b := min(from, places), min(to, places)
-	part.PlaceIndex, part.Rows.Places = indices(a, b), msg.Rows.Places[a:b]
+	part.PlaceIndex, part.Rows.Places = indicesOf(msg.PlaceIndex, a, b), msg.Rows.Places[a:b]
 	a, b = max(from-places, 0), max(to-places, 0)
-	part.TransitionIndex, part.Rows.Transitions = indices(a, b), msg.Rows.Transitions[a:b]
+	part.TransitionIndex, part.Rows.Transitions = indicesOf(msg.TransitionIndex, a, b), msg.Rows.Transitions[a:b]
 	return &part
+}
+
+// indicesOf returns the indices of the rows from … to of a snapshot; nil stands for all rows.
+func indicesOf(all []uint32, from, to int) []uint32 {
+	if all != nil {
+		return all[from:to]
+	}
+	return indices(from, to)
 }
 
 func indices(from, to int) []uint32 {

@@ -4,6 +4,7 @@ package merge
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,192 +16,368 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-const (
-	// pieceBytes is how much of a state is made at once, while no message is processed.
-	pieceBytes = 128 << 10
-	// chunkBytes is the size of the pieces of memory that hold an unfinished state.
-	chunkBytes = 1 << 20
-)
+// Frame is a part of a log.
+type Frame struct {
+	First   bool   // of its log, which needs no earlier frame
+	Records []byte // empty if there is nothing to keep
+}
 
-// Saving makes one state as of the tick at which it began. Messages are processed
-// between its pieces, so a source is saved before one of its messages is taken.
+// Saving makes one frame. Messages may be processed between its pieces.
 type Saving struct {
 	k     *Saver
-	live  snapshots // of sources
+	m     *Merger
+	first bool
+	all   bool // everything that changed
 	at    int64
-	of    uint64 // Merger.revision
-	whole bool   // sources are kept as well
-	nets  []*savingNet
-	next  int // index of the net whose sources are saved next
-	errs  []error
+	out   []byte
+	of    string // the net of the last records
+
+	net, source int // of the pass over all sources that looks for those that moved: the next
+	moved       map[*net]bool
+	rest        int  // sources of the round that are due
+	left        int  // bytes for them
+	wrapped     bool // a round ended
+	shown       []shownOf
+	errs        []error
 }
 
-// savingNet is one net of a Saving.
-type savingNet struct {
-	n           *net
-	d           definition
-	head        savedNet
-	sums, shown *stats.Rows // shown is nil if it is not kept
-	sources     []*source   // unsaved points to this until they are saved
-	next        int
-	past        []savedPast
-	chunks      [][]byte // of the sources
-	err         error
+// shownOf are counters to keep of a View, which do not change.
+type shownOf struct {
+	l    *netLog
+	name string
+	d    definition
+	rows *stats.Rows
+	full bool
 }
 
-// Begin starts a state as of the last tick. Until it is done, the caller must call
-// before for each message that it takes, and finish before each definition.
-func (k *Saver) Begin(m *Merger) *Saving {
-	v := k.BeginShown(m)
-	v.whole = true
-	for _, sn := range v.nets {
-		n := sn.n
-		if sn.sums = n.sums; n.floor == nil {
-			sn.shown = nil
+// Piece makes a part of the frame, and reports whether there is more. The last one takes what has
+// to be of one moment.
+func (v *Saving) Piece() (more bool) {
+	if v.moved == nil {
+		v.moved = make(map[*net]bool)
+	}
+	from := len(v.out)
+	for whole := false; !whole; { // until one pass over all sources was of one moment
+		whole = v.net == 0 && v.source == 0
+		if whole {
+			v.k.passes++
 		}
-		sn.head.Columns = n.base.Columns & counterColumns
-		for region, f := range n.fences {
-			counted := f.counted
-			if f.before != nil {
-				f = *f.before
-			}
-			sn.head.Regions = append(sn.head.Regions, savedRegion{Region: region, Claim: f.Claim, Owner: f.owner, Counted: counted})
-		}
-		slices.SortFunc(sn.head.Regions, func(a, b savedRegion) int { return strings.Compare(a.Region, b.Region) })
-		sn.sources = slices.Concat(n.orphans, n.order)
-		for _, s := range sn.sources {
-			s.unsaved = sn
-		}
-		sn.past = make([]savedPast, 0, len(n.past))
-		for name, p := range n.past {
-			sn.past = append(sn.past, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted, Known: p.known})
+		if !v.pass(from + pieceBytes) {
+			return true
 		}
 	}
-	return v
-}
-
-// BeginShown starts a state of what the last tick shows, without the sources.
-func (k *Saver) BeginShown(m *Merger) *Saving {
-	v := &Saving{k: k, at: m.view.At, of: m.revision}
-	for _, n := range m.inOrder() {
-		if n.shown == nil {
-			continue
-		}
-		d, err := k.define(n)
-		if err != nil {
-			v.errs = append(v.errs, fmt.Errorf("net %q: %w", n.name, err))
-			continue
-		}
-		v.nets = append(v.nets, &savingNet{n: n, d: d, head: savedNet{ID: n.name, Since: n.since, Ages: n.ages.saved(), Settled: n.settled}, shown: n.shown.Rows})
+	if v.round(from + pieceBytes) {
+		return true
 	}
-	return v
-}
-
-// Before saves the sources that a message may change.
-func (v *Saving) Before(m *Merger, msg *telemetry.Snapshot) {
-	n := m.nets[msg.Net]
-	if n == nil {
-		return
-	}
-	switch s := n.sources[msg.Source]; {
-	case s == nil && m.sources >= m.limits.Sources, msg.Region != "" && !s.keeps(msg):
-		v.Finish() // it may displace another source, or take over its rows
-	case s != nil:
-		v.source(s)
-	}
-}
-
-// keeps reports whether the source has the region of a message.
-func (s *source) keeps(msg *telemetry.Snapshot) bool {
-	return s != nil && s.rows != nil && s.region == msg.Region && s.fence == msg.Fence && s.series() == seriesOf(msg)
-}
-
-// Finish saves all sources.
-func (v *Saving) Finish() {
-	for v.Piece() {
-	}
-}
-
-// Piece saves some sources, and reports whether there are more.
-func (v *Saving) Piece() bool {
-	for made := 0; v.next < len(v.nets); v.next++ {
-		for sn := v.nets[v.next]; sn.next < len(sn.sources); {
-			made += v.source(sn.sources[sn.next])
-			if sn.next++; made >= pieceBytes {
-				return true
-			}
-		}
-	}
+	v.finish()
 	return false
 }
 
-// source saves a source unless it is saved already, and returns the number of
-// bytes.
-func (v *Saving) source(s *source) int {
-	sn := s.unsaved
-	if s.unsaved = nil; sn == nil || sn.err != nil {
-		return 0
-	}
-	last := len(sn.chunks) - 1
-	switch {
-	case last < 0: // most states are small, so the first chunk grows as needed
-		sn.chunks, last = append(sn.chunks, nil), 0
-	case len(sn.chunks[last]) >= chunkBytes:
-		sn.chunks, last = append(sn.chunks, make([]byte, 0, chunkBytes+pieceBytes)), last+1
-	}
-	chunk := sn.chunks[last]
-	before := len(chunk)
-	if s.rows == nil {
-		chunk = appendPast(chunk, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo(), Known: s.wasShown()})
-	} else {
-		chunk, sn.err = v.live.source(chunk, sn.n, s, sn.d)
-	}
-	sn.chunks[last] = chunk
-	return len(chunk) - before
-}
-
-// State returns the state, once all sources are saved. It omits a net that is not
-// valid, see Net.Published, or has a row that exceeds a message; the error names
-// it.
-func (v *Saving) State() ([]byte, error) {
-	var out [][]byte
-	for _, sn := range v.nets {
-		all, err := sn.all(v)
-		if err != nil {
-			v.errs = append(v.errs, fmt.Errorf("net %q: %w", sn.n.name, err))
+// pass keeps the sources that moved, until the frame has that many bytes. It reports whether it came
+// to its end.
+func (v *Saving) pass(most int) bool {
+	nets := v.m.inOrder()
+	for ; v.net < len(nets); v.net, v.source = v.net+1, 0 {
+		n := nets[v.net]
+		l := v.log(n)
+		if l == nil {
 			continue
 		}
-		out = append(out, all...)
+		orphans := n.orphansByName()
+		for ; v.source < len(n.order); v.source++ {
+			if len(v.out) >= most {
+				return false
+			}
+			s := n.order[v.source]
+			have, placed := l.has(s.name, s, orphans[s.name])
+			if !placed {
+				if v.moved[n] = true; !v.group(n, l, s.name, orphans[s.name]) {
+					break
+				}
+			} else {
+				have.seen = v.k.passes
+			}
+		}
+		for name, sum := range orphans {
+			have, placed := l.has(name, n.sources[name], sum)
+			switch {
+			case placed:
+				have.seen = v.k.passes
+			case v.k.nets[n.name] == l:
+				v.moved[n] = true
+				v.group(n, l, name, sum)
+			}
+		}
 	}
-	state := bytes.Join(out, nil)
-	if v.whole {
-		v.k.size, v.k.savedAt = len(state), v.at
-	}
-	return state, errors.Join(v.errs...)
+	v.net, v.source = 0, 0
+	return true
 }
 
-// all returns what is kept of the net.
-func (sn *savingNet) all(v *Saving) ([][]byte, error) {
-	if sn.err != nil {
-		return nil, sn.err
+// log returns what the log has of a net, which it defines first if need be, or nil if nothing is
+// kept of it.
+func (v *Saving) log(n *net) *netLog {
+	k := v.k
+	if n.shown == nil || k.bad[n.name] {
+		return nil
 	}
-	head, err := json.Marshal(sn.head) // never fails: texts and numbers
-	out := appendRecord(nil, recordNet, head, []byte("\n"), sn.d.pnml)
-	if sn.sums != nil {
-		out, err = v.k.counters(out, recordSum, sn, sn.sums, v.at)
+	l := k.nets[n.name]
+	if l != nil && l.of != n {
+		v.drop(n.name)
+		l = nil
 	}
-	if err == nil && sn.shown != nil {
-		out, err = v.k.counters(out, recordShown, sn, sn.shown, v.at)
+	if l == nil {
+		l = &netLog{of: n, sources: make(map[string]*sourceLog)}
+		k.nets[n.name] = l
 	}
-	var past []byte
-	for _, p := range sn.past {
-		past = appendPast(past, p)
+	if l.def == n.union.def {
+		return l
 	}
-	return slices.Concat([][]byte{out}, sn.chunks, [][]byte{past}), err
+	d, err := k.define(n)
+	if err != nil {
+		v.fail(n, err)
+		return nil
+	}
+	l.def, l.head, l.base, l.shown, l.view = n.union.def, headOf(n), nil, nil, nil
+	v.out, v.of = appendRecord(v.out, recordNet, l.head, []byte("\n"), d.pnml), n.name
+	v.moved[n] = true
+	return l
+}
+
+// fail leaves a net out of the log.
+func (v *Saving) fail(n *net, err error) {
+	v.errs = append(v.errs, fmt.Errorf("net %q: %w", n.name, err))
+	v.drop(n.name)
+	v.k.bad[n.name] = true
+}
+
+func (v *Saving) drop(name string) {
+	delete(v.k.nets, name)
+	v.out, v.of = appendRecord(v.out, recordDropped, []byte(name)), ""
+}
+
+// begin begins records of a net.
+func (v *Saving) begin(name string) {
+	if v.of != name {
+		v.out, v.of = appendRecord(v.out, recordOf, []byte(name)), name
+	}
+}
+
+// headOf returns what is kept of a net besides its rows.
+func headOf(n *net) []byte {
+	head := savedNet{ID: n.name, Since: n.since, Columns: n.base.Columns & counterColumns, Ages: n.ages.saved(), Settled: n.settled}
+	for region, f := range n.fences {
+		counted := f.counted
+		if f.before != nil {
+			f = *f.before
+		}
+		head.Regions = append(head.Regions, savedRegion{Region: region, Claim: f.Claim, Owner: f.owner, Counted: counted})
+	}
+	slices.SortFunc(head.Regions, func(a, b savedRegion) int { return strings.Compare(a.Region, b.Region) })
+	text, _ := json.Marshal(head) // texts and numbers never fail
+	return text
+}
+
+// group keeps the source with a name: its rows, those set aside for it and those of its orphans, or
+// what is remembered of it. It reports whether that was possible.
+func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
+	var in []byte
+	var err error
+	d, s := v.k.definitions[n.name], n.sources[name]
+	for _, o := range n.orphans {
+		if o.name == name && err == nil {
+			in, err = v.k.snapshots.source(in, n, o, d)
+		}
+	}
+	have := &sourceLog{place: placementOf(s, orphans), seen: v.k.passes}
+	switch p, past := n.past[name]; {
+	case err != nil:
+	case s != nil:
+		have.changes = s.changes
+		in, err = v.k.snapshots.source(in, n, s, d)
+	case past:
+		in = appendPast(in, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted, Known: p.known})
+	}
+	if err != nil {
+		v.fail(n, err)
+		return false
+	}
+	v.begin(n.name)
+	v.out = appendRecord(v.out, recordGroup, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
+	if l.sources[name] = have; s == nil && orphans == 0 {
+		delete(l.sources, name)
+	}
+	return true
+}
+
+// round keeps the sources that are due and grew, until the frame has that many bytes. It reports
+// whether there are more.
+func (v *Saving) round(most int) (more bool) {
+	nets := v.m.inOrder()
+	for ; v.rest > 0 && v.left > 0 && v.m.sources > 0; v.rest-- {
+		if len(v.out) >= most {
+			return true
+		}
+		if v.k.next >= v.m.sources {
+			v.k.next, v.wrapped = 0, true
+		}
+		at := v.k.next
+		for _, n := range nets {
+			if at >= len(n.order) {
+				at -= len(n.order)
+				continue
+			}
+			if l, before := v.k.nets[n.name], len(v.out); l != nil {
+				s := n.order[at]
+				if have := l.sources[s.name]; have != nil && have.changes != s.changes {
+					v.group(n, l, s.name, have.place.orphans)
+				}
+				v.left -= len(v.out) - before
+			}
+			break
+		}
+		v.k.next++
+	}
+	v.k.behind = v.rest > 0
+	return false
+}
+
+// finish keeps what has to be of the moment at which the pass over all sources ended.
+func (v *Saving) finish() {
+	v.forgotten()
+	for name, l := range v.k.nets {
+		if v.m.nets[name] != l.of {
+			v.drop(name)
+		}
+	}
+	for _, n := range v.m.inOrder() {
+		l := v.k.nets[n.name]
+		if l == nil {
+			continue
+		}
+		for _, name := range l.gone(v.k.passes) {
+			if v.moved[n] = true; !v.group(n, l, name, 0) {
+				break
+			}
+		}
+		if v.k.nets[n.name] == l {
+			v.sums(n, l)
+		}
+	}
+}
+
+// forgotten keeps the sources that were forgotten since the last frame.
+func (v *Saving) forgotten() {
+	all := v.m.forgotten
+	i, _ := slices.BinarySearchFunc(all, v.k.tombstone+1, func(t tombstone, number uint64) int {
+		return int(int64(t.number) - int64(number))
+	})
+	for _, t := range all[i:] {
+		n, l := v.m.nets[t.net], v.k.nets[t.net]
+		if l != nil && n == l.of && n.sources[t.source] == nil && n.past[t.source].tombstone == t.number && l.sources[t.source] == nil {
+			v.group(n, l, t.source, 0)
+			v.moved[n] = true
+		}
+		v.k.tombstone = t.number
+	}
+}
+
+// sums keeps the head and the base of a net if they changed, and notes its View.
+func (v *Saving) sums(n *net, l *netLog) {
+	if v.moved[n] || v.wrapped || v.m.sources == 0 {
+		if head := headOf(n); !bytes.Equal(head, l.head) {
+			v.begin(n.name)
+			v.out, l.head = appendRecord(v.out, recordHead, head), head
+		}
+	}
+	d := v.k.definitions[n.name]
+	if v.moved[n] {
+		base, err := v.k.base(n, d, v.at)
+		if err != nil {
+			v.fail(n, err)
+			return
+		}
+		if !bytes.Equal(base, l.base) {
+			v.begin(n.name)
+			v.out, l.base = append(v.out, base...), base
+		}
+	}
+	if rows := n.shown.Rows; rows != l.view {
+		v.shown = append(v.shown, shownOf{l: l, name: n.name, d: d, rows: rows, full: l.view == nil})
+		l.view = rows
+	}
+}
+
+// base returns the records of the base of a net. Counters that were subtracted from it may make it
+// negative: see net.deduct.
+func (k *Saver) base(n *net, d definition, at int64) ([]byte, error) {
+	base, debt := countersOf(n.base), n.base.Debt()
+	base.Columns, debt.Columns = sumColumns, sumColumns // also of what was only subtracted
+	negative := keepPositive(base)
+	out, err := k.counters(nil, recordBase, n.name, d, base, at)
+	if err == nil && negative {
+		keepPositive(debt)
+		out, err = k.counters(out, recordDebt, n.name, d, debt, at)
+	}
+	return out, err
 }
 
 // counters appends the counters of rows.
-func (k *Saver) counters(out []byte, record byte, sn *savingNet, rows *stats.Rows, at int64) ([]byte, error) {
-	return k.snapshots.rows(out, record, nil, &telemetry.Snapshot{Source: sumName, Net: sn.head.ID, Digest: sn.d.digest, Epoch: 1, Seq: 1, SentAt: at,
-		Interval: time.Second, Full: true, Rows: *countersOf(rows)})
+func (k *Saver) counters(out []byte, record byte, name string, d definition, rows *stats.Rows, at int64) ([]byte, error) {
+	return k.snapshots.rows(out, record, nil, sumOf(name, d, rows, at))
+}
+
+func sumOf(name string, d definition, rows *stats.Rows, at int64) *telemetry.Snapshot {
+	return &telemetry.Snapshot{Source: sumName, Net: name, Digest: d.digest, Epoch: 1, Seq: 1, SentAt: max(at, 1), Interval: time.Second, Full: true, Rows: *countersOf(rows)}
+}
+
+// Frame returns the frame once all pieces are made. It leaves out a net that is not valid, see
+// NetView.Published, or has a row that exceeds a message; the error names it.
+func (v *Saving) Frame() (Frame, error) {
+	for _, s := range v.shown {
+		if err := v.counters(&s); err != nil {
+			v.errs = append(v.errs, fmt.Errorf("net %q: %w", s.name, err))
+			v.drop(s.name)
+			v.k.bad[s.name] = true
+		}
+	}
+	f := Frame{First: v.first}
+	if len(v.out) > 0 || v.first || v.all { // also that nothing changed up to now
+		f.Records = append(appendRecord(nil, recordTime, binary.AppendVarint(nil, v.at)), v.out...)
+	}
+	if v.k.size += len(f.Records); v.first {
+		v.k.first = v.k.size
+	}
+	return f, errors.Join(v.errs...)
+}
+
+// counters keeps the counters of a View that changed since the last one that was kept.
+func (v *Saving) counters(s *shownOf) (err error) {
+	next, last := countersOf(s.rows), s.l.shown
+	s.l.shown = next
+	msg := sumOf(s.name, s.d, next, v.at)
+	if s.full || last == nil || last.Columns != next.Columns || len(last.Places) != len(next.Places) || len(last.Transitions) != len(next.Transitions) {
+		v.begin(s.name)
+		v.out, err = v.k.snapshots.rows(v.out, recordShown, nil, msg)
+		return err
+	}
+	msg.Full = false
+	msg.PlaceIndex, msg.Rows.Places = changedRows(last.Places, next.Places, func(a, b *stats.Place) bool { return a.Equal(b) })
+	msg.TransitionIndex, msg.Rows.Transitions = changedRows(last.Transitions, next.Transitions, func(a, b *stats.Transition) bool { return a.Equal(b) })
+	if len(msg.PlaceIndex)+len(msg.TransitionIndex) == 0 && last.Net == next.Net && slices.Equal(last.Queues, next.Queues) {
+		return nil
+	}
+	v.begin(s.name)
+	v.out, err = v.k.snapshots.rows(v.out, recordShownNow, nil, msg)
+	return err
+}
+
+// changedRows returns the rows that differ, and their indices.
+func changedRows[R any](last, next []R, equal func(a, b *R) bool) (index []uint32, rows []R) {
+	index = []uint32{}
+	for i := range next {
+		if !equal(&last[i], &next[i]) {
+			index, rows = append(index, uint32(i)), append(rows, next[i])
+		}
+	}
+	return index, rows
 }

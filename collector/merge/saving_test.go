@@ -3,10 +3,7 @@
 package merge
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,31 +11,44 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// records returns the records of a state, those of sources in some order.
-func records(t *testing.T, state []byte) (all []string) {
+// keptOf returns what frames have of each net, without what changes with each message of a source
+// although its rows do not.
+func keptOf(t *testing.T, frames ...[]byte) map[string]any {
 	t.Helper()
-	for rest := state; len(rest) > 0; {
-		size, n := binary.Uvarint(rest[1:])
-		if n <= 0 || uint64(len(rest)-1-n) < size {
-			t.Fatal("the state is cut short")
-		}
-		end := 1 + n + int(size)
-		all = append(all, string(rest[:end]))
-		rest = rest[end:]
+	nets, err := readState(frames...)
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(all)
-	return all
+	kept := map[string]any{}
+	for _, n := range nets {
+		var sources []any
+		for _, h := range n.sources {
+			h.received, h.seq, h.messageAt, h.rowsAt = 0, 0, 0, 0
+			h.msg.SentAt, h.msg.State = 0, nil
+			sources = append(sources, []any{h.digest, h.counted, h.epoch, h.marks, h.msg})
+		}
+		for i := range n.past {
+			n.past[i].Seq = 0
+		}
+		for _, msg := range []*telemetry.Snapshot{n.base, n.debt, n.shown} {
+			if msg != nil {
+				msg.SentAt = 0
+				grow(&msg.Rows, worldRows, worldRows)
+			}
+		}
+		kept[n.ID] = []any{n.savedNet, string(n.definition.PNML), n.base, n.debt, n.shown.Rows, sources, n.past}
+	}
+	return kept
 }
 
-// A state that is made while messages come is the one of the moment at which it was
-// begun: of every source, whatever the messages change, of regions that move, and of
-// sources that make room for others.
-func TestAStateIsOfOneMoment(t *testing.T) {
+// A log has what a state of the last frame's moment has: of every source, whatever messages change
+// while the frame is made, of regions that move, and of sources that make room for others.
+func TestALogHasWhatAStateHas(t *testing.T) {
 	type taker interface {
 		step()
 		compare()
 	}
-	for seed := range uint64(6) {
+	for seed := range uint64(8) {
 		plain, regions := newWorld(t, seed), newRegionWorld(t, seed)
 		for what, w := range map[string]taker{"plain": plain, "regions": regions} {
 			base := plain
@@ -46,65 +56,71 @@ func TestAStateIsOfOneMoment(t *testing.T) {
 				base = regions.world
 			}
 			m := base.m
-			for range 30 {
+			var log keptLog
+			firsts := 0
+			for range 60 {
 				for range 1 + base.r.IntN(6) {
 					w.step()
 				}
 				w.compare()
-				want := keptBy(t, m)
-				v := new(Saver).Begin(m)
-				for _, msg := range base.net {
-					v.Before(m, msg)
-					_, _ = m.Take(msg, 1, base.now)
-					if what == "plain" {
-						base.ref.take(msg, base.now)
-					} else {
-						regions.ref.take(msg, base.now)
+				v := log.saver.Begin(m, base.r.IntN(2) == 0)
+				for range base.r.IntN(3) {
+					if v != nil {
+						v.passSome(base.r.IntN(3))
+					}
+					if len(base.net) > 0 {
+						msg := base.net[0]
+						base.net = base.net[1:]
+						_, _ = m.Take(msg, 1, base.now)
+						if what == "plain" {
+							base.ref.take(msg, base.now)
+						} else {
+							regions.ref.take(msg, base.now)
+						}
 					}
 				}
-				base.net = nil
-				v.Finish()
-				got, err := v.State()
-				if err != nil {
-					t.Fatal(err)
+				if v != nil {
+					for v.Piece() {
+					}
+					f, err := v.Frame()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if f.First {
+						log.frames, firsts = nil, firsts+1
+					}
+					if len(f.Records) > 0 {
+						log.frames = append(log.frames, f.Records)
+					}
 				}
-				if d := cmp.Diff(records(t, want), records(t, got)); d != "" {
-					t.Fatalf("seed %d, %s: (-at once +in pieces)\n%s", seed, what, d)
+				w.compare()
+				log.keep(t, m, true)
+				if d := cmp.Diff(keptOf(t, keptBy(t, m)), keptOf(t, log.frames...)); d != "" {
+					t.Fatalf("seed %d, %s: (-state +log)\n%s", seed, what, d)
 				}
+			}
+			if firsts > 1 || len(log.frames) < 20 {
+				t.Errorf("seed %d, %s: %d logs, the last of %d frames; expected one of many", seed, what, firsts, len(log.frames))
 			}
 		}
 	}
 }
 
-// A source for which another one has to go changes that one, too.
-func TestAStateKeepsASourceThatMadeRoom(t *testing.T) {
-	m := NewMerger(Rules{Limits: Limits{Sources: 2}}, t0)
-	if _, err := m.Define("d", lineNet("n", 1, 1), t0); err != nil {
-		t.Fatal(err)
+// passSome looks at some sources, as a piece does that is full.
+func (v *Saving) passSome(sources int) {
+	if v.moved == nil {
+		v.moved = make(map[*net]bool)
 	}
-	for _, name := range []string{"a", "b"} {
-		msg := fired(name, t0, t0, 1, 10, 0)
-		msg.Bye = true
-		if _, err := m.Take(msg, 0, t0); err != nil {
-			t.Fatal(err)
-		}
+	if v.net == 0 && v.source == 0 {
+		v.k.passes++
 	}
-	m.Tick(t0)
-	want := keptBy(t, m)
-	v := new(Saver).Begin(m)
-	msg := fired("c", t0, t0, 1, 10, 0)
-	v.Before(m, msg)
-	if _, err := m.Take(msg, 0, t0); err != nil {
-		t.Fatal(err)
-	}
-	v.Finish()
-	if got, err := v.State(); err != nil || !bytes.Equal(want, got) {
-		t.Errorf("%v; (-at once +in pieces)\n%s", err, cmp.Diff(records(t, want), records(t, got)))
+	for range sources {
+		v.pass(len(v.out) + 1)
 	}
 }
 
-// A state is made in pieces of a bounded size, all sources once.
-func TestAStateIsMadeInPieces(t *testing.T) {
+// A frame is made in pieces of a bounded size, all sources once.
+func TestAFrameIsMadeInPieces(t *testing.T) {
 	m := NewMerger(Rules{}, t0)
 	if _, err := m.Define("d", lineNet("n", worldRows, worldRows), t0); err != nil {
 		t.Fatal(err)
@@ -119,21 +135,17 @@ func TestAStateIsMadeInPieces(t *testing.T) {
 		}
 	}
 	m.Tick(t0)
-	v := new(Saver).Begin(m)
+	v := new(Saver).Begin(m, false)
 	made, largest := 0, 0
 	for more := true; more; {
 		more = v.Piece()
-		all := 0
-		for _, c := range v.nets[0].chunks {
-			all += len(c)
-		}
-		made, largest = all, max(largest, all-made)
+		made, largest = len(v.out), max(largest, len(v.out)-made)
 	}
-	state, err := v.State()
-	if err != nil || made < 2*pieceBytes || largest > pieceBytes+telemetry.MaxMessage/100 {
+	f, err := v.Frame()
+	if err != nil || !f.First || made < 2*pieceBytes || largest > pieceBytes+telemetry.MaxMessage/100 {
 		t.Errorf("%v; %d bytes of sources, in pieces of %d", err, made, largest)
 	}
-	nets, err := readState(state)
+	nets, err := readState(f.Records)
 	if err != nil || len(nets) != 1 || len(nets[0].sources) != sources {
 		t.Fatalf("%v; %d nets", err, len(nets))
 	}

@@ -62,9 +62,6 @@ func (k *Saver) silent(out []byte, n *net, d definition, e silenceClock, now int
 		}
 		msg, kept := s.last(n, d.digest)
 		kept.silence, kept.rowsSilence = max(e.silent(s), 0), max(e.rowsSilent(s), 0)
-		if s.orphan {
-			kept.marks |= markOrphan
-		}
 		var err error
 		if out, err = k.snapshots.rows(out, recordSilent, kept.appendTo(nil, recordSilent), msg); err != nil {
 			return out[:whole], err
@@ -89,7 +86,7 @@ func (m *Merger) TakeSilent(silent []byte, of Admission, now int64) (taken int, 
 	}
 	var errs []error
 	for i := range nets {
-		n, err := m.takeSilentNet(&nets[i], of, now)
+		n, err := m.takeSilentNet(nets[i], of, now)
 		taken += n
 		if err != nil {
 			errs = append(errs, fmt.Errorf("net %q: %w", nets[i].ID, err))
@@ -128,7 +125,7 @@ func (m *Merger) takeSilentNet(r *restored, of Admission, now int64) (taken int,
 // checkSilent returns an error for records that Silent does not make.
 func (r *restored) checkSilent() error {
 	switch {
-	case r.sum != nil || r.shown != nil || len(r.past) > 0 || len(r.Regions) > 0:
+	case r.sum != nil || r.base != nil || r.shown != nil || r.groups != nil || len(r.past) > 0 || len(r.Regions) > 0:
 		return errors.New("expected only silent sources")
 	case r.At <= 0 || r.At > telemetry.MaxTime:
 		return fmt.Errorf("invalid time %d; expected microseconds since the Unix epoch", r.At)

@@ -105,21 +105,3 @@ func TestTrafficHasTheBytesOfAllMessages(t *testing.T) {
 		t.Errorf("%d messages of %d bytes; want 4 of 130", got.Messages, got.Bytes)
 	}
 }
-
-// Whole states are made at saveRate bytes a second on average, from one to the next.
-func TestWholeStatesAreMadeAtALimitedRate(t *testing.T) {
-	m := firedBy(t, "a")
-	var k Saver
-	if !k.Due(m, t0) {
-		t.Error("the first state is not due")
-	}
-	if _, err := k.save(m); err != nil {
-		t.Fatal(err)
-	}
-	k.size = 3 * saveRate
-	for after, due := range map[int64]bool{0: false, 3e6 - 1: false, 3e6: true} {
-		if got := k.Due(m, m.view.At+after); got != due {
-			t.Errorf("%d µs after a state of 3 s is the next one due: %t", after, got)
-		}
-	}
-}

@@ -26,8 +26,6 @@ type source struct {
 	sequence
 	health
 	said
-
-	unsaved *savingNet // the state being made that does not contain it yet, or nil
 }
 
 // sequence says which messages count.
@@ -95,6 +93,7 @@ type said struct {
 	missing    *cover    // after a gap: rows that may have changed since; else nil
 	unread     bool      // the last message could not be taken into the rows
 	known      bool      // rows of it were shown before they were forgotten
+	changes    uint64    // counts the messages that changed the rows: see Saver
 
 	region   string
 	fence    uint64

@@ -260,7 +260,9 @@ func (n *net) take(s *source, t taking, received int64) {
 	n.replaceColumns(s, msg, received)
 	s.answered(received)
 	t.rows, t.sums, t.shift, t.loaded = s.rows, &n.live, s.clock.shift, compared
-	t.take()
+	if t.take(); t.changed {
+		s.changes++
+	}
 	s.rowsEpoch, s.rowsAt, s.rowsOutage, s.digest = msg.Epoch, received, 0, msg.Digest
 	s.complete, s.unread, s.wants, s.pending, s.parts = true, false, "", nil, nil
 	jumped := s.clock.observe(msg.SentAt, received)

@@ -84,7 +84,7 @@ func (f *forest) start(b *branch) {
 	b.m, b.seq, b.fence, b.epoch = NewMerger(Rules{CountedBefore: b.before}, now), 0, b.fence+1, now
 	if b.state == nil {
 		b.since = now
-	} else if err := b.m.Restore(b.state, Admission{Share: b.share, PNML: pnmlLimits()}, now); err != nil {
+	} else if err := b.m.Restore([][]byte{b.state}, Admission{Share: b.share, PNML: pnmlLimits()}, now); err != nil {
 		f.t.Fatal(err)
 	}
 	f.define(b.m)

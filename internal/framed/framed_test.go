@@ -73,7 +73,7 @@ func TestALogCutAnywhereHasItsWholeFrames(t *testing.T) {
 }
 
 // A bit that changed before the last frame is damage, whichever it is; in the last frame it
-// cannot be told from a write that the power loss tore.
+// looks like a write that the power loss tore.
 func TestEachBitOfALogIsChecked(t *testing.T) {
 	text, _, at := logOf(three...)
 	for i := range text {

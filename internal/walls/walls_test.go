@@ -61,7 +61,7 @@ var rooms = map[string]room{
 	"engine":                               {imports: []string{"engine/action", "engine/coloured", "engine/guard", "engine/journal", "engine/plain", "engine/ready", "internal/duration", "internal/lograte", "internal/selfmetrics", "internal/wakeup", "petri", "petri/iso8601", "petri/pnml", "petri/split", "petri/yamlfile", "stats", "telemetry"}},
 	"engine/region":                        {imports: []string{"engine", "engine/journal", "petri", "petri/split", "telemetry"}},
 	"act":                                  {imports: []string{"internal/atomicfile", "internal/plaintext", "petri", "petri/pnml", "stats", "telemetry"}},
-	"collector/counts":                     {imports: []string{"collector", "collector/merge", "internal/atomicfile", "internal/dirlock", "internal/selfmetrics"}},
+	"collector/counts":                     {imports: []string{"collector", "collector/merge", "internal/atomicfile", "internal/dirlock", "internal/framed", "internal/selfmetrics"}},
 	"collector/alarm":                      {imports: []string{"collector/merge", "internal/duration", "petri", "petri/yamlfile", "stats", "telemetry/natslink"}, pure: true},
 	"collector/alarm/alarmtest":            {imports: []string{"collector/merge", "petri", "stats"}, pure: true},
 	"collector/alarm/watch":                {imports: []string{"collector/alarm", "collector/merge", "internal/atomicfile", "internal/framed", "internal/latest", "internal/outbox"}},

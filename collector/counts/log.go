@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package counts
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/atomicfile"
+	"github.com/pnagent/pnagent/internal/framed"
+)
+
+// files is what a log needs of the file system.
+type files interface {
+	replace(path string, content []byte) error // atomically, synced
+	appendTo(path string) (file, error)
+	truncate(path string) error // to no byte
+	remove(path string) error   // the file may be missing
+}
+
+// file is open for appending.
+type file interface {
+	Write(p []byte) (int, error)
+	Sync() error
+	Close() error
+}
+
+// log is the file of a directory: the first frame replaces it atomically, the others are appended.
+// Each is one write and one sync, so that a crash can tear the last one only.
+type log struct {
+	files files
+	path  string
+	open  file // nil if the next frame has to be a first one
+	size  int64
+
+	writer framed.Writer
+	pack   *zstd.Encoder
+	packed []byte
+	frame  []byte
+}
+
+// errNotFirst is the error of a frame that has no log.
+var errNotFirst = errors.New("the log was not begun")
+
+// add writes a frame. If that fails, the file is truncated.
+func (l *log) add(head Header, f merge.Frame) (err error) {
+	switch {
+	case f.First:
+		err = l.begin(head, f.Records)
+	case l.open == nil:
+		return errNotFirst
+	default:
+		err = l.append(f.Records)
+	}
+	if err == nil {
+		return nil
+	}
+	l.close()
+	if emptied := l.files.truncate(l.path); !errors.Is(emptied, fs.ErrNotExist) {
+		err = errors.Join(err, emptied)
+	}
+	return err
+}
+
+// begin replaces the file.
+func (l *log) begin(head Header, records []byte) error {
+	l.close()
+	if l.pack == nil {
+		pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			return err
+		}
+		l.pack = pack
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	var b []byte
+	b, l.writer = content.Header(nil, rand.Uint64())
+	b = l.writer.Frame(b, headerFrame, text)
+	b = l.writer.Frame(b, recordFrame, l.pack.EncodeAll(records, nil))
+	err = l.files.replace(l.path, b)
+	if err == nil {
+		err = l.files.remove(filepath.Join(filepath.Dir(l.path), shownFile))
+	}
+	if err == nil {
+		l.open, err = l.files.appendTo(l.path)
+	}
+	l.size = int64(len(b))
+	return err
+}
+
+// append appends a frame.
+func (l *log) append(records []byte) error {
+	l.packed = l.pack.EncodeAll(records, l.packed[:0])
+	l.frame = l.writer.Frame(l.frame[:0], recordFrame, l.packed)
+	if _, err := l.open.Write(l.frame); err != nil {
+		return err
+	}
+	l.size += int64(len(l.frame))
+	return l.open.Sync()
+}
+
+// close closes the file. All of it is synced.
+func (l *log) close() {
+	if l.open != nil {
+		_ = l.open.Close()
+	}
+	l.open = nil
+}
+
+// system is the file system of the operating system.
+type system struct{}
+
+func (system) replace(path string, content []byte) error {
+	return atomicfile.Replace(path, content, 0o600)
+}
+
+func (system) appendTo(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0o600)
+}
+
+func (system) truncate(path string) error { return os.Truncate(path, 0) }
+
+func (system) remove(path string) error {
+	err := os.Remove(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

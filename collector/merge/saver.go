@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package merge
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
+)
+
+const (
+	// saveRound is the time in which the rows of each source that changed are kept once, in
+	// microseconds, unless that takes more than saveMost.
+	saveRound = int64(12e6)
+	// saveMost is the largest number of bytes of such rows in a frame.
+	saveMost = 4 << 20
+	// A log begins again once it is saveGrowth times as large as its first frame, and larger
+	// than saveLeast, in bytes.
+	saveGrowth = 5
+	saveLeast  = 4 << 20
+	// pieceBytes is how much of a frame is made at once, while no message is processed.
+	pieceBytes = 128 << 10
+)
+
+// Saver makes the frames of a log, from which the next process continues: the first has the whole
+// state, the others what changed. A frame has each counter of a View that rose. It has each source
+// of which counters moved to the base, or to another source, together with the base. Those need to
+// be of one moment; the rows of a source that grew do not, because they stand for themselves. So
+// they are kept one after the other, in saveRound.
+type Saver struct {
+	snapshots   snapshots             // of sums and shown counters
+	definitions map[string]definition // by net
+
+	nets      map[string]*netLog // what the log has; nil if the next frame is the first
+	bad       map[string]bool    // nets that are left out
+	passes    uint64             // over all sources, so far
+	tombstone uint64             // of the last forgotten source that the log has
+	next      int                // index of the next source of the round
+	at        int64              // when the last frame was begun
+	behind    bool               // the last one was full before all was in it that was due
+	first     int                // bytes of the first frame
+	size      int                // bytes of all frames
+	notBefore int64              // when to begin again after a failure
+
+	revision  uint64 // of the Merger, as of the last frame
+	changedAt int64  // when that changed
+}
+
+// netLog is what a log has of a net.
+type netLog struct {
+	of         *net
+	def        *petri.Net
+	head, base []byte
+	shown      *stats.Rows // the counters
+	view       *stats.Rows // of which they are
+	sources    map[string]*sourceLog
+}
+
+// sourceLog is what a log has of the source with a name, and of the orphans with it.
+type sourceLog struct {
+	place   placement
+	changes uint64 // source.changes
+	seen    uint64 // the last pass in which it was there
+}
+
+// placement is where the counters of a source are. While it is the same, they only grow.
+type placement struct {
+	state                            SourceState
+	epoch, rowsEpoch, since, counted int64
+	restarts, setbacks, fence        uint64
+	region, digest                   string
+	columns                          stats.Columns
+	rows, complete, unread, left     bool
+	aside, orphans                   uint64 // checksums of which there are
+}
+
+// placementOf returns the placement of the source with a name; orphans is of those with the name.
+func placementOf(s *source, orphans uint64) placement {
+	if s == nil {
+		return placement{orphans: orphans}
+	}
+	p := placement{state: s.state, epoch: s.epoch, rowsEpoch: s.rowsEpoch, since: s.since, counted: s.countedUpTo(), restarts: s.restarts, setbacks: s.setbacks,
+		fence: s.fence, region: s.region, digest: s.digest, columns: s.columns, rows: s.rows != nil, complete: s.complete, unread: s.unread, left: s.left, orphans: orphans}
+	for i := range s.processes {
+		if q := &s.processes[i]; q.aside != nil {
+			p.aside = mix(p.aside, uint64(q.epoch), uint64(q.aside.columns))
+			if q.left {
+				p.aside = mix(p.aside, 1)
+			}
+		}
+	}
+	return p
+}
+
+// mix adds numbers to a checksum.
+func mix(sum uint64, numbers ...uint64) uint64 {
+	for _, n := range numbers {
+		sum = (sum ^ n) * 0x9e3779b97f4a7c15
+		sum ^= sum >> 29
+	}
+	return sum
+}
+
+// orphansByName returns a checksum of the orphans with each name.
+func (n *net) orphansByName() map[string]uint64 {
+	if len(n.orphans) == 0 {
+		return nil
+	}
+	sums := make(map[string]uint64)
+	for _, o := range n.orphans {
+		sum := mix(sums[o.name], uint64(o.rowsEpoch), uint64(o.since), o.fence, uint64(o.columns), uint64(o.state))
+		for _, b := range []byte(o.region) {
+			sum = mix(sum, uint64(b))
+		}
+		sums[o.name] = sum
+	}
+	return sums
+}
+
+// Begin starts a frame as of the last Tick, or returns nil if there is nothing to keep. If all is
+// set, it has everything that changed.
+func (k *Saver) Begin(m *Merger, all bool) *Saving {
+	now := m.view.At
+	if m.revision != k.revision {
+		k.revision, k.changedAt = m.revision, now
+	}
+	fresh := k.nets == nil || k.size > max(saveGrowth*k.first, saveLeast)
+	switch {
+	case fresh && now < k.notBefore && !all:
+		return nil
+	case fresh:
+		*k = Saver{snapshots: k.snapshots, definitions: k.definitions, nets: make(map[string]*netLog), bad: make(map[string]bool), revision: k.revision, changedAt: k.changedAt, at: now}
+	case !all && !k.behind && now-k.changedAt > 2*saveRound && k.at-k.changedAt > saveRound:
+		return nil
+	}
+	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: saveMost, rest: m.sources}
+	if !all && !fresh {
+		v.rest = min(m.sources, int(int64(m.sources)*(now-k.at)/saveRound)+1)
+	} else {
+		v.left = int(^uint(0) >> 1)
+	}
+	k.at = now
+	return v
+}
+
+// Failed states that the last frame was not kept. The next one is the first of another log; it is
+// made at a rate of saveMost bytes a second, so that a disk that fails costs little.
+func (k *Saver) Failed() {
+	k.nets, k.notBefore = nil, k.at+int64(k.first)*1e6/saveMost
+}
+
+// has returns what the log has of a name of a net, and whether its counters are still there.
+func (l *netLog) has(name string, s *source, orphans uint64) (have *sourceLog, placed bool) {
+	have = l.sources[name]
+	return have, have != nil && have.place == placementOf(s, orphans)
+}
+
+// gone returns the names that the log has and the net has not any more, in order.
+func (l *netLog) gone(pass uint64) (names []string) {
+	for name, have := range l.sources {
+		if have.seen != pass {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

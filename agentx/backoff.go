@@ -30,7 +30,7 @@ func backoff(failures int, rng *rand.Rand) time.Duration {
 }
 
 // await waits for d, or until the unix socket at address is made, as by a restart of snmpd.
-// It reports whether the socket was made. Only Linux tells when.
+// It reports whether the socket was made. Only Linux reports when.
 func await(ctx context.Context, address address, d time.Duration) (fresh bool) {
 	var made <-chan struct{}
 	if address.network == "unix" {

@@ -287,7 +287,7 @@ func TestNotifyWaitsForTheMaster(t *testing.T) {
 	})
 }
 
-// Connected has an event for each session: who waits for it needs no other look.
+// Connected has an event for each session: a caller that waits for it needs no other look.
 func TestConnectedIsClosedWhileThereIsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := start(t, nil)

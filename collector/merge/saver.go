@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
@@ -134,11 +135,13 @@ func (k *Saver) Begin(m *Merger, all bool) *Saving {
 	case !all && !k.behind && now-k.changedAt > 2*saveRound && k.at-k.changedAt > saveRound:
 		return nil
 	}
-	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: saveMost, rest: m.sources}
-	if !all && !fresh {
+	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: saveMost}
+	switch {
+	case fresh: // the pass over all sources has them
+	case all:
+		v.rest, v.left = m.sources, math.MaxInt
+	default:
 		v.rest = min(m.sources, int(int64(m.sources)*(now-k.at)/saveRound)+1)
-	} else {
-		v.left = int(^uint(0) >> 1)
 	}
 	k.at = now
 	return v

@@ -56,18 +56,18 @@ func (v *Saving) Piece() (more bool) {
 	if v.moved == nil {
 		v.moved = make(map[*net]bool)
 	}
-	from := len(v.out)
+	most := len(v.out) + pieceBytes
+	if v.round(most) {
+		return true
+	}
 	for whole := false; !whole; { // until one pass over all sources was of one moment
 		whole = v.net == 0 && v.source == 0
 		if whole {
 			v.k.passes++
 		}
-		if !v.pass(from + pieceBytes) {
+		if !v.pass(most) {
 			return true
 		}
-	}
-	if v.round(from + pieceBytes) {
-		return true
 	}
 	v.finish()
 	return false
@@ -226,13 +226,14 @@ func (v *Saving) round(most int) (more bool) {
 				at -= len(n.order)
 				continue
 			}
-			if l, before := v.k.nets[n.name], len(v.out); l != nil {
-				s := n.order[at]
-				if have := l.sources[s.name]; have != nil && have.changes != s.changes {
+			before := len(v.out)
+			if l, s := v.log(n), n.order[at]; l != nil {
+				have := l.sources[s.name]
+				if have != nil && have.changes != s.changes && have.place == placementOf(s, have.place.orphans) { // else the pass keeps it
 					v.group(n, l, s.name, have.place.orphans)
 				}
-				v.left -= len(v.out) - before
 			}
+			v.left -= len(v.out) - before
 			break
 		}
 		v.k.next++

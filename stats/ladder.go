@@ -147,10 +147,7 @@ func (l *Ladder) coarsen(at int64) {
 
 // Shift moves every token by d microseconds, rounded to whole slot widths.
 func (l *Ladder) Shift(d int64) {
-	by := (d + SlotWidth/2) / SlotWidth
-	if d < 0 {
-		by = (d - SlotWidth/2) / SlotWidth
-	}
+	by := inSlots(d)
 	if by == 0 || len(l.Slots) == 0 {
 		return
 	}
@@ -160,6 +157,14 @@ func (l *Ladder) Shift(d int64) {
 		moved.Merge(&one)
 	}
 	*l = moved
+}
+
+// inSlots returns a time in slot widths, rounded.
+func inSlots(d int64) int64 {
+	if d < 0 {
+		return (d - SlotWidth/2) / SlotWidth
+	}
+	return (d + SlotWidth/2) / SlotWidth
 }
 
 // Tokens returns how many tokens the ladder counts.

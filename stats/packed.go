@@ -88,19 +88,41 @@ func (p *Packed) PlaceAt(i int, into *Place) *Place {
 	if i >= len(p.places) {
 		return into
 	}
-	var w words
-	n := copy(w[:], p.places[i][:placeNumbers])
-	PlaceTable.write(into, w)
-	into.Injected = TimeSum{Sec: p.places[i][n], Micro: p.places[i][n+1]}
+	PlaceTable.write(into, p.placeWords(i))
+	into.Injected = TimeSum{Sec: p.places[i][placeNumbers], Micro: p.places[i][placeNumbers+1]}
 	into.Ages.Slots, into.Dwell.Buckets = slots, buckets
 	if c := p.ofPlaces.cursor(i); len(c) > 0 {
 		c.ladder(&into.Ages)
 		c.histogram(&into.Dwell)
 	}
-	if at, found := p.stuckOf(i); found {
-		into.Stuck = p.stuck[at].tokens
-	}
+	into.Stuck = p.stuckIn(i)
 	return into
+}
+
+func (p *Packed) placeWords(i int) (w words) {
+	if i < len(p.places) {
+		copy(w[:], p.places[i][:placeNumbers])
+	}
+	return w
+}
+
+func (p *Packed) agesAt(i int) int64 {
+	if i >= len(p.places) {
+		return 0
+	}
+	c := p.ofPlaces.cursor(i)
+	if len(c) == 0 || c.next() == 0 {
+		return 0
+	}
+	return int64(c.next())
+}
+
+func (p *Packed) stuckIn(place int) []Token {
+	at, found := p.stuckOf(place)
+	if !found {
+		return nil
+	}
+	return p.stuck[at].tokens
 }
 
 // SetPlace replaces the row of a place. It keeps the list of stuck tokens, which must not
@@ -132,12 +154,19 @@ func (p *Packed) TransitionAt(i int, into *Transition) *Transition {
 	if i >= len(p.transitions) {
 		return into
 	}
-	TransitionTable.write(into, words(p.transitions[i]))
+	TransitionTable.write(into, p.transitionWords(i))
 	into.Duration.Buckets = buckets
 	if c := p.ofTransitions.cursor(i); len(c) > 0 {
 		c.histogram(&into.Duration)
 	}
 	return into
+}
+
+func (p *Packed) transitionWords(i int) (w words) {
+	if i < len(p.transitions) {
+		w = words(p.transitions[i])
+	}
+	return w
 }
 
 // SetTransition replaces the row of a transition. It keeps nothing of the row's memory.

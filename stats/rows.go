@@ -44,6 +44,16 @@ func rowAt[R any](rows []R, i int, into *R) *R {
 	return into
 }
 
+func (r *Rows) placeWords(i int) words { return PlaceTable.read(r.PlaceAt(i, new(Place))) }
+
+func (r *Rows) transitionWords(i int) words {
+	return TransitionTable.read(r.TransitionAt(i, new(Transition)))
+}
+
+func (r *Rows) agesAt(i int) int64 { return timeOf(&r.PlaceAt(i, new(Place)).Ages) }
+
+func (r *Rows) stuckIn(place int) []Token { return r.PlaceAt(place, new(Place)).Stuck }
+
 // Rest returns r, of which a reader of a Contributor uses what is no row of a place or of a
 // transition.
 func (r *Rows) Rest() *Rows { return r }

@@ -36,6 +36,12 @@ type Contributor interface {
 	PlaceAt(i int, into *Place) *Place
 	TransitionAt(i int, into *Transition) *Transition
 	Rest() *Rows // what is no row of a place or of a transition
+
+	// Parts of a row, without the rest of it; zeros if it is not there.
+	placeWords(i int) words
+	transitionWords(i int) words
+	agesAt(i int) int64 // of a ladder that is not empty
+	stuckIn(place int) []Token
 }
 
 // Contributors are all rows that a Sums has, and by how much their times are shifted.
@@ -270,13 +276,12 @@ func (s *Sums) renew(places, transitions []int32, all Contributors) {
 	for _, i := range places {
 		todo = s.places[i].renew(todo, int(i))
 	}
-	var transition Transition
-	row := func(c Contributor, at int) *Transition { return c.TransitionAt(at, &transition) }
 	for _, i := range transitions {
-		todo = renewTimes(todo, int(i), TransitionTable, &s.transitions[i].tableSum, row)
+		todo = renewTimes(todo, int(i), TransitionTable, &s.transitions[i].tableSum, Contributor.transitionWords)
 	}
+	queue := func(c Contributor, priority int) words { return QueueTable.read(queueAt(c, priority)) }
 	for p := range s.queues {
-		todo = renewTimes(todo, p, QueueTable, &s.queues[p].tableSum, queueAt)
+		todo = renewTimes(todo, p, QueueTable, &s.queues[p].tableSum, queue)
 	}
 	if len(todo) == 0 {
 		return
@@ -300,21 +305,19 @@ func queueAt(c Contributor, priority int) *Queue {
 }
 
 func (p *placeSum) renew(todo []again, i int) []again {
-	var place Place
-	row := func(c Contributor, at int) *Place { return c.PlaceAt(at, &place) }
-	todo = renewTimes(todo, i, PlaceTable, &p.tableSum, row)
+	todo = renewTimes(todo, i, PlaceTable, &p.tableSum, Contributor.placeWords)
 	if p.ages.at.lacks() {
 		p.ages.at = times{}
 		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
-			ages := row(c, at).Ages
-			ages.Shift(shift)
-			p.ages.at.replace(0, -timeOf(&ages), spareLatest)
+			if ages := c.agesAt(at); ages != 0 {
+				p.ages.at.replace(0, -ages-inSlots(shift), spareLatest)
+			}
 		}})
 	}
 	if p.stuck.lacks() {
 		p.stuck = oldest{}
 		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
-			tokens := shiftTokens(row(c, at).Stuck, shift)
+			tokens := shiftTokens(c.stuckIn(at), shift)
 			for i := range tokens {
 				p.stuck.add(&tokens[i])
 			}
@@ -323,15 +326,16 @@ func (p *placeSum) renew(todo []again, i int) []again {
 	return todo
 }
 
-func renewTimes[R any](todo []again, i int, t *Table[R], sum *tableSum, row func(c Contributor, at int) *R) []again {
+func renewTimes[R any](todo []again, i int, t *Table[R], sum *tableSum, numbers func(c Contributor, row int) words) []again {
 	for m := range t.Moments {
 		l, moment := &sum.moments[m], &t.Moments[m]
 		if !l.lacks() {
 			continue
 		}
 		*l = times{}
-		todo = append(todo, again{i, func(c Contributor, at int, shift int64) {
-			moment.replace(l, 0, shifted(*moment.Of(row(c, at)), shift))
+		todo = append(todo, again{i, func(c Contributor, row int, shift int64) {
+			at := int64(numbers(c, row)[len(t.Counts)+m])
+			moment.replace(l, 0, shifted(at, shift))
 		}})
 	}
 	return todo

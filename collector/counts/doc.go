@@ -6,7 +6,7 @@
 // [Open] reads the directory. [Dir.Collector] makes a collector that continues from it and
 // keeps its counters there, in a log: counters.state. The first frame of a log has everything that
 // the next process needs; the others have what changed, see [merge.Saver]. Frames are packed by
-// zstd, and checked by package framed. The first frame of a log replaces the file atomically; the
+// flate, and checked by package framed. The first frame of a log replaces the file atomically; the
 // others are appended. Each is synced before a View is shown. The invariant: while the disk works,
 // no View shows more than the directory has, so no counter is less after a restart, however the
 // process ended. While nothing changes, nothing is written.

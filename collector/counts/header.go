@@ -8,8 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/flate"
 
 	"github.com/pnagent/pnagent/internal/framed"
 )
@@ -29,7 +30,7 @@ var content = framed.Content{Name: "counts", Version: 2}
 // The kinds of its frames.
 const (
 	headerFrame = 1 // Header as JSON: of the process that wrote the file
-	recordFrame = 2 // records of a merge.Frame, packed as by zstd
+	recordFrame = 2 // records of a merge.Frame, packed as by flate
 )
 
 // Header identifies the counters of a file and the process that wrote it.
@@ -75,17 +76,12 @@ func parse(text []byte) (k *kept, torn error, err error) {
 	if err := json.Unmarshal(f.Frames[0].Payload, &k.Header); err != nil {
 		return bad(f.Frames[0], err)
 	}
-	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxState))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer unpack.Close()
 	size := 0
 	for _, frame := range f.Frames[1:] {
 		if frame.Kind != recordFrame {
 			return bad(frame, fmt.Errorf("a frame of kind %d; expected %d", frame.Kind, recordFrame))
 		}
-		records, err := unpack.DecodeAll(frame.Payload, nil)
+		records, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(frame.Payload)), maxState+1))
 		if size += len(records); err != nil || size > maxState {
 			return bad(frame, errors.Join(err, fmt.Errorf("expected at most %d bytes in all", maxState)))
 		}

@@ -3,6 +3,7 @@
 package counts
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,7 +11,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/klauspost/compress/flate"
 
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/atomicfile"
@@ -41,8 +42,8 @@ type log struct {
 	size  int64
 
 	writer framed.Writer
-	pack   *zstd.Encoder
-	packed []byte
+	pack   *flate.Writer
+	packed bytes.Buffer
 	frame  []byte
 }
 
@@ -72,21 +73,17 @@ func (l *log) add(head Header, f merge.Frame) (err error) {
 // begin replaces the file.
 func (l *log) begin(head Header, records []byte) error {
 	l.close()
-	if l.pack == nil {
-		pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
-		if err != nil {
-			return err
-		}
-		l.pack = pack
-	}
 	text, err := json.Marshal(head)
+	if err == nil {
+		err = l.compress(records)
+	}
 	if err != nil {
 		return err
 	}
 	var b []byte
 	b, l.writer = content.Header(nil, rand.Uint64())
 	b = l.writer.Frame(b, headerFrame, text)
-	b = l.writer.Frame(b, recordFrame, l.pack.EncodeAll(records, nil))
+	b = l.writer.Frame(b, recordFrame, l.packed.Bytes())
 	err = l.files.replace(l.path, b)
 	if err == nil {
 		err = l.files.remove(filepath.Join(filepath.Dir(l.path), shownFile))
@@ -100,13 +97,33 @@ func (l *log) begin(head Header, records []byte) error {
 
 // append appends a frame.
 func (l *log) append(records []byte) error {
-	l.packed = l.pack.EncodeAll(records, l.packed[:0])
-	l.frame = l.writer.Frame(l.frame[:0], recordFrame, l.packed)
-	if _, err := l.open.Write(l.frame); err != nil {
+	err := l.compress(records)
+	if err != nil {
+		return err
+	}
+	l.frame = l.writer.Frame(l.frame[:0], recordFrame, l.packed.Bytes())
+	_, err = l.open.Write(l.frame)
+	if err != nil {
 		return err
 	}
 	l.size += int64(len(l.frame))
 	return l.open.Sync()
+}
+
+// compress sets packed to records, packed.
+func (l *log) compress(records []byte) (err error) {
+	if l.pack == nil {
+		l.pack, err = flate.NewWriter(&l.packed, flate.BestSpeed)
+	}
+	if err == nil {
+		l.packed.Reset()
+		l.pack.Reset(&l.packed)
+		_, err = l.pack.Write(records)
+	}
+	if err == nil {
+		err = l.pack.Close()
+	}
+	return err
 }
 
 // close closes the file. All of it is synced.

@@ -200,7 +200,8 @@ func TestDamageIsKeptAsideAndNothingCountsTwice(t *testing.T) {
 			}
 			d.keep(begins("good"))
 			d.Close()
-			if d, _ = open(t, cfg, second+1); texts(d.state) != "good" || d.head.Before != second {
+			d, _ = open(t, cfg, second+1)
+			if texts(d.state) != "good" || d.head.Before != second {
 				t.Errorf("afterwards: %q, %+v", d.state, d.head)
 			}
 		})
@@ -300,7 +301,8 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 		d.log.files = disk
 		d.keep(begins("counted"))
 		d.keep(adds("shown"))
-		if disk.begins, disk.goesOn = full, full; d.keep(merge.Frame{First: whole, Records: []byte("counted more")}) {
+		disk.begins, disk.goesOn = full, full
+		if d.keep(merge.Frame{First: whole, Records: []byte("counted more")}) {
 			t.Error("a failed write is reported as kept")
 		}
 		d.keep(begins("counted more"))
@@ -335,7 +337,8 @@ func TestAFailedWriteLeavesNoUsableState(t *testing.T) {
 		d, _ = open(t, cfg, second)
 		d.keep(begins("counted again"))
 		d.Close()
-		if next, _ = open(t, cfg, second+1); texts(next.state) != "counted again" {
+		next, _ = open(t, cfg, second+1)
+		if texts(next.state) != "counted again" {
 			t.Errorf("got state %q; want the state that was counted again", next.state)
 		}
 	}
@@ -503,7 +506,8 @@ func TestTheFilesOfAnEarlierReleaseAreRead(t *testing.T) {
 			}
 			d.keep(begins("new"))
 			d.Close()
-			if d, _ = open(t, cfg, second+1); texts(d.state) != "new" || slices.Contains(namesIn(t, cfg.Path), shownFile) {
+			d, _ = open(t, cfg, second+1)
+			if texts(d.state) != "new" || slices.Contains(namesIn(t, cfg.Path), shownFile) {
 				t.Errorf("then: %q, %v", d.state, namesIn(t, cfg.Path))
 			}
 		})

@@ -44,7 +44,8 @@ func (f *stateFile) sum() string {
 func parseState(text []byte) (found stateFile, err error) {
 	frame := framed.Frame{Payload: text}
 	if !bytes.HasPrefix(text, []byte("{")) { // of an earlier version
-		if frame, err = stateContent.ParseOne(text, stateKind); err != nil {
+		frame, err = stateContent.ParseOne(text, stateKind)
+		if err != nil {
 			return found, err
 		}
 	}

@@ -79,7 +79,8 @@ func parseFile[T any](text []byte, content framed.Content, parse func([]byte) (T
 			return v, nil, err
 		}
 	}
-	if v, err = parse(page.Payload); err != nil {
+	v, err = parse(page.Payload)
+	if err != nil {
 		return v, nil, &framed.DamagedError{At: page.At, Why: err.Error()}
 	}
 	return v, damage, nil

@@ -235,18 +235,19 @@ func startMariaDB(t *testing.T, zone string) *server {
 	return s
 }
 
-// mariaDir makes the directory of a MariaDB.
+// mariaDir makes the directory of a MariaDB. A MariaDB that starts removes all temporary tables in its temporary directory,
+// those of another one too, so each has its own.
 func mariaDir(t *testing.T) *server {
 	t.Helper()
 	install := enginetest.Program(t, "mariadb-install-db")
 	enginetest.Program(t, "mariadb")
 	s := newServer(t, "mysql")
-	s.run(install, "--no-defaults", "--datadir="+s.dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=16M")
+	s.run("env", "TMPDIR="+s.dir, install, "--no-defaults", "--datadir="+s.dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-log-file-size=16M")
 	return s
 }
 
 func (s *server) mariaFlags() []string {
-	return []string{"--no-defaults", "--datadir=" + s.dir + "/data", "--socket=" + s.dir + "/s", "--port=" + s.port, "--bind-address=127.0.0.1",
+	return []string{"--no-defaults", "--datadir=" + s.dir + "/data", "--tmpdir=" + s.dir, "--socket=" + s.dir + "/s", "--port=" + s.port, "--bind-address=127.0.0.1",
 		"--transaction-isolation=READ-COMMITTED", "--skip-name-resolve", "--innodb-log-file-size=16M", "--innodb-flush-log-at-trx-commit=2"}
 }
 

@@ -116,8 +116,9 @@ func (c *cacti) startDatabase() (client string) {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	c.runs(install, "--no-defaults", "--user="+me.Username, "--datadir="+dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db")
-	p := kit.Start(c.t, daemon, "--no-defaults", "--user="+me.Username, "--datadir="+dir+"/data", "--socket="+dir+"/s", "--port="+c.db, "--bind-address=127.0.0.1", "--skip-name-resolve")
+	// A MariaDB that starts removes all temporary tables in its temporary directory, those of another one too, so this one has its own.
+	c.runs("env", "TMPDIR="+dir, install, "--no-defaults", "--user="+me.Username, "--datadir="+dir+"/data", "--auth-root-authentication-method=normal", "--skip-test-db")
+	p := kit.Start(c.t, daemon, "--no-defaults", "--user="+me.Username, "--datadir="+dir+"/data", "--tmpdir="+dir, "--socket="+dir+"/s", "--port="+c.db, "--bind-address=127.0.0.1", "--skip-name-resolve")
 	c.t.Cleanup(func() { p.Stop(c.t, syscall.SIGTERM) })
 	kit.Until(c.t, "MariaDB answers", func() error {
 		return exec.CommandContext(c.t.Context(), client, "--no-defaults", "-h", "127.0.0.1", "-P", c.db, "-u", "root", "-e", "SELECT 1").Run()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	dto "github.com/prometheus/client_model/go"
+
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -69,14 +71,17 @@ func Families() []Family {
 		panic(err) // the file is part of the program, and a test reads it
 	}
 	read := map[string]func(*scrape){}
-	for _, some := range []map[string]func(*scrape){netReaders(), sourceReaders(), placeReaders(), transitionReaders(), alarmReaders(), sidecarReaders(), alarmCounterReaders()} {
+	for _, some := range []map[string]func(*scrape){rowReaders(), sourceReaders(), alarmReaders(), sidecarReaders(), alarmCounterReaders()} {
 		maps.Copy(read, some)
 	}
 	all := make([]Family, 0, len(lines)-1)
 	for _, l := range lines[1:] {
-		columns, known := stats.ColumnsNamed(l[4])
-		f := Family{Name: l[0], Type: Type(slices.Index(typeNames, l[1])), Labels: strings.Fields(l[2]), scope: scope(slices.Index(scopeNames, l[3])),
-			Columns: columns, ages: l[5] != "", Help: l[6], read: read[l[0]]}
+		f := Family{Name: l[0], Type: Type(slices.Index(typeNames, l[1])), Labels: strings.Fields(l[2]), scope: scope(slices.Index(scopeNames, l[3])), ages: l[5] != "", Help: l[6]}
+		var known bool
+		f.read, f.Columns, known = numberReader(l[2], l[4])
+		if own := read[f.Name]; own != nil {
+			f.read = own
+		}
 		if !known || f.read == nil {
 			panic("metrics: nothing reads " + f.Name)
 		}
@@ -85,50 +90,76 @@ func Families() []Family {
 	return all
 }
 
-func netReaders() map[string]func(*scrape) {
-	total := func(value func(*stats.NetRow) uint64) func(*scrape) {
-		return func(s *scrape) { s.put(float64(value(&s.net.Rows.Net)), s.labels.net) }
+// numberReader returns what reads a number of each row, nil for a column without a single number,
+// and the column. The labels of its family say which rows.
+func numberReader(labels, name string) (read func(*scrape), column stats.Columns, known bool) {
+	switch labels {
+	case "net place":
+		return reader(stats.PlaceTable, name, func(s *scrape) ([]stats.Place, []*dto.LabelPair) { return s.net.Rows.Places, s.labels.places })
+	case "net transition":
+		return reader(stats.TransitionTable, name, func(s *scrape) ([]stats.Transition, []*dto.LabelPair) {
+			return s.net.Rows.Transitions, s.labels.transitions
+		})
+	case "net priority":
+		return reader(stats.QueueTable, name, func(s *scrape) ([]stats.Queue, []*dto.LabelPair) { return s.net.Rows.Queues, s.priorities() })
 	}
-	// queues returns what reads a number of each priority in use.
-	queues := func(value func(q *stats.Queue, now int64) float64) func(*scrape) {
-		return func(s *scrape) {
-			for i := range s.net.Rows.Queues {
-				q := &s.net.Rows.Queues[i]
-				s.put(value(q, s.now), s.labels.net, s.fixed.priorities[q.Priority])
+	n, known := stats.NetTable.Named(name)
+	if n.Count != nil {
+		read = func(s *scrape) { s.put(float64(*n.Count.Of(&s.net.Rows.Net)), s.labels.net) }
+	}
+	return read, n.Column, known
+}
+
+// reader is numberReader for the rows of one table, which have a label each.
+func reader[R any](t *stats.Table[R], name string, of func(*scrape) ([]R, []*dto.LabelPair)) (read func(*scrape), column stats.Columns, known bool) {
+	n, known := t.Named(name)
+	switch {
+	case n.Count != nil:
+		count := n.Count.Of
+		read = func(s *scrape) {
+			rows, labels := of(s)
+			for i := range rows {
+				s.put(float64(*count(&rows[i])), s.labels.net, labels[i])
+			}
+		}
+	case n.Moment != nil:
+		at, latest := n.Moment.Of, n.Moment.Latest
+		read = func(s *scrape) {
+			rows, labels := of(s)
+			for i := range rows {
+				if t := *at(&rows[i]); !latest {
+					s.put(age(t, s.now), s.labels.net, labels[i])
+				} else if t != 0 { // the Unix time at which it last was
+					s.put(float64(t)/1e6, s.labels.net, labels[i])
+				}
 			}
 		}
 	}
+	return read, n.Column, known
+}
+
+// priorities returns the labels of the net's queues.
+func (s *scrape) priorities() []*dto.LabelPair {
+	s.queued = s.queued[:0]
+	for i := range s.net.Rows.Queues {
+		s.queued = append(s.queued, s.fixed.priorities[s.net.Rows.Queues[i].Priority])
+	}
+	return s.queued
+}
+
+// rowReaders are the readers of what is no single number of each row.
+func rowReaders() map[string]func(*scrape) {
 	return map[string]func(*scrape){
 		Instances: func(s *scrape) {
 			s.put(float64(s.net.Rows.Net.Active), s.labels.net, s.fixed.active)
 			s.put(float64(s.net.Rows.Net.Deadlocked), s.labels.net, s.fixed.deadlocked)
 		},
-		InstancesCreatedTotal:   total(func(n *stats.NetRow) uint64 { return n.Created }),
-		InstancesFinishedTotal:  total(func(n *stats.NetRow) uint64 { return n.Finished }),
-		InstancesFailedTotal:    total(func(n *stats.NetRow) uint64 { return n.Failed }),
-		QueueWaiting:            func(s *scrape) { s.put(float64(s.net.Rows.Waiting), s.labels.net) },
-		QueueReady:              queues(func(q *stats.Queue, _ int64) float64 { return float64(q.Ready) }),
-		QueueOldestAgeSeconds:   queues(func(q *stats.Queue, now int64) float64 { return age(q.OldestSince, now) }),
-		QueueUnservedAgeSeconds: queues(func(q *stats.Queue, now int64) float64 { return age(q.UnservedSince, now) }),
-		QueueServedTotal:        queues(func(q *stats.Queue, _ int64) float64 { return float64(q.Served) }),
-		QueueQuoteSwitchesTotal: queues(func(q *stats.Queue, _ int64) float64 { return float64(q.QuoteSwitches) }),
+		QueueWaiting: func(s *scrape) { s.put(float64(s.net.Rows.Waiting), s.labels.net) },
 		TransitionBlockedInstances: func(s *scrape) {
 			for _, b := range s.net.Rows.Blocks {
 				s.put(float64(b.Instances), s.labels.net, s.labels.transitions[b.Transition], s.labels.place(b.Place), s.fixed.reason(b.Reason))
 			}
 		},
-	}
-}
-
-func placeReaders() map[string]func(*scrape) {
-	count := func(value func(*stats.Place) uint64) func(*scrape) {
-		return func(s *scrape) {
-			for i := range s.net.Rows.Places {
-				s.put(float64(value(&s.net.Rows.Places[i])), s.labels.net, s.labels.places[i])
-			}
-		}
-	}
-	return map[string]func(*scrape){
 		PlaceFinal: func(s *scrape) {
 			for i := range s.net.Rows.Places {
 				if s.net.IsFinal(i) {
@@ -141,15 +172,6 @@ func placeReaders() map[string]func(*scrape) {
 				s.put(1, s.labels.net, s.labels.places[i])
 			}
 		},
-		PlaceTokens:    count(func(p *stats.Place) uint64 { return p.Tokens }),
-		PlaceInstances: count(func(p *stats.Place) uint64 { return p.Instances }),
-		PlaceOldestTokenAgeSeconds: func(s *scrape) {
-			for i := range s.net.Rows.Places {
-				s.put(age(s.net.Rows.Places[i].Oldest, s.now), s.labels.net, s.labels.places[i])
-			}
-		},
-		PlaceArrivalsTotal:   count(func(p *stats.Place) uint64 { return p.Arrivals }),
-		PlaceDeparturesTotal: count(func(p *stats.Place) uint64 { return p.Departures }),
 		PlaceTokensOlderThan: func(s *scrape) {
 			for i := range s.net.Rows.Places {
 				ages := &s.net.Rows.Places[i].Ages
@@ -161,42 +183,6 @@ func placeReaders() map[string]func(*scrape) {
 		PlaceDwellSeconds: func(s *scrape) {
 			for i := range s.net.Rows.Places {
 				s.putHistogram(&s.net.Rows.Places[i].Dwell, &s.net.Rows.Places[i].Slowest, s.labels.net, s.labels.places[i])
-			}
-		},
-	}
-}
-
-func transitionReaders() map[string]func(*scrape) {
-	count := func(value func(*stats.Transition) uint64) func(*scrape) {
-		return func(s *scrape) {
-			for i := range s.net.Rows.Transitions {
-				s.put(float64(value(&s.net.Rows.Transitions[i])), s.labels.net, s.labels.transitions[i])
-			}
-		}
-	}
-	since := func(at func(*stats.Transition) int64) func(*scrape) {
-		return func(s *scrape) {
-			for i := range s.net.Rows.Transitions {
-				s.put(age(at(&s.net.Rows.Transitions[i]), s.now), s.labels.net, s.labels.transitions[i])
-			}
-		}
-	}
-	return map[string]func(*scrape){
-		TransitionFiringsTotal:      count(func(t *stats.Transition) uint64 { return t.Firings }),
-		TransitionFailuresTotal:     count(func(t *stats.Transition) uint64 { return t.Failures }),
-		TransitionRetriesTotal:      count(func(t *stats.Transition) uint64 { return t.Retries }),
-		TransitionCancelsTotal:      count(func(t *stats.Transition) uint64 { return t.Cancels }),
-		TransitionTimeoutsTotal:     count(func(t *stats.Transition) uint64 { return t.Timeouts }),
-		TransitionLateAnswersTotal:  count(func(t *stats.Transition) uint64 { return t.Late }),
-		TransitionEnabledInstances:  count(func(t *stats.Transition) uint64 { return t.Enabled }),
-		TransitionEnabledAgeSeconds: since(func(t *stats.Transition) int64 { return t.EnabledSince }),
-		TransitionRunning:           count(func(t *stats.Transition) uint64 { return t.Running }),
-		TransitionRunningAgeSeconds: since(func(t *stats.Transition) int64 { return t.RunningSince }),
-		TransitionLastFiringTimestampSeconds: func(s *scrape) {
-			for i := range s.net.Rows.Transitions {
-				if last := s.net.Rows.Transitions[i].LastFiring; last != 0 {
-					s.put(float64(last)/1e6, s.labels.net, s.labels.transitions[i])
-				}
 			}
 		},
 		TransitionDurationSeconds: func(s *scrape) {

@@ -35,7 +35,8 @@ type scrape struct {
 	typ        Type
 	since      *timestamppb.Timestamp // created timestamp of counters; nil if unknown
 	out        *series
-	text       *textForm // nil if the series become messages
+	queued     []*dto.LabelPair // scratch of priorities
+	text       *textForm        // nil if the series become messages
 }
 
 // netSeries is the state of one net between scrapes.

@@ -4,6 +4,7 @@ package mib
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/csv"
 	"strconv"
@@ -38,11 +39,11 @@ var petrinet = sync.OnceValue(func() *contents {
 	}
 	keys := map[string][]object{}
 	for _, r := range records("objects") {
-		needs, known := stats.ColumnsNamed(r[6])
+		needs, known := cmp.Or(tablesOfNumbers[r[0]], tablesOfNumbers["net"]).Column(r[6])
 		if !known {
-			panic("mib: no column is " + r[6])
+			panic("mib: no number and no column is " + r[6])
 		}
-		o := object{sub: number(r[1]), suffix: r[2], syntax: c.syntax(r[4], r[7]), units: r[5], text: r[8], needs: needs, named: r[3] == "named"}
+		o := object{sub: number(r[1]), suffix: r[2], syntax: c.syntax(r[4], r[7]), units: r[5], text: r[8], number: r[6], needs: needs, named: r[3] == "named"}
 		if of := c.objects; r[3] == "key" {
 			keys[r[0]] = append(keys[r[0]], o)
 		} else {
@@ -66,6 +67,11 @@ var petrinet = sync.OnceValue(func() *contents {
 	}
 	return c
 })
+
+// tablesOfNumbers are the tables of stats by group. The other groups name columns only.
+var tablesOfNumbers = map[string]interface {
+	Column(string) (stats.Columns, bool)
+}{"net": stats.NetTable, "place": stats.PlaceTable, "transition": stats.TransitionTable, "queue": stats.QueueTable}
 
 // records returns the lines of a file without its head.
 func records(name string) [][]string {

@@ -26,6 +26,7 @@ type object struct {
 	syntax syntax
 	units  string
 	text   string        // DESCRIPTION
+	number string        // of a table of stats, or a column; "" for none
 	needs  stats.Columns // no instance if no source reports this
 	named  bool
 }
@@ -41,16 +42,47 @@ type values[R any] map[string]func(*R) smi.Value
 
 // columns returns the objects of a group that have a function, in the order of their OIDs.
 func columns[R any](group string, of values[R]) []column[R] {
+	return numbers(group, of, &stats.Table[R]{}, nil)
+}
+
+// numbers is columns of a group with the numbers of a table of stats: they need no function. row
+// returns where they are.
+func numbers[R, S any](group string, of values[R], t *stats.Table[S], row func(*R) (*S, *clock)) []column[R] {
+	objects, functions := petrinet().objects[group], 0
 	all := make([]column[R], 0, len(of))
-	for _, o := range petrinet().objects[group] {
-		if value := of[o.suffix]; value != nil {
-			all = append(all, column[R]{o, value})
+	for i := range objects {
+		o := &objects[i]
+		n, _ := t.Named(o.number)
+		value := of[o.suffix]
+		switch {
+		case value != nil:
+			functions++
+		case n.Count != nil:
+			value = func(r *R) smi.Value { s, _ := row(r); return o.syntax.count(*n.Count.Of(s)) }
+		case n.Moment != nil && o.syntax.name == "DateAndTime":
+			value = func(r *R) smi.Value { s, at := row(r); return at.date(*n.Moment.Of(s)) }
+		case n.Moment != nil:
+			value = func(r *R) smi.Value { s, at := row(r); return at.age(*n.Moment.Of(s)) }
+		default:
+			continue
 		}
+		all = append(all, column[R]{*o, value})
 	}
-	if len(all) < len(of) {
+	if functions < len(of) {
 		panic("mib: a value of " + group + " has no object")
 	}
 	return all
+}
+
+// count returns a count as a value of the syntax.
+func (s *syntax) count(n uint64) smi.Value {
+	switch s.typ {
+	case smi.TypeCounter64:
+		return smi.Counter64(n)
+	case smi.TypeCounter32:
+		return counter32(n)
+	}
+	return gauge(n)
 }
 
 func objectsOf[R any](columns []column[R]) []object {

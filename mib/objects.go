@@ -70,27 +70,22 @@ type netRow struct {
 }
 
 func netColumns() []column[netRow] {
-	return columns("net", values[netRow]{
-		"Name":                func(r *netRow) smi.Value { return text(r.net.Name) },
-		"Label":               func(r *netRow) smi.Value { return text(r.net.Def.Name) },
-		"Digest":              netDigest,
-		"Versions":            func(r *netRow) smi.Value { return gauge(uint64(len(r.net.Digests))) },
-		"SourcesUp":           func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Up, 0))) },
-		"SourcesStale":        func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Stale, 0))) },
-		"ActiveInstances":     func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Active) },
-		"DeadlockedInstances": func(r *netRow) smi.Value { return gauge(r.net.Rows.Net.Deadlocked) },
-		"CreatedInstances":    func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Created) },
-		"FinishedInstances":   func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Finished) },
-		"FailedInstances":     func(r *netRow) smi.Value { return counter32(r.net.Rows.Net.Failed) },
-		"Tokens":              func(r *netRow) smi.Value { return gauge(r.net.Tokens) },
-		"OldestAge":           func(r *netRow) smi.Value { return r.at.age(r.oldest) },
-		"Firings":             func(r *netRow) smi.Value { return smi.Counter64(r.net.Firings) },
-		"Rate1":               func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min1) },
-		"Rate5":               func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min5) },
-		"Rate15":              func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min15) },
-		"DiscontinuityTime":   func(r *netRow) smi.Value { return r.at.date(r.since) },
-		"WaitingWork":         func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) },
-	})
+	return numbers("net", values[netRow]{
+		"Name":              func(r *netRow) smi.Value { return text(r.net.Name) },
+		"Label":             func(r *netRow) smi.Value { return text(r.net.Def.Name) },
+		"Digest":            netDigest,
+		"Versions":          func(r *netRow) smi.Value { return gauge(uint64(len(r.net.Digests))) },
+		"SourcesUp":         func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Up, 0))) },
+		"SourcesStale":      func(r *netRow) smi.Value { return gauge(uint64(max(r.net.Stale, 0))) },
+		"Tokens":            func(r *netRow) smi.Value { return gauge(r.net.Tokens) },
+		"OldestAge":         func(r *netRow) smi.Value { return r.at.age(r.oldest) },
+		"Firings":           func(r *netRow) smi.Value { return smi.Counter64(r.net.Firings) },
+		"Rate1":             func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min1) },
+		"Rate5":             func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min5) },
+		"Rate15":            func(r *netRow) smi.Value { return thousandths(r.net.Rates.Firings.Min15) },
+		"DiscontinuityTime": func(r *netRow) smi.Value { return r.at.date(r.since) },
+		"WaitingWork":       func(r *netRow) smi.Value { return gauge(r.net.Rows.Waiting) },
+	}, stats.NetTable, func(r *netRow) (*stats.NetRow, *clock) { return &r.net.Rows.Net, r.at })
 }
 
 func netDigest(r *netRow) smi.Value {
@@ -120,23 +115,16 @@ type placeRow struct {
 }
 
 func placeColumns() []column[placeRow] {
-	return columns("place", values[placeRow]{
-		"Id":           func(r *placeRow) smi.Value { return text(r.def.ID) },
-		"Name":         func(r *placeRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) },
-		"Tokens":       func(r *placeRow) smi.Value { return gauge(r.place.Tokens) },
-		"Instances":    func(r *placeRow) smi.Value { return gauge(r.place.Instances) },
-		"OldestAge":    func(r *placeRow) smi.Value { return r.at.age(r.place.Oldest) },
-		"OldestSince":  func(r *placeRow) smi.Value { return r.at.date(r.place.Oldest) },
-		"MeanAge":      func(r *placeRow) smi.Value { return r.at.age(r.place.Injected.Mean(r.place.Tokens)) },
-		"LastInjected": func(r *placeRow) smi.Value { return r.at.date(r.place.LastInjection) },
-		"Arrivals":     func(r *placeRow) smi.Value { return smi.Counter64(r.place.Arrivals) },
-		"Departures":   func(r *placeRow) smi.Value { return smi.Counter64(r.place.Departures) },
-		"DwellP50":     func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.50) },
-		"DwellP95":     func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) },
-		"DwellP99":     func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) },
-		"Final":        func(r *placeRow) smi.Value { return truth(r.final) },
-		"Net":          func(r *placeRow) smi.Value { return text(r.net) },
-	})
+	return numbers("place", values[placeRow]{
+		"Id":       func(r *placeRow) smi.Value { return text(r.def.ID) },
+		"Name":     func(r *placeRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) },
+		"MeanAge":  func(r *placeRow) smi.Value { return r.at.age(r.place.Injected.Mean(r.place.Tokens)) },
+		"DwellP50": func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.50) },
+		"DwellP95": func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.95) },
+		"DwellP99": func(r *placeRow) smi.Value { return quantile(&r.place.Dwell, 0.99) },
+		"Final":    func(r *placeRow) smi.Value { return truth(r.final) },
+		"Net":      func(r *placeRow) smi.Value { return text(r.net) },
+	}, stats.PlaceTable, func(r *placeRow) (*stats.Place, *clock) { return r.place, r.at })
 }
 
 // ageColumns returns a column for each age threshold.

@@ -22,29 +22,17 @@ type transitionRow struct {
 }
 
 func transitionColumns() []column[transitionRow] {
-	return columns("transition", values[transitionRow]{
-		"Id":           func(r *transitionRow) smi.Value { return text(r.def.ID) },
-		"Name":         func(r *transitionRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) },
-		"Firings":      func(r *transitionRow) smi.Value { return smi.Counter64(r.transition.Firings) },
-		"Rate1":        func(r *transitionRow) smi.Value { return thousandths(r.rate.Min1) },
-		"Rate5":        func(r *transitionRow) smi.Value { return thousandths(r.rate.Min5) },
-		"Rate15":       func(r *transitionRow) smi.Value { return thousandths(r.rate.Min15) },
-		"Enabled":      func(r *transitionRow) smi.Value { return gauge(r.transition.Enabled) },
-		"EnabledAge":   func(r *transitionRow) smi.Value { return r.at.age(r.transition.EnabledSince) },
-		"EnabledSince": func(r *transitionRow) smi.Value { return r.at.date(r.transition.EnabledSince) },
-		"Running":      func(r *transitionRow) smi.Value { return gauge(r.transition.Running) },
-		"RunningAge":   func(r *transitionRow) smi.Value { return r.at.age(r.transition.RunningSince) },
-		"Failures":     func(r *transitionRow) smi.Value { return counter32(r.transition.Failures) },
-		"Retries":      func(r *transitionRow) smi.Value { return counter32(r.transition.Retries) },
-		"Cancels":      func(r *transitionRow) smi.Value { return counter32(r.transition.Cancels) },
-		"LastFiring":   func(r *transitionRow) smi.Value { return r.at.date(r.transition.LastFiring) },
-		"DurationP50":  func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.50) },
-		"DurationP95":  func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.95) },
-		"DurationP99":  func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.99) },
-		"Timeouts":     func(r *transitionRow) smi.Value { return counter32(r.transition.Timeouts) },
-		"LateAnswers":  func(r *transitionRow) smi.Value { return counter32(r.transition.Late) },
-		"Net":          func(r *transitionRow) smi.Value { return text(r.net) },
-	})
+	return numbers("transition", values[transitionRow]{
+		"Id":          func(r *transitionRow) smi.Value { return text(r.def.ID) },
+		"Name":        func(r *transitionRow) smi.Value { return text(cmp.Or(r.def.Name, r.def.ID)) },
+		"Rate1":       func(r *transitionRow) smi.Value { return thousandths(r.rate.Min1) },
+		"Rate5":       func(r *transitionRow) smi.Value { return thousandths(r.rate.Min5) },
+		"Rate15":      func(r *transitionRow) smi.Value { return thousandths(r.rate.Min15) },
+		"DurationP50": func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.50) },
+		"DurationP95": func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.95) },
+		"DurationP99": func(r *transitionRow) smi.Value { return quantile(&r.transition.Duration, 0.99) },
+		"Net":         func(r *transitionRow) smi.Value { return text(r.net) },
+	}, stats.TransitionTable, func(r *transitionRow) (*stats.Transition, *clock) { return r.transition, r.at })
 }
 
 // stuckRow is one of the oldest tokens of a place.
@@ -160,13 +148,5 @@ type queueRow struct {
 }
 
 func queueColumns() []column[queueRow] {
-	return columns("queue", values[queueRow]{
-		"Ready":         func(r *queueRow) smi.Value { return gauge(r.queue.Ready) },
-		"OldestAge":     func(r *queueRow) smi.Value { return r.at.age(r.queue.OldestSince) },
-		"OldestSince":   func(r *queueRow) smi.Value { return r.at.date(r.queue.OldestSince) },
-		"UnservedAge":   func(r *queueRow) smi.Value { return r.at.age(r.queue.UnservedSince) },
-		"UnservedSince": func(r *queueRow) smi.Value { return r.at.date(r.queue.UnservedSince) },
-		"Served":        func(r *queueRow) smi.Value { return smi.Counter64(r.queue.Served) },
-		"QuoteSwitches": func(r *queueRow) smi.Value { return counter32(r.queue.QuoteSwitches) },
-	})
+	return numbers("queue", values[queueRow]{}, stats.QueueTable, func(r *queueRow) (*stats.Queue, *clock) { return r.queue, r.at })
 }

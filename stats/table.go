@@ -118,6 +118,36 @@ var QueueTable = &Table[Queue]{
 	},
 }
 
+// Number is what the name of a number or of a column stands for: one of Count and Moment is set
+// if it is a single number.
+type Number[R any] struct {
+	Count  *Count[R]
+	Moment *Moment[R]
+	Column Columns
+}
+
+// Named returns the number or the column with a name; none for "".
+func (t *Table[R]) Named(name string) (n Number[R], known bool) {
+	for i := range t.Counts {
+		if c := &t.Counts[i]; c.Name == name {
+			return Number[R]{Count: c, Column: c.Column}, true
+		}
+	}
+	for i := range t.Moments {
+		if m := &t.Moments[i]; m.Name == name {
+			return Number[R]{Moment: m, Column: m.Column}, true
+		}
+	}
+	n.Column, known = ColumnsNamed(name)
+	return n, known
+}
+
+// Column returns the column of the number with a name, or the column with that name.
+func (t *Table[R]) Column(name string) (column Columns, known bool) {
+	n, known := t.Named(name)
+	return n.Column, known
+}
+
 // merge adds the numbers of r to sum.
 func (t *Table[R]) merge(sum, r *R) {
 	for i := range t.Counts {

@@ -142,6 +142,39 @@ func (t *Table[R]) Named(name string) (n Number[R], known bool) {
 	return n, known
 }
 
+// Numbers returns the numbers with these names.
+func (t *Table[R]) Numbers(names ...string) []Number[R] {
+	numbers := make([]Number[R], len(names))
+	for i, name := range names {
+		numbers[i], _ = t.Named(name)
+	}
+	return numbers
+}
+
+// Read sets words to the number of each row. A time is in two's complement.
+func (n *Number[R]) Read(rows []R, words []uint64) {
+	if n.Count != nil {
+		for of, i := n.Count.Of, 0; i < len(rows); i++ {
+			words[i] = *of(&rows[i])
+		}
+		return
+	}
+	for of, i := n.Moment.Of, 0; i < len(rows); i++ {
+		words[i] = uint64(*of(&rows[i]))
+	}
+}
+
+// Write sets the number of each row, as Read returns it.
+func (n *Number[R]) Write(rows []R, words []uint64) {
+	for i := range rows {
+		if n.Moment != nil {
+			*n.Moment.Of(&rows[i]) = int64(words[i])
+		} else {
+			*n.Count.Of(&rows[i]) = words[i]
+		}
+	}
+}
+
 // Column returns the column of the number with a name, or the column with that name.
 func (t *Table[R]) Column(name string) (column Columns, known bool) {
 	n, known := t.Named(name)

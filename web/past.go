@@ -76,31 +76,11 @@ func (s *Server) pastOf(net string) (*history.Past, time.Duration) {
 // pastFrame returns a kept frame for the current drawing of the net. Rows that the
 // net got later are empty.
 func pastFrame(n *netBoard, kept *history.Frame) *api.Frame {
-	f := &api.Frame{Net: n.net.Name, Drawing: n.drawing.hash, At: api.Time(kept.At), Resting: n.resting,
-		Places: make([]api.PlaceNow, len(n.net.Rows.Places)), Transitions: make([]api.TransitionNow, len(n.net.Rows.Transitions))}
-	cols := kept.Columns
-	for i, p := range kept.Places {
-		row := &f.Places[i]
-		row.Tokens, row.Instances = known(cols, stats.ColTokens, p.Tokens), known(cols, stats.ColPlaceInstances, p.Instances)
-		if cols.Has(stats.ColOldest) {
-			row.OldestSince = api.Time(p.Oldest)
-		}
-		if cols.Has(stats.ColArrivals) {
-			row.ArrivalRate = rate(kept.Arrivals[i])
-		}
-	}
-	for i, t := range kept.Transitions {
-		row := &f.Transitions[i]
-		row.Enabled, row.Running = known(cols, stats.ColEnabled, t.Enabled), known(cols, stats.ColRunning, t.Running)
-		row.Blocked, row.Failures = known(cols, stats.ColBlocks, t.Blocked), known(cols, stats.ColFailures, t.Failures)
-		if cols.Has(stats.ColEnabled) {
-			row.EnabledSince = api.Time(t.EnabledSince)
-		}
-		if cols.Has(stats.ColFirings) {
-			row.Rate = rate(kept.Firings[i])
-		}
-	}
-	return f
+	f := newFrame(kept.NetView, n.drawing.hash, n.resting, 0, kept.At).Frame
+	f.Net = n.net.Name
+	f.Places = append(f.Places, make([]api.PlaceNow, len(n.net.Rows.Places)-len(f.Places))...)
+	f.Transitions = append(f.Transitions, make([]api.TransitionNow, len(n.net.Rows.Transitions)-len(f.Transitions))...)
+	return &f
 }
 
 func placeSeries(past *history.Past, step time.Duration, place int) api.Series {

@@ -11,51 +11,28 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Frame is what is kept of a net at one moment. A column outside Columns is not
-// known; its numbers are zeros.
+// Frame is what is kept of a net at one moment: of Rows the numbers of placeNumbers and
+// transitionNumbers, Blocked, and of Rates Arrivals and Transitions[i].Now. These are since the frame
+// before, a second; merge.UnknownRate without one, of a new row, and of a counter that fell.
+// A column outside Rows.Columns is not known; its numbers are zeros.
 type Frame struct {
-	At          int64 // microseconds since the Unix epoch
-	Columns     stats.Columns
-	Places      []Place
-	Transitions []Transition
-	// Arrivals of tokens by place and Firings by transition are rates since the frame
-	// before, a second; merge.UnknownRate without one, of a new row, and of a counter
-	// that fell.
-	Arrivals, Firings []float64
+	At int64 // microseconds since the Unix epoch
+	*merge.NetView
 }
 
-// since sets the rates from the frame before; nil for none.
-func (f *Frame) since(before *Frame) {
-	if before == nil {
-		before = &Frame{}
-	}
-	unknown := []float64{merge.UnknownRate}
-	f.Arrivals, f.Firings = slices.Repeat(unknown, len(f.Places)), slices.Repeat(unknown, len(f.Transitions))
-	micros := f.At - before.At
-	for i := range min(len(f.Places), len(before.Places)) {
-		f.Arrivals[i] = merge.RateBetween(before.Places[i].Arrivals, f.Places[i].Arrivals, micros)
-	}
-	for i := range min(len(f.Transitions), len(before.Transitions)) {
-		f.Firings[i] = merge.RateBetween(before.Transitions[i].Firings, f.Transitions[i].Firings, micros)
-	}
+// counted are the counters of a frame from which the next one has rates.
+type counted struct {
+	at                int64
+	arrivals, firings []uint64
 }
 
-// Place is what is kept of a place.
-type Place struct {
-	Tokens    uint64
-	Oldest    int64 // injection of the oldest token; 0 if there is none
-	Instances uint64
-	Arrivals  uint64 // cumulative
-}
-
-// Transition is what is kept of a transition.
-type Transition struct {
-	Firings      uint64 // cumulative
-	Enabled      uint64
-	EnabledSince int64 // 0 if it is enabled nowhere
-	Running      uint64
-	Blocked      uint64 // instances blocked by the condition that blocks most of them
-	Failures     uint64 // cumulative
+// rates returns the rates of counters, from those of the frame before.
+func rates(before, now []uint64, micros int64) []float64 {
+	out := slices.Repeat([]float64{merge.UnknownRate}, len(now))
+	for i := range min(len(now), len(before)) {
+		out[i] = merge.RateBetween(before[i], now[i], micros)
+	}
+	return out
 }
 
 // reader reads the frames of a block. The values are those of the frame that next
@@ -116,24 +93,34 @@ func (d *reader) uvarint() uint64 {
 	return v
 }
 
-// frame returns the frame that was read, if want was everything.
-func (d *reader) frame() *Frame {
-	f := &Frame{At: d.at, Columns: d.columns, Places: make([]Place, len(d.values[colTokens])), Transitions: make([]Transition, len(d.values[colFirings]))}
-	v := &d.values
-	for i := range f.Places {
-		f.Places[i] = Place{v[colTokens][i], int64(v[colOldest][i]), v[colInstances][i], v[colArrivals][i]}
-	}
-	for i := range f.Transitions {
-		f.Transitions[i] = Transition{v[colFirings][i], v[colEnabled][i], int64(v[colSince][i]), v[colRunning][i], v[colBlocked][i], v[colFailures][i]}
-	}
-	return f
+func (d *reader) counted() counted {
+	return counted{d.at, slices.Clone(d.values[colArrivals]), slices.Clone(d.values[colFirings])}
 }
 
-// youngest returns the last frame of a block.
-func (b *block) youngest() *Frame {
-	d := b.reader(everything)
+// frame returns the frame that was read, if want was everything.
+func (d *reader) frame(before counted) *Frame {
+	v := &d.values
+	rows := stats.NewRows(len(v[colTokens]), len(v[colFirings]))
+	rows.Columns = d.columns
+	for c := range placeNumbers {
+		placeNumbers[c].Write(rows.Places, v[c])
+	}
+	for c := range transitionNumbers {
+		transitionNumbers[c].Write(rows.Transitions, v[colFirings+c])
+	}
+	n := &merge.NetView{Rows: rows, Rates: &merge.Rates{Arrivals: rates(before.arrivals, v[colArrivals], d.at-before.at), Transitions: make([]merge.Rate, len(rows.Transitions))}}
+	n.Blocked = v[colBlocked]
+	for i, rate := range rates(before.firings, v[colFirings], d.at-before.at) {
+		n.Rates.Transitions[i].Now = rate
+	}
+	return &Frame{d.at, n}
+}
+
+// youngest returns the counters of the last frame of a block.
+func (b *block) youngest() counted {
+	d := b.reader(1<<colArrivals | 1<<colFirings)
 	for range b.frames {
 		d.next()
 	}
-	return d.frame()
+	return d.counted()
 }

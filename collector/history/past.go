@@ -41,19 +41,17 @@ func (p *Past) At(at int64) *Frame {
 		end++
 	}
 	d := p.blocks[k].reader(everything)
-	var before *Frame
+	var before counted
 	for i := range end {
 		if i > 0 && i == end-1 {
-			before = d.frame()
+			before = d.counted()
 		}
 		d.next()
 	}
 	if end == 1 && k > 0 {
 		before = p.blocks[k-1].youngest()
 	}
-	f := d.frame()
-	f.since(before)
-	return f
+	return d.frame(before)
 }
 
 // Until returns the frames up to a time.
@@ -81,20 +79,21 @@ func (p *Past) blockOf(at int64) int {
 	return sort.Search(len(p.blocks), func(i int) bool { return p.blocks[i].from > at }) - 1
 }
 
-// PlacePoint is a place at one moment. Of Place only Tokens and Oldest are set.
+// PlacePoint is a place at one moment.
 type PlacePoint struct {
 	At      int64 // microseconds since the Unix epoch
 	Columns stats.Columns
-	Place
+	Tokens  uint64
+	Oldest  int64 // as in stats.Place
 }
 
-// TransitionPoint is a transition at one moment. Of Transition only Firings and
-// Running are set.
+// TransitionPoint is a transition at one moment.
 type TransitionPoint struct {
 	At      int64
 	Columns stats.Columns
-	Transition
-	Rate float64 // of firings since the point before, a second; may be merge.UnknownRate
+	Firings uint64
+	Running uint64
+	Rate    float64 // of firings since the point before, a second; may be merge.UnknownRate
 }
 
 // Place returns what is kept of a place by its index: at most MaxPoints, spread
@@ -104,7 +103,7 @@ func (p *Past) Place(place int) []PlacePoint {
 	var out []PlacePoint
 	p.walk(1<<colTokens|1<<colOldest, func(d *reader) {
 		if v := &d.values; place < len(v[colTokens]) {
-			out = append(out, PlacePoint{d.at, d.columns, Place{Tokens: v[colTokens][place], Oldest: int64(v[colOldest][place])}})
+			out = append(out, PlacePoint{d.at, d.columns, v[colTokens][place], int64(v[colOldest][place])})
 		}
 	})
 	return out
@@ -115,7 +114,7 @@ func (p *Past) Transition(transition int) []TransitionPoint {
 	var out []TransitionPoint
 	p.walk(1<<colFirings|1<<colRunning, func(d *reader) {
 		if v := &d.values; transition < len(v[colFirings]) {
-			x := TransitionPoint{d.at, d.columns, Transition{Firings: v[colFirings][transition], Running: v[colRunning][transition]}, merge.UnknownRate}
+			x := TransitionPoint{d.at, d.columns, v[colFirings][transition], v[colRunning][transition], merge.UnknownRate}
 			if last := len(out) - 1; last >= 0 {
 				x.Rate = merge.RateBetween(out[last].Firings, x.Firings, x.At-out[last].At)
 			}

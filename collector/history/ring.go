@@ -7,6 +7,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // blockFrames is the largest number of frames in a block: its first is whole, the
@@ -14,23 +15,28 @@ import (
 // series needs only the first frames of blocks.
 const blockFrames = 16
 
-// The columns of a frame: those of places, those of transitions, and the numbers of the
-// whole net.
+// The columns of a frame: those of placeNumbers and of transitionNumbers, the largest number of
+// instances that one condition blocks, by transition, and the numbers of the whole net. Those that
+// are read alone have names.
 const (
 	colTokens = iota
 	colOldest
-	colInstances
+	_
 	colArrivals
 	colFirings
-	colEnabled
-	colSince
 	colRunning
+	_
+	_
+	_
 	colBlocked
-	colFailures
 	colNet
 	columns
-	placeColumns      = colFirings
-	transitionColumns = colNet
+)
+
+// What is kept of each place, and of each transition.
+var (
+	placeNumbers      = stats.PlaceTable.Numbers("tokens", "oldest", "instances", "arrivals")
+	transitionNumbers = stats.TransitionTable.Numbers("firings", "running", "enabled", "enabled_since", "failures")
 )
 
 // values are the numbers of one frame, by column.
@@ -180,25 +186,22 @@ func gather(net *merge.NetView, alarms *alarm.ActiveSet, into *values) {
 		}
 		into[c] = into[c][:n]
 	}
-	for i := range rows.Places {
-		p := &rows.Places[i]
-		into[colTokens][i], into[colOldest][i] = p.Tokens, uint64(p.Oldest)
-		into[colInstances][i], into[colArrivals][i] = p.Instances, p.Arrivals
+	for c := range placeNumbers {
+		placeNumbers[c].Read(rows.Places, into[c])
 	}
-	for i := range rows.Transitions {
-		t := &rows.Transitions[i]
-		into[colFirings][i], into[colEnabled][i], into[colSince][i] = t.Firings, t.Enabled, uint64(t.EnabledSince)
-		into[colRunning][i], into[colBlocked][i], into[colFailures][i] = t.Running, net.Blocked[i], t.Failures
+	for c := range transitionNumbers {
+		transitionNumbers[c].Read(rows.Transitions, into[colFirings+c])
 	}
+	copy(into[colBlocked], net.Blocked)
 	gatherNet(net, alarms, into[colNet])
 }
 
 // rowsOf returns the length of a column of a net.
 func rowsOf(column, places, transitions int) int {
 	switch {
-	case column >= transitionColumns:
+	case column >= colNet:
 		return netNumbers
-	case column >= placeColumns:
+	case column >= colFirings:
 		return transitions
 	}
 	return places

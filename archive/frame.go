@@ -5,6 +5,7 @@ package archive
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/model"
@@ -33,42 +34,48 @@ func (a *Archive) Frame(ctx context.Context, def *petri.Net, at int64) (*api.Fra
 	})
 }
 
+// The families of the numbers of frames, in their order. Those of rates are counters.
+var (
+	placeFamilies      = []string{metrics.PlaceTokens, metrics.PlaceInstances, metrics.PlaceOldestTokenAgeSeconds, metrics.PlaceArrivalsTotal}
+	transitionFamilies = []string{metrics.TransitionFiringsTotal, metrics.TransitionEnabledInstances, metrics.TransitionEnabledAgeSeconds, metrics.TransitionRunning,
+		metrics.TransitionBlockedInstances, metrics.TransitionFailuresTotal}
+)
+
 func (a *Archive) fillFrame(ctx context.Context, f *api.Frame, def *petri.Net, at time.Time) error {
-	places, transitions := make(map[string]*api.PlaceNow, len(f.Places)), make(map[string]*api.TransitionNow, len(f.Transitions))
+	places, transitions := make(map[string][]any, len(f.Places)), make(map[string][]any, len(f.Transitions))
 	for i := range f.Places {
-		places[def.Places[i].ID] = &f.Places[i]
+		places[def.Places[i].ID] = f.Places[i].Numbers()
 	}
 	for i := range f.Transitions {
-		transitions[def.Transitions[i].ID] = &f.Transitions[i]
+		transitions[def.Transitions[i].ID] = f.Transitions[i].Numbers()
 	}
 	net := netIs(def.ID)
-	rows, err := a.at(ctx, most("__name__, place", a.of([]string{metrics.PlaceTokens, metrics.PlaceInstances, metrics.PlaceOldestTokenAgeSeconds}, net)), at)
+	rows, err := a.at(ctx, most("__name__, place", a.of(placeFamilies[:3], net)), at)
 	if err != nil {
 		return err
 	}
 	for _, s := range rows {
-		fillPlace(places[label(s, "place")], s, at)
+		fill(places[label(s, "place")], slices.Index(placeFamilies, label(s, model.MetricNameLabel)), s, at)
 	}
-	more, err := a.at(ctx, most("__name__, transition", a.of([]string{metrics.TransitionEnabledInstances, metrics.TransitionEnabledAgeSeconds, metrics.TransitionRunning,
-		metrics.TransitionFailuresTotal, metrics.TransitionBlockedInstances}, net)), at)
+	more, err := a.at(ctx, most("__name__, transition", a.of(transitionFamilies[1:], net)), at)
 	if err != nil {
 		return err
 	}
 	for _, s := range more {
-		fillTransition(transitions[label(s, "transition")], s, at)
+		fill(transitions[label(s, "transition")], slices.Index(transitionFamilies, label(s, model.MetricNameLabel)), s, at)
 	}
 	if len(rows)+len(more) == 0 {
 		return fmt.Errorf("no samples of net %q in Prometheus at %s: %w", def.ID, at.UTC().Format(time.RFC3339), api.ErrNothing)
 	}
-	rates, err := a.at(ctx, most("place", a.rate(a.of([]string{metrics.PlaceArrivalsTotal}, net)))+" or "+most("transition", a.rate(a.of([]string{metrics.TransitionFiringsTotal}, net))), at)
+	rates, err := a.at(ctx, most("place", a.rate(a.of(placeFamilies[3:], net)))+" or "+most("transition", a.rate(a.of(transitionFamilies[:1], net))), at)
 	if err != nil {
 		return err
 	}
 	for _, s := range rates {
-		if p := places[label(s, "place")]; p != nil && label(s, "transition") == "" {
-			p.ArrivalRate = number(s)
-		} else if t := transitions[label(s, "transition")]; t != nil {
-			t.Rate = number(s)
+		if transition := label(s, "transition"); transition != "" {
+			fill(transitions[transition], 0, s, at)
+		} else {
+			fill(places[label(s, "place")], 3, s, at)
 		}
 	}
 	return nil
@@ -77,35 +84,17 @@ func (a *Archive) fillFrame(ctx context.Context, f *api.Frame, def *petri.Net, a
 // label returns a label of a sample; "" if it is absent.
 func label(s *model.Sample, name string) string { return string(s.Metric[model.LabelName(name)]) }
 
-// fillPlace sets a number of a place; nil for one that the net no longer has.
-func fillPlace(p *api.PlaceNow, s *model.Sample, at time.Time) {
-	if p == nil {
+// fill sets a number of a row; none of one that the net no longer has, or of another family.
+func fill(numbers []any, at int, s *model.Sample, now time.Time) {
+	if numbers == nil || at < 0 {
 		return
 	}
-	switch label(s, model.MetricNameLabel) {
-	case metrics.PlaceTokens:
-		p.Tokens = whole(s)
-	case metrics.PlaceInstances:
-		p.Instances = whole(s)
-	case metrics.PlaceOldestTokenAgeSeconds:
-		p.OldestSince = ago(at, s)
-	}
-}
-
-func fillTransition(t *api.TransitionNow, s *model.Sample, at time.Time) {
-	if t == nil {
-		return
-	}
-	switch label(s, model.MetricNameLabel) {
-	case metrics.TransitionEnabledInstances:
-		t.Enabled = whole(s)
-	case metrics.TransitionEnabledAgeSeconds:
-		t.EnabledSince = ago(at, s)
-	case metrics.TransitionRunning:
-		t.Running = whole(s)
-	case metrics.TransitionFailuresTotal:
-		t.Failures = whole(s)
-	case metrics.TransitionBlockedInstances:
-		t.Blocked = whole(s)
+	switch n := numbers[at].(type) {
+	case **uint64:
+		*n = whole(s)
+	case **float64:
+		*n = number(s)
+	case *api.Time:
+		*n = ago(now, s)
 	}
 }

@@ -93,6 +93,15 @@ type Transition struct {
 	Slowest                             Slowest // of the runs that ended recently; belongs to ColDuration
 }
 
+// Waits returns since when the transition has been enabled and has not fired, in the instance where
+// it waits longest; 0 if it is enabled nowhere, or if that is not known.
+func (t *Transition) Waits() int64 {
+	if t.Enabled == 0 || t.EnabledSince == 0 {
+		return 0
+	}
+	return max(t.EnabledSince, t.LastFiring)
+}
+
 // Columns is the set of columns that rows fill in. A source that knows only some
 // columns omits the rest, and an absent column is never shown as zero.
 type Columns uint32

@@ -179,15 +179,14 @@ func transitionNow(n *merge.NetView, i int) (d api.TransitionNow) {
 func transitionDocument(n *merge.NetView, i int, now int64) api.Transition {
 	def, t, cols := &n.Def.Transitions[i], &n.Rows.Transitions[i], n.Rows.Columns
 	d := api.Transition{ID: def.ID, Name: def.Name, Role: bookkeeping(def.Role), TransitionNow: transitionNow(n, i),
-		Firings:    known(cols, stats.ColFirings, t.Firings),
-		Retries:    known(cols, stats.ColFailures, t.Retries),
-		Cancels:    known(cols, stats.ColFailures, t.Cancels),
-		Timeouts:   known(cols, stats.ColTimeouts, t.Timeouts),
-		Late:       known(cols, stats.ColTimeouts, t.Late),
 		EnabledAge: known(cols, stats.ColEnabled, ageAt(t.EnabledSince, now)),
 		RunningAge: known(cols, stats.ColRunning, ageAt(t.RunningSince, now)),
 		Duration:   histogram(cols, stats.ColDuration, &t.Duration),
 		Slowest:    slowest(t.Slowest),
+	}
+	for i, to := range d.Counters() {
+		c := &stats.TransitionTable.Counts[i]
+		*to = known(cols, c.Column, *c.Of(t))
 	}
 	if cols.Has(stats.ColFirings) {
 		d.DampedRates = damped(&n.Rates.Transitions[i])

@@ -48,25 +48,29 @@ func (f *frame) next(before, n *merge.NetView, generation uint64, at int64) (*fr
 	d := &api.Diff{Generation: generation, At: next.At, Places: []api.PlaceDiff{}, Transitions: []api.TransitionDiff{}}
 	places, transitions := changed(before, n)
 	for i := range places {
-		if p := placeNow(n, i); !samePlace(&p, &f.Places[i]) {
-			d.Places = append(d.Places, api.PlaceDiff{Index: i, PlaceNow: ownPlace(p)})
+		if p := placeNow(n, i); !p.Equal(&f.Places[i]) {
+			d.Places = append(d.Places, api.PlaceDiff{Index: i, PlaceNow: p})
 		}
 	}
 	for i := range transitions {
-		if t := transitionNow(n, i); !sameTransition(&t, &f.Transitions[i]) {
-			d.Transitions = append(d.Transitions, api.TransitionDiff{Index: i, TransitionNow: ownTransition(t)})
+		if t := transitionNow(n, i); !t.Equal(&f.Transitions[i]) {
+			d.Transitions = append(d.Transitions, api.TransitionDiff{Index: i, TransitionNow: t})
 		}
 	}
 	if len(d.Places) > 0 {
 		next.Places = slices.Clone(f.Places)
 	}
-	for _, p := range d.Places {
+	for i := range d.Places {
+		p := &d.Places[i]
+		api.Own(p.Numbers())
 		next.Places[p.Index] = p.PlaceNow
 	}
 	if len(d.Transitions) > 0 {
 		next.Transitions = slices.Clone(f.Transitions)
 	}
-	for _, t := range d.Transitions {
+	for i := range d.Transitions {
+		t := &d.Transitions[i]
+		api.Own(t.Numbers())
 		next.Transitions[t.Index] = t.TransitionNow
 	}
 	return next, d
@@ -87,49 +91,6 @@ func numbers(n int) iter.Seq[int] {
 		for i := 0; i < n && yield(i); i++ {
 		}
 	}
-}
-
-func samePlace(p, b *api.PlaceNow) bool {
-	return p.OldestSince == b.OldestSince && same(p.Tokens, b.Tokens) && same(p.Instances, b.Instances) && same(p.ArrivalRate, b.ArrivalRate)
-}
-
-func sameTransition(t, b *api.TransitionNow) bool {
-	return t.EnabledSince == b.EnabledSince && same(t.Rate, b.Rate) && same(t.Enabled, b.Enabled) && same(t.Running, b.Running) &&
-		same(t.Blocked, b.Blocked) && same(t.Failures, b.Failures)
-}
-
-func same[T comparable](a, b *T) bool {
-	return a == b || a != nil && b != nil && *a == *b
-}
-
-// ownPlace returns p with numbers in memory of its own.
-func ownPlace(p api.PlaceNow) api.PlaceNow {
-	var own struct {
-		tokens, instances uint64
-		rate              float64
-	}
-	p.Tokens, p.Instances, p.ArrivalRate = copied(p.Tokens, &own.tokens), copied(p.Instances, &own.instances), copied(p.ArrivalRate, &own.rate)
-	return p
-}
-
-// ownTransition returns t with numbers in memory of its own.
-func ownTransition(t api.TransitionNow) api.TransitionNow {
-	var own struct {
-		enabled, running, blocked, failures uint64
-		rate                                float64
-	}
-	t.Enabled, t.Running, t.Rate = copied(t.Enabled, &own.enabled), copied(t.Running, &own.running), copied(t.Rate, &own.rate)
-	t.Blocked, t.Failures = copied(t.Blocked, &own.blocked), copied(t.Failures, &own.failures)
-	return t
-}
-
-// copied copies a number to a place and returns that; nil stays nil.
-func copied[T any](n, to *T) *T {
-	if n == nil {
-		return nil
-	}
-	*to = *n
-	return to
 }
 
 // encoded returns a document as JSON.

@@ -18,10 +18,7 @@ func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBo
 	}
 	p := &n.net.Def.Places[i]
 	doc := api.PlaceDetail{Place: api.Place{ID: p.ID, Name: p.Name, Final: n.net.IsFinal(i), Resting: slices.Contains(n.resting, i), Role: bookkeeping(p.Role), PlaceNow: f.Places[i]}, At: f.At, Archive: f.Archive}
-	if doc.OldestSince != 0 {
-		age := ageAt(int64(doc.OldestSince), int64(f.At))
-		doc.OldestAge = &age
-	}
+	doc.OldestAge = ageThen(doc.Numbers(), f.At)
 	if f.Archive {
 		series, err := s.cfg.Archive.PlaceSeries(r.Context(), n.net.Name, p.ID, at)
 		if err != nil {
@@ -34,6 +31,16 @@ func (s *Server) servePlaceThen(w http.ResponseWriter, r *http.Request, n *netBo
 		doc.Series, doc.Stuck = placeSeries(past.Until(at), step, i), s.seenAt(n, i, int64(f.At))
 	}
 	answerJSON(w, &doc)
+}
+
+// ageThen returns the age of the time among the numbers of a row at a moment; nil without one.
+func ageThen(numbers []any, at api.Time) *float64 {
+	for _, n := range numbers {
+		if since, is := n.(*api.Time); is && *since != 0 {
+			return new(ageAt(int64(*since), int64(at)))
+		}
+	}
+	return nil
 }
 
 // seenAt returns the oldest tokens of a place at a moment of the history. What they waited
@@ -60,10 +67,7 @@ func (s *Server) serveTransitionThen(w http.ResponseWriter, r *http.Request, n *
 	}
 	t := &n.net.Def.Transitions[i]
 	doc := api.TransitionDetail{Transition: api.Transition{ID: t.ID, Name: t.Name, Role: bookkeeping(t.Role), TransitionNow: f.Transitions[i]}, At: f.At, Archive: f.Archive}
-	if doc.EnabledSince != 0 {
-		age := ageAt(int64(doc.EnabledSince), int64(f.At))
-		doc.EnabledAge = &age
-	}
+	doc.EnabledAge = ageThen(doc.Numbers(), f.At)
 	if f.Archive {
 		series, err := s.cfg.Archive.TransitionSeries(r.Context(), n.net.Name, t.ID, at)
 		if err != nil {

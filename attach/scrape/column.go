@@ -96,3 +96,13 @@ func columnNamed(key string, of table) (column, bool) {
 	}
 	return 0, false
 }
+
+// columnsOf returns the keys of a table, in the order of its columns.
+func columnsOf(of table) (keys []string) {
+	for c := range specs {
+		if specs[c].of == of {
+			keys = append(keys, specs[c].key)
+		}
+	}
+	return keys
+}

@@ -5,6 +5,7 @@ package scrape
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
@@ -155,16 +156,11 @@ func (r *rowMap) readKey(key yamlfile.Key, v yamlfile.Node) error {
 
 // keysOf lists the keys of a row, for messages.
 func keysOf(of table) string {
-	list := "name"
+	list := "name, "
 	if of == transitions {
-		list = "name, from, to"
+		list = "name, from, to, "
 	}
-	for c := range numColumns {
-		if s := specOf(c); s.of == of {
-			list += ", " + s.key
-		}
-	}
-	return list
+	return list + strings.Join(columnsOf(of), ", ")
 }
 
 // checkRow returns a fault for a row that cannot be published: its columns

@@ -92,7 +92,9 @@ func (n *netState) fill(into *stats.Rows) {
 		n.rows[places][i].fillPlace(&into.Places[i], n.at)
 	}
 	for i := range into.Transitions {
-		n.rows[transitions][i].fillTransition(&into.Transitions[i])
+		r := n.rows[transitions][i]
+		fill(r, transitionNumbers, firings, &into.Transitions[i])
+		into.Transitions[i].Duration = copied(&r.cells[duration].hist)
 	}
 	into.Columns = n.columns()
 }
@@ -116,15 +118,37 @@ func (n *netState) columns() stats.Columns {
 	return known &^ lacking
 }
 
+// The numbers of rows, in the order of the columns of each table.
+var (
+	placeNumbers      = stats.PlaceTable.Numbers(columnsOf(places)...)
+	transitionNumbers = stats.TransitionTable.Numbers(columnsOf(transitions)...)
+)
+
+// fill sets the numbers of a row whose columns begin with first. A time since when something is
+// there is 0 if nothing is, or if it is not known.
+func fill[R any](r *rowState, numbers []stats.Number[R], first column, row *R) {
+	for i := range numbers {
+		n, s, x := &numbers[i], specOf(first+column(i)), &r.cells[first+column(i)]
+		switch {
+		case n.Count != nil && s.kind == counter:
+			*n.Count.Of(row) = x.total
+		case n.Count != nil:
+			*n.Count.Of(row) = uint64(x.now)
+		case n.Moment != nil && s.kind == last:
+			*n.Moment.Of(row) = max(int64(x.now), r.fired)
+		case n.Moment != nil && x.n > 0 && r.cells[s.needs].now >= 1:
+			*n.Moment.Of(row) = max(int64(x.now), 1)
+		}
+	}
+}
+
 func (r *rowState) fillPlace(p *stats.Place, at int64) {
-	p.Tokens, p.Instances = uint64(r.cells[tokens].now), uint64(r.cells[instances].now)
-	p.Arrivals, p.Departures = r.cells[arrivals].total, r.cells[departures].total
+	fill(r, placeNumbers, tokens, p)
 	p.Dwell = copied(&r.cells[dwell].hist)
 	switch v := r.m.values[oldest]; {
 	case p.Tokens == 0 || v == nil:
 		return
-	case r.cells[oldest].n > 0:
-		p.Oldest = max(int64(r.cells[oldest].now), 1)
+	case p.Oldest != 0:
 	case v.observed:
 		p.Oldest = r.observer.oldest()
 	default:
@@ -134,25 +158,6 @@ func (r *rowState) fillPlace(p *stats.Place, at int64) {
 	// is a lower bound.
 	p.Injected.Add(p.Oldest)
 	p.Injected.Merge(stats.TimeSum{Sec: uint64(at) / 1e6 * (p.Tokens - 1), Micro: uint64(at) % 1e6 * (p.Tokens - 1)})
-}
-
-func (r *rowState) fillTransition(t *stats.Transition) {
-	t.Firings = r.cells[firings].total
-	t.Failures, t.Retries, t.Cancels = r.cells[failures].total, r.cells[retries].total, r.cells[cancels].total
-	t.Enabled, t.Running = uint64(r.cells[enabled].now), uint64(r.cells[running].now)
-	t.EnabledSince, t.RunningSince = r.sinceWhen(enabledSince, t.Enabled), r.sinceWhen(runningSince, t.Running)
-	t.Duration = copied(&r.cells[duration].hist)
-	if t.LastFiring = int64(r.cells[lastFiring].now); r.fired > t.LastFiring {
-		t.LastFiring = r.fired
-	}
-}
-
-// sinceWhen returns since when the first of n is enabled or running; 0 if unknown.
-func (r *rowState) sinceWhen(c column, n uint64) int64 {
-	if n == 0 || r.cells[c].n == 0 {
-		return 0
-	}
-	return max(int64(r.cells[c].now), 1)
 }
 
 // copied returns a copy of a histogram.

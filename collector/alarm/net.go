@@ -243,7 +243,7 @@ func (w *netWatch) stuck(m *Machine, s *subject, n *merge.NetView) {
 func (w *netWatch) starved(m *Machine, s *subject, n *merge.NetView) {
 	known := w.columns.Has(stats.ColEnabled | stats.ColLastFiring)
 	row, since := waitsLongest(n.Rows.Transitions, s)
-	waits := s.rule.On && known && row.Enabled > 0 && row.EnabledSince != 0
+	waits := s.rule.On && known && since != 0
 	wrong := waits && m.now-since > s.rule.After.Microseconds()
 	if waits && !wrong {
 		m.wake(since + s.rule.After.Microseconds() + 1)
@@ -267,9 +267,8 @@ func (w *netWatch) starved(m *Machine, s *subject, n *merge.NetView) {
 func waitsLongest(rows []stats.Transition, s *subject) (row *stats.Transition, since int64) {
 	row = &stats.Transition{}
 	for _, i := range s.steps {
-		step := &rows[i]
-		if from := max(step.EnabledSince, step.LastFiring); step.Enabled > 0 && step.EnabledSince != 0 && (row.Enabled == 0 || from < since) {
-			row, since = step, from
+		if from := rows[i].Waits(); from != 0 && (since == 0 || from < since) {
+			row, since = &rows[i], from
 		}
 	}
 	return row, since

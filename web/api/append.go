@@ -69,20 +69,81 @@ func appendIndex(dst []byte, i int) []byte {
 	return strconv.AppendInt(append(dst, `,"index":`...), int64(i), 10)
 }
 
-func (p *PlaceNow) appendFields(dst []byte) []byte {
-	dst = appendCount(dst, `,"tokens":`, p.Tokens)
-	dst = appendCount(dst, `,"instances":`, p.Instances)
-	dst = appendTime(dst, `,"oldest_since":`, p.OldestSince)
-	return appendRate(dst, `,"arrival_rate":`, p.ArrivalRate)
+// The keys of the numbers of frames.
+var (
+	placeKeys      = []string{`,"tokens":`, `,"instances":`, `,"oldest_since":`, `,"arrival_rate":`}
+	transitionKeys = []string{`,"rate":`, `,"enabled":`, `,"enabled_since":`, `,"running":`, `,"blocked":`, `,"failures":`}
+)
+
+// Numbers returns where the numbers are, in the order of JSON: a **uint64 for a count, a **float64 for
+// a rate, and a *Time.
+func (p *PlaceNow) Numbers() []any {
+	return []any{&p.Tokens, &p.Instances, &p.OldestSince, &p.ArrivalRate}
 }
 
+// Numbers is as of a place.
+func (t *TransitionNow) Numbers() []any {
+	return []any{&t.Rate, &t.Enabled, &t.EnabledSince, &t.Running, &t.Blocked, &t.Failures}
+}
+
+// Equal reports whether the numbers are the same.
+func (p *PlaceNow) Equal(b *PlaceNow) bool {
+	return p.OldestSince == b.OldestSince && same(p.Tokens, b.Tokens) && same(p.Instances, b.Instances) && same(p.ArrivalRate, b.ArrivalRate)
+}
+
+// Equal is as of a place.
+func (t *TransitionNow) Equal(b *TransitionNow) bool {
+	return t.EnabledSince == b.EnabledSince && same(t.Rate, b.Rate) && same(t.Enabled, b.Enabled) && same(t.Running, b.Running) &&
+		same(t.Blocked, b.Blocked) && same(t.Failures, b.Failures)
+}
+
+func same[T comparable](a, b *T) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
+// Own copies numbers to memory of their own.
+func Own(numbers []any) {
+	var own struct {
+		counts [6]uint64
+		rate   float64
+	}
+	for i, n := range numbers {
+		switch n := n.(type) {
+		case **uint64:
+			*n = copied(*n, &own.counts[i])
+		case **float64:
+			*n = copied(*n, &own.rate)
+		}
+	}
+}
+
+// copied copies a number to a place and returns that; nil stays nil.
+func copied[T any](n, to *T) *T {
+	if n == nil {
+		return nil
+	}
+	*to = *n
+	return to
+}
+
+func (p *PlaceNow) appendFields(dst []byte) []byte { return appendNumbers(dst, placeKeys, p.Numbers()) }
+
 func (t *TransitionNow) appendFields(dst []byte) []byte {
-	dst = appendRate(dst, `,"rate":`, t.Rate)
-	dst = appendCount(dst, `,"enabled":`, t.Enabled)
-	dst = appendTime(dst, `,"enabled_since":`, t.EnabledSince)
-	dst = appendCount(dst, `,"running":`, t.Running)
-	dst = appendCount(dst, `,"blocked":`, t.Blocked)
-	return appendCount(dst, `,"failures":`, t.Failures)
+	return appendNumbers(dst, transitionKeys, t.Numbers())
+}
+
+func appendNumbers(dst []byte, keys []string, numbers []any) []byte {
+	for i, n := range numbers {
+		switch n := n.(type) {
+		case **uint64:
+			dst = appendCount(dst, keys[i], *n)
+		case **float64:
+			dst = appendRate(dst, keys[i], *n)
+		case *Time:
+			dst = appendTime(dst, keys[i], *n)
+		}
+	}
+	return dst
 }
 
 func appendCount(dst []byte, name string, v *uint64) []byte {

@@ -182,6 +182,11 @@ type Transition struct {
 	Slowest    *Slowest   `json:"slowest,omitempty"`
 }
 
+// Counters returns where the counters are, in the order of stats.TransitionTable.
+func (t *Transition) Counters() []**uint64 {
+	return []**uint64{&t.Firings, &t.Failures, &t.Retries, &t.Cancels, &t.Timeouts, &t.Late}
+}
+
 // TransitionNow are the numbers of a transition that frames of the live page have too.
 type TransitionNow struct {
 	Rate         *float64 `json:"rate,omitempty"`         // firings per second over the last seconds; absent if not known

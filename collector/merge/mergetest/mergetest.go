@@ -72,9 +72,13 @@ func RandomSource(r *rand.Rand, name string, places, transitions int, now int64)
 			t.Duration.Observe(age())
 			t.Slowest.Merge(stats.Slowest{Instance: fmt.Sprint("i", r.IntN(999)), Micros: age(), At: now - r.Int64N(300e6)})
 		}
-		t.LastFiring, t.Enabled, t.EnabledSince, t.Running, t.RunningSince = now-age(), 1, now-age(), 1, now-age()
-		t.Failures, t.Retries, t.Cancels = r.Uint64N(3), r.Uint64N(3), r.Uint64N(3)
-		t.Timeouts, t.Late = r.Uint64N(3), r.Uint64N(3)
+		for _, m := range stats.TransitionTable.Moments {
+			*m.Of(t) = now - age()
+		}
+		for _, c := range stats.TransitionTable.Counts[1:] { // without the firings
+			*c.Of(t) = r.Uint64N(3)
+		}
+		t.Enabled, t.Running = 1, 1
 		msg.Rows.Blocks = append(msg.Rows.Blocks, stats.Block{Transition: int32(i), Place: r.Int32N(int32(places)), Reason: stats.ReasonMissing, Instances: 1 + r.Uint64N(5)})
 	}
 	return msg

@@ -58,9 +58,9 @@ type SenderConfig struct {
 	// and may be lost.
 	Inform  bool
 	Timeout time.Duration // of an inform, up to a minute; 0 is DefaultTimeout
-	Retries int           // largest number of repetitions of an inform, 0 to 20, unless Keep is longer
+	Repeats int           // largest number of repetitions of an inform, 0 to 20, unless Keep is longer
 	// Keep is how long an inform without an acknowledgement is repeated, less often
-	// after Retries. The next one for the sink waits meanwhile, so that they stay in
+	// after Repeats. The next one for the sink waits meanwhile, so that they stay in
 	// order.
 	Keep time.Duration
 	// UpTime returns sysUpTime.0 for notifications, in hundredths of a second;
@@ -98,8 +98,8 @@ func NewSender(cfg SenderConfig) (*Sender, error) {
 	if cfg.Timeout < 0 || cfg.Timeout > maxTimeout {
 		return nil, fmt.Errorf("%w: an inform's time-out of %v; expected more than 0 and at most %v", ErrConfig, cfg.Timeout, maxTimeout)
 	}
-	if cfg.Retries < 0 || cfg.Retries > maxRetries {
-		return nil, fmt.Errorf("%w: an inform is sent again %d times; expected 0 to %d", ErrConfig, cfg.Retries, maxRetries)
+	if cfg.Repeats < 0 || cfg.Repeats > maxRetries {
+		return nil, fmt.Errorf("%w: an inform is sent again %d times; expected 0 to %d", ErrConfig, cfg.Repeats, maxRetries)
 	}
 	if cfg.UpTime == nil {
 		began := time.Now()

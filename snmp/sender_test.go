@@ -29,7 +29,7 @@ func stuck(text string) []smi.Variable {
 
 func newSender(tb testing.TB, change func(*SenderConfig)) *Sender {
 	tb.Helper()
-	cfg := SenderConfig{Sinks: []string{"192.0.2.1:162"}, Community: "public", Inform: true, Timeout: 2 * time.Second, Retries: 2,
+	cfg := SenderConfig{Sinks: []string{"192.0.2.1:162"}, Community: "public", Inform: true, Timeout: 2 * time.Second, Repeats: 2,
 		UpTime: func() uint32 { return 4711 }}
 	if change != nil {
 		change(&cfg)
@@ -54,8 +54,8 @@ func TestNewSenderRejects(t *testing.T) {
 		"a community of 256 octets":  func(c *SenderConfig) { c.Community = strings.Repeat("x", 256) },
 		"a negative time-out":        func(c *SenderConfig) { c.Timeout = -1 },
 		"a time-out of an hour":      func(c *SenderConfig) { c.Timeout = time.Hour },
-		"negative retries":           func(c *SenderConfig) { c.Retries = -1 },
-		"too many retries":           func(c *SenderConfig) { c.Retries = maxRetries + 1 },
+		"negative retries":           func(c *SenderConfig) { c.Repeats = -1 },
+		"too many retries":           func(c *SenderConfig) { c.Repeats = maxRetries + 1 },
 	} {
 		cfg := SenderConfig{Sinks: []string{"[2001:db8::1]:162", "noc.example:162"}, Community: "public"}
 		if _, err := NewSender(cfg); err != nil {

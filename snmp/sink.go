@@ -52,7 +52,7 @@ type sink struct {
 
 func newSink(address string, cfg *SenderConfig, dial dialFunc) *sink {
 	return &sink{address: address, community: []byte(cfg.Community), secure: newSecureSink(cfg.User, cfg.Engine), inform: cfg.Inform, timeout: cfg.Timeout,
-		retries: cfg.Retries, keep: cfg.Keep, log: cfg.Log.With("sink", address), dial: dial,
+		retries: cfg.Repeats, keep: cfg.Keep, log: cfg.Log.With("sink", address), dial: dial,
 		queue: outbox.New[notification](MaxQueue), packet: make([]byte, maxAck)}
 }
 

@@ -310,7 +310,7 @@ func TestOnlyChangesAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var logged bytes.Buffer
 		s := newSender(t, func(c *SenderConfig) {
-			c.Community, c.Retries = "s3cret", 0
+			c.Community, c.Repeats = "s3cret", 0
 			c.Log = slog.New(slog.NewTextHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		})
 		network := &scripted{answer: func(n int, d []byte, send func(...[]byte)) {

@@ -46,7 +46,7 @@ type job struct {
 	Listener string `json:"listenerEventType"`
 	State    string `json:"state"`
 	Worker   string `json:"worker"`
-	Retries  int64  `json:"retries"`
+	Left     int64  `json:"retries"` // retries left
 	Message  string `json:"errorMessage"`
 }
 

@@ -234,11 +234,11 @@ func TestTimesAreReadInTheFormsOfTheAPI(t *testing.T) {
 func TestAJobSaysWhatTheAPIKnowsOfIt(t *testing.T) {
 	got, workers := map[string]string{}, map[string]string{}
 	for name, j := range map[string]job{
-		"created":   {Type: "ship", State: "CREATED", Retries: 3},
-		"failed":    {Type: "ship", State: "FAILED", Retries: 1, Worker: "w", Message: "no stock"},
-		"timed out": {Type: "ship", State: "TIMED_OUT", Retries: 3, Worker: "w"},
+		"created":   {Type: "ship", State: "CREATED", Left: 3},
+		"failed":    {Type: "ship", State: "FAILED", Left: 1, Worker: "w", Message: "no stock"},
+		"timed out": {Type: "ship", State: "TIMED_OUT", Left: 3, Worker: "w"},
 		"exhausted": {Type: "ship", State: "RETRIES_UPDATED"},
-		"listener":  {Type: "audit", Kind: "EXECUTION_LISTENER", Listener: "START", State: "CREATED", Retries: 3},
+		"listener":  {Type: "audit", Kind: "EXECUTION_LISTENER", Listener: "START", State: "CREATED", Left: 3},
 	} {
 		text, detail := jobText(&j, false)
 		got[name] = text + "|" + detail

@@ -126,13 +126,13 @@ func jobText(j *job, workers bool) (text, detail string) {
 	if workers && j.Worker != "" && (j.State == "FAILED" || j.State == "TIMED_OUT") {
 		text += " at worker " + j.Worker
 	}
-	switch j.Retries {
+	switch j.Left {
 	case 0:
 		return text + ", out of retries", detail
 	case 1:
 		return text + ", 1 retry", detail
 	}
-	return fmt.Sprintf("%s, %d retries", text, j.Retries), detail
+	return fmt.Sprintf("%s, %d retries", text, j.Left), detail
 }
 
 func (a *Adapter) readTasks(ctx context.Context, w *whys) error {

@@ -70,7 +70,7 @@ func (s *sidecar) openTraps() (err error) {
 		return usageError{errors.New("--snmp.trap-sink and --snmp.users-file without --snmp.trap-user: the notifications would be SNMPv2c with the community public; expected --snmp.trap-user, or a community for them by --snmp.community-file")}
 	}
 	cfg := snmp.SenderConfig{Sinks: s.cfg.alarms.Sinks, Community: s.cfg.community, User: user, Engine: s.engine,
-		Inform: s.cfg.alarms.Inform, Retries: informRetries, Keep: watch.KeepUnsent, Log: s.cfg.log}
+		Inform: s.cfg.alarms.Inform, Repeats: informRetries, Keep: watch.KeepUnsent, Log: s.cfg.log}
 	if s.responder != nil { // one agent, one sysUpTime
 		cfg.UpTime = func() uint32 { return s.responder.UpTime(time.Now()) }
 	}

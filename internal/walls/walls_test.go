@@ -54,7 +54,7 @@ var rooms = map[string]room{
 	"engine/journal/stream":                {imports: []string{"engine/journal"}},
 	"engine/journal/journaltest":           {imports: []string{"engine/journal"}},
 	"telemetry/wire":                       {},
-	"telemetry/natslink":                   {},
+	"telemetry/natslink":                   {imports: []string{"internal/wakeup"}},
 	"telemetry/permissions":                {imports: []string{"telemetry"}, pure: true},
 	"telemetry/natsmetrics":                {imports: []string{"internal/selfmetrics", "telemetry/natslink"}},
 	"telemetry":                            {imports: []string{"internal/wakeup", "petri", "petri/pnml", "stats", "telemetry/natslink", "telemetry/wire"}},

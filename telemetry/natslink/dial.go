@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,30 +24,46 @@ const (
 )
 
 // dialer makes connections that report the server's reason when they break.
-type dialer struct{}
+type dialer struct{ *Link }
 
 // Dial implements nats.CustomDialer.
-func (dialer) Dial(network, address string) (net.Conn, error) {
+func (d dialer) Dial(network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{Timeout: ConnectWithin}).Dial(network, address)
 	if err != nil {
 		return nil, err
 	}
-	return &recordingConn{Conn: conn}, nil
+	c := &recordingConn{socket: newSocket(conn)}
+	d.last.Store(c)
+	return c, nil
 }
 
 // recordingConn is a connection that keeps the first bytes of the server, and ends
 // at a message that is too large.
 type recordingConn struct {
-	net.Conn
+	*socket
+	heard atomic.Bool           // bytes have come, since ping looked
+	why   atomic.Pointer[error] // the Link ends the connection, nil before
 	mu    sync.Mutex
 	first []byte // at most keepFirst bytes
 
 	sizes sizes // of the goroutine that reads
 }
 
+// end closes the connection. err is what the client reports.
+func (l *recordingConn) end(err error) {
+	l.why.Store(&err)
+	_ = l.Close()
+}
+
 // Read implements io.Reader.
 func (l *recordingConn) Read(b []byte) (int, error) {
-	n, err := l.Conn.Read(b)
+	n, err := l.socket.Read(b)
+	if why := l.why.Load(); err != nil && why != nil {
+		err = *why
+	}
+	if n > 0 {
+		l.heard.Store(true)
+	}
 	l.mu.Lock()
 	l.first = append(l.first, b[:min(n, keepFirst-len(l.first))]...)
 	l.mu.Unlock()
@@ -60,7 +77,14 @@ var refusal = regexp.MustCompile(`(?m)^-ERR '([^'\r\n]*)'\r?$`)
 
 // Write implements io.Writer.
 func (l *recordingConn) Write(b []byte) (int, error) {
-	n, err := l.Conn.Write(b)
+	n := l.take(b)
+	if n == len(b) {
+		return n, nil
+	}
+	_ = l.SetWriteDeadline(time.Now().Add(WriteWithin)) // if it fails, so does the write
+	more, err := l.Conn.Write(b[n:])
+	_ = l.SetWriteDeadline(time.Time{})
+	n += more
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}
@@ -68,8 +92,8 @@ func (l *recordingConn) Write(b []byte) (int, error) {
 	defer l.mu.Unlock()
 	rest := make([]byte, keepFirst)
 	_ = l.SetReadDeadline(time.Now().Add(readOnWait)) // the connection is lost in any case
-	more, _ := l.Conn.Read(rest)
-	if said := refusal.FindSubmatch(slices.Concat(l.first, rest[:more])); said != nil {
+	came, _ := l.Conn.Read(rest)
+	if said := refusal.FindSubmatch(slices.Concat(l.first, rest[:came])); said != nil {
 		return n, errors.New(string(said[1]))
 	}
 	return n, err

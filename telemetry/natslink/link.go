@@ -15,13 +15,15 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"github.com/pnagent/pnagent/internal/wakeup"
 )
 
 // How soon a dead connection is noticed, and how soon it is replaced.
 const (
-	// PingEvery is the time between two pings of the client, and PingsOut the
-	// number of pings that may be unanswered: at the next one the client
-	// abandons the connection.
+	// PingEvery is the time between two pings of the Link, and PingsOut the
+	// number of pings after which nothing may have come: instead of the next one
+	// the Link ends the connection.
 	PingEvery = 2 * time.Second
 	PingsOut  = 2
 	// WriteWithin bounds one write to the server. The client holds its lock
@@ -64,6 +66,8 @@ type Link struct {
 
 	log    *slog.Logger
 	state  atomic.Pointer[ConnState]
+	last   atomic.Pointer[recordingConn] // that was made
+	pings  wakeup.Timer
 	mu     sync.Mutex // held while state changes
 	said   notices
 	closed bool // by Close
@@ -72,13 +76,15 @@ type Link struct {
 // Open returns a connection that is made, and made again, in the background.
 // Errors are about the Config; they hold no secrets.
 func Open(cfg Config) (*Link, error) {
-	l := &Link{log: cmp.Or(cfg.Log, slog.Default())}
+	l := &Link{log: cmp.Or(cfg.Log, slog.Default()), pings: wakeup.Thread()}
 	l.state.Store(&ConnState{Since: time.Now().UnixMicro(), Reason: "not connected yet"})
 	urls := cmp.Or(cfg.URLs, nats.DefaultURL)
 	var err error
 	if l.Conn, err = nats.Connect(urls, slices.Concat(l.options(cfg.Name), cfg.Options)...); err != nil {
+		l.pings.Stop()
 		return nil, fmt.Errorf("connecting to NATS at %s: %w", Redact(urls), plain(err))
 	}
+	go l.ping()
 	go l.follow(l.Conn.StatusChanged(nats.CONNECTING, nats.RECONNECTING, nats.CLOSED))
 	if l.Conn.IsConnected() {
 		l.connected(l.Conn)
@@ -98,18 +104,17 @@ func (l *Link) options(name string) []nats.Option {
 		nats.ReconnectWait(RetryEvery),
 		nats.ReconnectJitter(retryJitter, retryJitter),
 		nats.Timeout(ConnectWithin),
-		nats.SetCustomDialer(dialer{}),
-		nats.SkipHostLookup(), // the dialer bounds the look-up
-		nats.PingInterval(PingEvery),
-		nats.MaxPingsOutstanding(PingsOut),
-		nats.FlusherTimeout(WriteWithin),
+		nats.SetCustomDialer(dialer{l}),
+		nats.SkipHostLookup(),  // the dialer bounds the look-up
+		nats.PingInterval(0),   // the Link sends them
+		nats.FlusherTimeout(0), // the connection bounds what it writes
 		nats.ReconnectOnFlusherError(),
 		nats.ConnectHandler(l.connected),
 		nats.ReconnectHandler(l.connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.lost(err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.failed(err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, s *nats.Subscription, err error) { l.refused(s, err) }),
-		nats.ClosedHandler(func(c *nats.Conn) { l.ended(c.LastError()) }),
+		nats.ClosedHandler(func(c *nats.Conn) { l.pings.Wake(); l.ended(c.LastError()) }),
 	}
 }
 

@@ -133,6 +133,18 @@ func TestADarkServerIsUsedAgainWhenItAnswers(t *testing.T) {
 	}
 }
 
+// Pings find a server that answers alive, also where they are all that is sent.
+func TestAServerThatAnswersStays(t *testing.T) {
+	t.Parallel()
+	s := serve(t, server.Options{})
+	l, _ := open(t, s.ClientURL())
+	until(t, "connected", func() bool { return l.State().Connected })
+	time.Sleep((natslink.PingsOut + 2) * natslink.PingEvery)
+	if n := l.State().Disconnects; n != 0 {
+		t.Errorf("%d connections were lost", n)
+	}
+}
+
 func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 	t.Parallel()
 	full := server.Options{MaxConn: 1}

@@ -97,7 +97,7 @@ type Collector struct {
 	name string // of this process, for telemetry.Pace
 	work meter
 
-	inbox inbox // has a lock of its own, which may be taken while mu is held
+	inbox *inbox // has a lock of its own, which may be taken while mu is held
 }
 
 // New returns a Collector whose first View holds the given nets and Config.State.
@@ -128,7 +128,7 @@ func New(cfg Config) (*Collector, error) {
 			return nil, fmt.Errorf("collect: restore the state of the previous process: %w", err)
 		}
 	}
-	c.inbox.filled.L = &c.inbox.mu
+	c.inbox = newInbox(cfg.Rules.Limits.Waiting())
 	c.inbox.keep(c.shownSubjects())
 	c.merger.Begin(now)
 	c.proofs.at = now
@@ -230,7 +230,7 @@ func (c *Collector) subscribe(subject string) (*nats.Subscription, error) {
 	s := &subscription{}
 	sub, err := c.cfg.Conn.Subscribe(subject, func(m *nats.Msg) {
 		if c.mine(&m.Subject) {
-			c.inbox.put(m)
+			c.inbox.put(m, time.Now().UnixMicro())
 		}
 		s.taken.Add(1)
 	})
@@ -249,19 +249,15 @@ func (c *Collector) subscribe(subject string) (*nats.Subscription, error) {
 func (c *Collector) process(ctx context.Context) {
 	var decoder telemetry.Decoder
 	var msg telemetry.Snapshot
-	batch, first := c.inbox.next(nil)
-	for len(batch) > 0 {
-		receive := func() {
-			for _, m := range batch {
-				c.receive(ctx, m, first, &decoder, &msg)
+	for batch, first := c.inbox.next(nil); len(batch) > 0; batch, first = c.inbox.next(batch) {
+		c.work.do(len(batch), first, func() (taken int) {
+			for i := range batch {
+				if c.receive(ctx, &batch[i], first, &decoder, &msg) || first {
+					taken++
+				}
 			}
-		}
-		if first {
-			c.work.do(receive)
-		} else {
-			receive() // a flood of strangers is no work for which others publish less
-		}
-		batch, first = c.inbox.next(batch)
+			return taken
+		})
 	}
 }
 
@@ -272,18 +268,18 @@ func (c *Collector) shownSubjects() map[string]bool {
 	return shown
 }
 
-// receive processes one message. first is whether rows of its source were shown when
-// it arrived.
-func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decoder *telemetry.Decoder, msg *telemetry.Snapshot) {
+// receive processes one message, and reports whether it was taken. first is whether rows of its
+// source were shown when it arrived.
+func (c *Collector) receive(ctx context.Context, m *waiting, first bool, decoder *telemetry.Decoder, msg *telemetry.Snapshot) (taken bool) {
 	err := c.allowed(m.Subject)
 	if err == nil {
-		err = decoder.DecodeMsg(c.cfg.Subjects, m, msg)
+		err = decoder.DecodeMsg(c.cfg.Subjects, m.Msg, msg)
 	}
-	now := time.Now().UnixMicro()
+	now := m.at // for how long it waited says nothing of the clock of its source
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.running {
-		return
+		return false
 	}
 	c.arrived()
 	if err != nil {
@@ -293,15 +289,20 @@ func (c *Collector) receive(ctx context.Context, m *nats.Msg, first bool, decode
 			c.merger.Reject(err, len(m.Data))
 		}
 		c.notice(err, m.Subject, now)
-		return
+		return false
 	}
+	c.merger.Skip(msg.Net, msg.Source, m.skipped)
 	asks, err := c.merger.Take(msg, len(m.Data), now)
 	if err != nil {
 		c.notice(err, m.Subject, now)
-	} else if !first && c.merger.Shows(msg.Net, msg.Source) {
-		c.inbox.show(m.Subject)
+	} else {
+		c.merger.Heard(msg.Net, msg.Source, m.heard)
+		if !first && c.merger.Shows(msg.Net, msg.Source) {
+			c.inbox.show(m.Subject)
+		}
 	}
 	c.ask(ctx, asks)
+	return err == nil
 }
 
 // allowed returns an error if Config.Allow excludes the net of a subject.
@@ -343,16 +344,22 @@ func (c *Collector) last(now int64) {
 func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept *merge.Saving) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	overran := false
+	lost := nothing
+	replaced, bytes := c.inbox.takeReplaced()
+	if c.merger.Replaced(replaced, bytes); replaced > 0 {
+		lost = someReplaced
+	}
 	for sub, before := range c.dropped {
 		if dropped, err := sub.Dropped(); err == nil && dropped > before {
-			overran = true
+			lost = someDropped
 			c.merger.Overran(uint64(dropped-before), merge.Overrun)
 			c.dropped[sub] = dropped
 			c.notice(merge.Rejection(merge.Overrun, "%d messages so far", dropped), sub.Subject, now)
 		}
 	}
-	dropped := c.countDropped(now) || overran
+	if c.countDropped(now) {
+		lost = someDropped
+	}
 	c.confirmReceived()
 	revision := c.merger.Revision()
 	view, asks := c.merger.Tick(now)
@@ -361,7 +368,7 @@ func (c *Collector) look(ctx context.Context, now int64) (view *merge.View, kept
 	}
 	c.logSaturated()
 	c.links(view)
-	view.Pace, view.Load = c.paced(now, dropped), c.pace.load
+	view.Pace, view.Load = c.paced(now, lost), c.pace.load
 	view.Interrupted = view.Interrupted || c.proofs.overdue(now)
 	c.merger.SetPresent(view)
 	c.ask(ctx, asks)
@@ -435,9 +442,12 @@ func (c *Collector) ask(ctx context.Context, asks []merge.Ask) {
 	if nats := c.nats(); nats != nil && !nats.Connected {
 		return
 	}
+	_, _, pressed := c.inbox.waits()
 	for _, a := range asks {
 		if a.Notice != (telemetry.Notice{}) {
 			c.sendNotice(a)
+		} else if a.Source != "" && pressed {
+			continue // a full message would be more work; the source sends one by itself
 		} else if a.Source != "" {
 			if err := c.cfg.Conn.Publish(c.cfg.Subjects.Full(a.Net, a.Source), nil); err != nil {
 				c.cfg.Log.Debug("request a full snapshot", "net", a.Net, "source", a.Source, "err", err)

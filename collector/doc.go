@@ -6,7 +6,8 @@
 //
 // [Collector] is the shell around a [merge.Merger], which says what counts: it subscribes, decodes,
 // sends requests, and swaps the View through an atomic pointer. A collector with too much
-// work asks sources for rarer messages: [telemetry.Pace].
+// work asks sources for rarer messages: [telemetry.Pace]. Until they follow, messages wait in
+// an inbox, in which full messages replace earlier ones.
 //
 // A collector can take a [merge.Share] of the sources, and can publish its View as one
 // source of another subject space: [Collector.Oldest] and [Collector.Instance] serve package uplink.

@@ -42,7 +42,7 @@ func FuzzCollector(f *testing.F) {
 			m.Header = nats.Header{telemetry.ContentTypeHeader: {telemetry.ContentTypeJSON}}
 		}
 		before := c.View().Traffic.Messages
-		c.receive(ctx, m, false, &dec, &msg)
+		c.receive(ctx, &waiting{Msg: m, at: t0}, false, &dec, &msg)
 		c.tick(ctx, time.Now().UnixMicro())
 		if c.View().Traffic.Messages == before {
 			t.Error("the message was not counted")

@@ -19,6 +19,9 @@ const (
 	// becomes paceLow about. It allows more frequent ones once they leave it below paceLow.
 	paceHigh = 0.5
 	paceLow  = 0.25
+	// A collector decides before the window is over if this much work waits, as after many
+	// sources start at once.
+	paceAhead = 500 * time.Millisecond
 	// paceRepeat is the time between two announcements of an interval, of which sources may
 	// miss some.
 	paceRepeat = telemetry.PaceLasts / 3
@@ -33,25 +36,42 @@ var paceSteps = []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second
 type pace struct {
 	step      int   // of paceSteps
 	since     int64 // begin of the window, microseconds
-	busy      int64 // time at work until then, nanoseconds
+	busy      int64 // time at work until then, and of the work that waited then, nanoseconds
+	changed   int64 // when step was last changed
 	announced int64
 	load      float64 // of the last window; negative before the first
 }
 
+// loss is what became of messages of shown sources because of too much work.
+type loss uint8
+
+const (
+	nothing loss = iota
+	someReplaced
+	someDropped
+)
+
 // decide returns the interval that sources are to be asked for now, and whether to ask.
-// busy is the time at work since the start, in nanoseconds; dropped is whether messages
-// were dropped because of too much work.
-func (p *pace) decide(busy, now int64, dropped bool) (interval time.Duration, announce bool) {
+// busy is the time at work since the start, and ahead that of the work that waits, in
+// nanoseconds; lost is what became of messages because of too much work.
+func (p *pace) decide(busy, ahead, now int64, lost loss) (interval time.Duration, announce bool) {
 	if p.since == 0 || now < p.since {
-		p.since, p.busy, p.load = now, busy, -1
+		p.since, p.busy, p.load, p.changed = now, busy, -1, 0
 		return 0, false
 	}
 	before := p.step
 	window := now - p.since
-	if window >= paceWindow.Microseconds() || dropped {
-		p.load = float64(busy-p.busy) / float64(window*1000+1)
-		p.since, p.busy = now, busy
-		p.step = p.next(dropped)
+	late := lost == someReplaced || ahead > paceAhead.Nanoseconds()
+	if window >= paceWindow.Microseconds() || lost == someDropped || late && p.followed(now) {
+		p.load = max(0, float64(busy+ahead-p.busy)) / float64(window*1000+1)
+		p.since, p.busy = now, busy+ahead
+		p.step = p.next()
+		if late || lost == someDropped {
+			p.step = max(p.step, min(before+1, len(paceSteps)-1))
+		}
+	}
+	if p.step != before {
+		p.changed = now
 	}
 	announce = p.step != before || p.step > 0 && now-p.announced >= paceRepeat.Microseconds()
 	if announce {
@@ -60,12 +80,16 @@ func (p *pace) decide(busy, now int64, dropped bool) (interval time.Duration, an
 	return paceSteps[p.step], announce
 }
 
+// followed reports whether the sources had the time to follow the last change. Until then, what
+// waits says nothing of it.
+func (p *pace) followed(now int64) bool {
+	follow := 2 * max(paceSteps[p.step], telemetry.DefaultInterval)
+	return now-p.since >= paceAhead.Microseconds() && now-p.changed >= follow.Microseconds()
+}
+
 // next returns the step that follows from the load of the last window.
-func (p *pace) next(dropped bool) int {
+func (p *pace) next() int {
 	last := len(paceSteps) - 1
-	if dropped {
-		return min(p.step+1, last)
-	}
 	at := max(paceSteps[p.step], telemetry.DefaultInterval) // as most sources publish
 	expected := func(step int) float64 {
 		return p.load * at.Seconds() / max(paceSteps[step], telemetry.DefaultInterval).Seconds()
@@ -84,16 +108,35 @@ func (p *pace) next(dropped bool) int {
 }
 
 // meter measures how long a goroutine is at work: the time of a processor that its thread
-// used, and not the time that passed, which on a busy machine says nothing of the work.
-type meter struct{ busy atomic.Int64 } // nanoseconds
+// used, and not the time that passed, which on a busy machine says nothing of the work. A flood
+// of messages that are refused is no work for which others publish less.
+type meter struct {
+	busy      atomic.Int64 // nanoseconds, for messages that were taken
+	taken     atomic.Int64 // these messages
+	strangers atomic.Int64 // messages of sources that were not shown
+	accepted  atomic.Int64 // of these, that were taken
+}
 
-// do calls f, and measures it.
-func (m *meter) do(f func()) {
+// do measures f, which processes messages of sources that are shown, or of others, and returns
+// how many it took. It is for one goroutine.
+func (m *meter) do(messages int, first bool, f func() (taken int)) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	before := threadTime()
-	f()
-	m.busy.Add(int64(threadTime() - before))
+	taken := f()
+	m.busy.Add(int64(threadTime()-before) * int64(taken) / int64(messages))
+	m.taken.Add(int64(taken))
+	if !first {
+		m.strangers.Add(int64(messages))
+		m.accepted.Add(int64(taken))
+	}
+}
+
+// ahead returns for how long messages that wait will make work, in nanoseconds.
+func (m *meter) ahead(known, unknown int) int64 {
+	each := float64(m.busy.Load()) / float64(max(m.taken.Load(), 1))
+	share := float64(m.accepted.Load()) / float64(max(m.strangers.Load(), 1))
+	return int64(each * (float64(known) + share*float64(unknown)))
 }
 
 // announce publishes how often sources are to publish.
@@ -112,9 +155,10 @@ func (c *Collector) announce(interval time.Duration, was time.Duration) {
 }
 
 // paced decides about the interval of sources, and returns it for the View.
-func (c *Collector) paced(now int64, dropped bool) time.Duration {
+func (c *Collector) paced(now int64, lost loss) time.Duration {
 	was := paceSteps[c.pace.step]
-	interval, announce := c.pace.decide(c.work.busy.Load(), now, dropped)
+	known, unknown, _ := c.inbox.waits()
+	interval, announce := c.pace.decide(c.work.busy.Load(), c.work.ahead(known, unknown), now, lost)
 	if nats := c.nats(); announce && (nats == nil || nats.Connected) {
 		c.merger.Slow(interval, now)
 		c.announce(interval, was)

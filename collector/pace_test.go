@@ -25,7 +25,7 @@ func runPace(p *pace, f func(minute int) fleetLoad, minutes int) (asked []time.D
 		fleet := f(second / 60)
 		now += 1e6
 		busy += min(fleet.each/max(interval, fleet.own).Seconds(), 1) * 1e9
-		next, announce := p.decide(int64(busy), now, false)
+		next, announce := p.decide(int64(busy), 0, now, nothing)
 		if announce && next != interval {
 			asked = append(asked, next)
 			interval = next
@@ -72,9 +72,9 @@ func TestSourcesMayPublishAsTheyLikeAgainAfterTheLoad(t *testing.T) {
 
 func TestDroppedMessagesAreAnsweredAtOnce(t *testing.T) {
 	p := &pace{}
-	p.decide(0, t0, false)
+	p.decide(0, 0, t0, nothing)
 	for i, want := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second} {
-		if got, announce := p.decide(0, t0+int64(i+1)*1e6, true); got != want || !announce {
+		if got, announce := p.decide(0, 0, t0+int64(i+1)*1e6, someDropped); got != want || !announce {
 			t.Errorf("after %d s: %v, announced %t; want %v", i+1, got, announce, want)
 		}
 	}
@@ -82,12 +82,12 @@ func TestDroppedMessagesAreAnsweredAtOnce(t *testing.T) {
 
 func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	p := &pace{}
-	p.decide(0, t0, false)
-	p.decide(0, t0+1e6, true)
+	p.decide(0, 0, t0, nothing)
+	p.decide(0, 0, t0+1e6, someDropped)
 	announced, last := 0, t0+1e6
 	for s := int64(2); s < 600; s++ {
 		now := t0 + s*1e6
-		if _, announce := p.decide(s*3e8, now, false); announce {
+		if _, announce := p.decide(s*3e8, 0, now, nothing); announce {
 			if now-last >= telemetry.PaceLasts.Microseconds() {
 				t.Errorf("not repeated for %d s", (now-last)/1e6)
 			}
@@ -99,6 +99,63 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	}
 }
 
+// Where many sources start at once, the first View asks for rarer messages, and not for the
+// rarest: until the sources follow, what waits says nothing. If it still waits then, they are
+// asked for rarer ones, whatever the load was.
+func TestWorkThatWaitsIsAnsweredEarly(t *testing.T) {
+	p := &pace{}
+	p.decide(0, 0, t0, nothing)
+	for i, tick := range []struct {
+		busy, ahead float64 // seconds
+		want        time.Duration
+	}{
+		{0.7, 1.5, 10 * time.Second},
+		{1.6, 1.2, 10 * time.Second},
+		{2.5, 0.3, 10 * time.Second},
+		{2.8, 0, 10 * time.Second},
+	} {
+		if got, announce := p.decide(int64(tick.busy*1e9), int64(tick.ahead*1e9), t0+int64(i+1)*1e6, nothing); got != tick.want || announce != (i == 0) {
+			t.Errorf("after %d s: %v, announced %t; want %v", i+1, got, announce, tick.want)
+		}
+	}
+	if got, announce := p.decide(3e9, 6e8, t0+25e6, nothing); got != 20*time.Second || !announce {
+		t.Errorf("with work that waits still: %v, announced %t; want 20s", got, announce)
+	}
+	if got, announce := p.decide(31e8, 0, t0+36e6, nothing); got >= 20*time.Second || !announce {
+		t.Errorf("after it: %v, announced %t; want less", got, announce)
+	}
+	longer := paceSteps[p.step+1]
+	if got, announce := p.decide(32e8, 0, t0+60e6, someReplaced); got != longer || !announce {
+		t.Errorf("with messages that others replaced: %v, announced %t; want %v", got, announce, longer)
+	}
+	calm := &pace{}
+	calm.decide(0, 0, t0, nothing)
+	if got, announce := calm.decide(2e8, 3e8, t0+1e6, nothing); got != 0 || announce {
+		t.Errorf("with little that waits: %v, announced %t; want nothing", got, announce)
+	}
+}
+
+// What is refused is no work for which others publish less, neither when it is processed nor
+// while it waits.
+func TestRefusedMessagesAreNoWork(t *testing.T) {
+	var m meter
+	spin := func(taken int) func() int {
+		return func() int {
+			for begin := threadTime(); threadTime() == begin; { // at least one tick of it
+			}
+			return taken
+		}
+	}
+	m.do(10, false, spin(0))
+	if m.busy.Load() != 0 || m.ahead(0, 100) != 0 {
+		t.Errorf("%d ns of work, and %d ns ahead; want none", m.busy.Load(), m.ahead(0, 100))
+	}
+	m.do(10, false, spin(10))
+	if m.busy.Load() == 0 || m.ahead(0, 100) != m.ahead(50, 0) || m.ahead(0, 100) == 0 {
+		t.Errorf("%d ns of work, %d ns ahead for 100 messages of which half are taken, %d ns for 50 that are", m.busy.Load(), m.ahead(0, 100), m.ahead(50, 0))
+	}
+}
+
 // A collector that had to drop messages of a source asks for rarer ones; the source follows,
 // and says so in its next message.
 func TestASourceFollowsACollectorThatHasTooMuchWork(t *testing.T) {
@@ -107,7 +164,7 @@ func TestASourceFollowsACollectorThatHasTooMuchWork(t *testing.T) {
 	c, book := run(t, Config{Conn: connect(t, url)})
 	until(t, c, "up", func(v *merge.View) bool { return states(v) == "a=up" && v.Sources[0].Interval == 20*time.Millisecond })
 	c.inbox.mu.Lock()
-	c.inbox.dropped++
+	c.inbox.shown.dropped++
 	c.inbox.mu.Unlock()
 	until(t, c, "the source follows", func(v *merge.View) bool {
 		return v.Pace == time.Second && states(v) == "a=up" && v.Sources[0].Interval == time.Second

@@ -59,10 +59,11 @@ func TestTreeOverNATS(t *testing.T) {
 func TestOverrunIsCounted(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)
-	c, book := run(t, Config{Conn: connect(t, url)})
+	const room = 500 // messages
+	c, book := run(t, Config{Conn: connect(t, url), Rules: merge.Rules{Limits: merge.Limits{WaitingBytes: room * msgBytes}}})
 	subject := telemetry.Subjects{}.Snapshot("n", "a")
 	deliver(t, nc, c, subject, nil)
-	const more = maxWaiting + 1000
+	const more = room + 1000
 	c.mu.Lock() // nothing is taken meanwhile
 	for range more {
 		if err := nc.Publish(subject, nil); err != nil {
@@ -81,14 +82,14 @@ func TestOverrunIsCounted(t *testing.T) {
 		defer c.inbox.mu.Unlock()
 		return c.inbox.rest.dropped
 	}
-	for deadline := time.Now().Add(enough); dropped() < more-maxUnknown-turn; <-time.After(time.Millisecond) {
+	for deadline := time.Now().Add(enough); dropped() < more-room-batchSize; <-time.After(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("%d dropped; want %d", dropped(), more-maxUnknown)
+			t.Fatalf("%d dropped; want %d", dropped(), more-room)
 		}
 	}
 	c.mu.Unlock()
 	view := until(t, c, "all are counted", func(v *merge.View) bool { return v.Traffic.Messages >= more })
-	if n := view.Traffic.Rejected[string(merge.OverrunUnknown)]; n < more-maxUnknown-turn || n > more-maxUnknown || view.Traffic.Rejected[string(merge.Overrun)] != 0 {
+	if n := view.Traffic.Rejected[string(merge.OverrunUnknown)]; n < more-room-batchSize || n > more-room || view.Traffic.Rejected[string(merge.Overrun)] != 0 {
 		t.Errorf("%d dropped", n)
 	}
 	if n := strings.Count(book.String(), "sources that are not shown"); n != 1 {
@@ -102,7 +103,7 @@ func TestTheInboxDecidesWhatIsDropped(t *testing.T) {
 	url := startServer(t)
 	nc := connect(t, url)
 	c, _ := run(t, Config{Conn: connect(t, url)})
-	const came = 4 * maxWaiting
+	const came = 1 << 18
 	c.inbox.mu.Lock() // nothing is put into it meanwhile
 	for range came {
 		if err := nc.Publish(telemetry.Subjects{}.Snapshot("n", "a"), nil); err != nil {

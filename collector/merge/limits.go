@@ -23,7 +23,8 @@ type Limits struct {
 	Past        int // sources of which only the epochs are remembered
 	// WaitingBytes is the memory of snapshots that wait for a definition, or for the
 	// rest of their rows. What exceeds it is requested again when the definition is
-	// known.
+	// known. It is also that of messages that wait to be read, of sources that are shown and of
+	// others.
 	WaitingBytes int
 }
 
@@ -49,6 +50,9 @@ func (l Limits) orDefault() Limits {
 		WaitingBytes: cmp.Or(l.WaitingBytes, d.WaitingBytes),
 	}
 }
+
+// Waiting returns WaitingBytes.
+func (l Limits) Waiting() int { return l.orDefault().WaitingBytes }
 
 // rowBytes is the memory of a row of a source in the sidecar: in the source's rows,
 // in those of the net, and in what is served of them.

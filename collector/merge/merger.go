@@ -183,6 +183,35 @@ func (m *Merger) Overran(messages uint64, reason telemetry.Reason) {
 	m.traffic.Bad += messages
 }
 
+// Heard records that a message of a source arrived at a time, although the collector dropped it:
+// the source was not silent.
+func (m *Merger) Heard(net, source string, at int64) {
+	if n := m.nets[net]; at != 0 && n != nil {
+		if s := n.sources[source]; s != nil && at > s.messageAt {
+			s.messageAt, m.touched = at, true
+		}
+	}
+}
+
+// Skip records that the collector has dropped n messages of a source before the next one that
+// it takes, or that the next one replaced them. They are not lost on the way, and no reason to
+// request a full message.
+func (m *Merger) Skip(net, source string, n uint32) {
+	if n == 0 || m.nets[net] == nil {
+		return
+	}
+	if s := m.nets[net].sources[source]; s != nil {
+		s.skipped += uint64(n)
+	}
+}
+
+// Replaced counts messages that later ones replaced before they were read.
+func (m *Merger) Replaced(messages, bytes int) {
+	m.counted = m.counted || messages > 0
+	m.traffic.Messages += uint64(messages)
+	m.traffic.Bytes += uint64(bytes)
+}
+
 func (m *Merger) count(err error) {
 	if err == nil {
 		return

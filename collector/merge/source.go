@@ -17,6 +17,9 @@ const (
 	LeastPatience = int64(time.Second / time.Microsecond)
 	// askEvery is the least time between two requests for a full snapshot of a source.
 	askEvery = int64(3 * time.Second / time.Microsecond)
+	// fullWithin is within how many messages a source sends a full one by itself; see package
+	// telemetry.
+	fullWithin = 12
 )
 
 // source is the state of one source of one net: which of its messages count, whether it is
@@ -48,6 +51,7 @@ type sequence struct {
 
 	gaps, duplicates, restarts, setbacks uint64
 	unproved                             unproved // messages that are missing
+	skipped                              uint64   // see Merger.Skip
 }
 
 // health says whether the source is alive, and whether it is believed.

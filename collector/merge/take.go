@@ -221,6 +221,13 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 		gap = gap || lost > 0
 	}
 	lost = min(lost, maxGap)
+	if own := min(lost, s.skipped); own > 0 {
+		lost -= own
+		if lost == 0 {
+			s.askAt = max(s.askAt, now+fullWithin*msg.Interval.Microseconds())
+		}
+	}
+	s.skipped = 0
 	if msg.Bye {
 		lost = s.late.expect(msg, lost, s.messageAt, now)
 	}

@@ -212,3 +212,57 @@ func TestFlatAndTreeShowTheTruthOfTheFleet(t *testing.T) {
 		}
 	}
 }
+
+// Hundreds of sources start at once, and publish far more than a collector with little room for
+// what waits can process. It drops nothing, asks for rarer messages, and shows the truth.
+func TestAStartAtOnceLosesNothing(t *testing.T) {
+	t.Parallel()
+	ns, err := startNATS(t.TempDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
+	const sources = 400
+	f, err := newFleet(fleetConfig{sources: sources, interval: 10 * time.Millisecond, churn: 0.001, seed: 1}, ns.ClientURL(), time.Now().UnixMicro())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Room for two full messages of each source, and for those between.
+	c := listen(t, ns.ClientURL(), collector.Config{Nets: []*petri.Net{line()}, Rules: merge.Rules{Limits: merge.Limits{WaitingBytes: sources << 15}}})
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := f.awaitCollectors(ctx, 1); err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := f.run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() { cancel(); running.Wait(); f.close() })
+	until(t, "it asks for rarer messages, and all sources are shown", func() []string {
+		if v := c.View(); v.Pace == 0 || v.Net(fleetNet).Up != sources {
+			return []string{fmt.Sprint(v.Pace, v.Net(fleetNet).Up)}
+		}
+		return nil
+	})
+	want, err := f.stop(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it shows the truth", func() []string {
+		v, now := shown(t, c)
+		return want.differs(v.orders(), now)
+	})
+	v := c.View()
+	for _, s := range v.Sources {
+		if s.Gaps+s.Duplicates > 0 {
+			t.Errorf("%s has %d gaps and %d duplicates", s.Name, s.Gaps, s.Duplicates)
+		}
+	}
+	for reason, n := range v.Traffic.Rejected {
+		if n+v.Traffic.Lost > 0 {
+			t.Errorf("%d messages are rejected as %s, %d are lost", n, reason, v.Traffic.Lost)
+		}
+	}
+}

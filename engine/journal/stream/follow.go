@@ -70,24 +70,24 @@ type tail struct {
 	sub      *nats.Subscription
 	messages chan *nats.Msg
 	status   chan nats.Status
-	beats    *time.Ticker
+	quiet    *time.Timer // ends quietBeats after the last message, or later
 	consumer string
-	server   string // the server that reads for the consumer, if the stream has replicas
-	received uint64 // messages of the consumer so far
-	silent   int    // beats since the last message
-	until    uint64 // the commit up to which pieces are requested; 0 if the server pushes
-	begun    uint64 // the first commit of the piece
-	asked    uint64 // the last commit of the piece
-	push     bool   // the next consumer pushes, since a piece was empty
+	server   string    // the server that reads for the consumer, if the stream has replicas
+	received uint64    // messages of the consumer so far
+	heard    time.Time // the last message, or the beginning of the consumer
+	until    uint64    // the commit up to which pieces are requested; 0 if the server pushes
+	begun    uint64    // the first commit of the piece
+	asked    uint64    // the last commit of the piece
+	push     bool      // the next consumer pushes, since a piece was empty
 }
 
 func (l *Log) newTail(from uint64) *tail {
-	return &tail{log: l, next: from, status: l.config.Conn.StatusChanged(nats.CONNECTED, nats.CLOSED), beats: time.NewTicker(beat)}
+	return &tail{log: l, next: from, status: l.config.Conn.StatusChanged(nats.CONNECTED, nats.CLOSED), quiet: time.NewTimer(quietBeats * beat)}
 }
 
 // close removes the consumer.
 func (t *tail) close() {
-	t.beats.Stop()
+	t.quiet.Stop()
 	t.log.config.Conn.RemoveStatusListener(t.status)
 	if t.leave(); t.consumer == "" || !t.log.config.Conn.IsConnected() {
 		return
@@ -120,15 +120,12 @@ func (t *tail) read(ctx context.Context) (journal.Commit, error) {
 		}
 		select {
 		case m := <-t.messages:
-			t.silent = 0
+			t.heard = time.Now()
 			if c, ok := t.take(m); ok {
 				return c, nil
 			}
-		case <-t.beats.C:
-			t.silent++
-			if t.silent >= lostBeats || t.silent%quietBeats == 0 && t.gone(ctx) {
-				t.again("no heartbeat")
-			}
+		case <-t.quiet.C:
+			t.look(ctx)
 		case s := <-t.status:
 			if s == nats.CLOSED {
 				return journal.Commit{}, nats.ErrConnectionClosed
@@ -140,6 +137,19 @@ func (t *tail) read(ctx context.Context) (journal.Commit, error) {
 			return journal.Commit{}, ctx.Err()
 		}
 	}
+}
+
+// look makes another consumer instead of one that is silent and gone, or silent for too long.
+func (t *tail) look(ctx context.Context) {
+	silent := time.Since(t.heard)
+	if silent < quietBeats*beat {
+		t.quiet.Reset(quietBeats*beat - silent)
+		return
+	}
+	if silent >= lostBeats*beat || t.gone(ctx) {
+		t.again("no heartbeat")
+	}
+	t.quiet.Reset(quietBeats * beat)
 }
 
 // gone reports whether the server has no such consumer.
@@ -208,7 +218,7 @@ func (t *tail) consume(ctx context.Context, last uint64) error {
 	if err != nil {
 		return fmt.Errorf("subscribe: %w", err)
 	}
-	t.sub, t.consumer, t.received, t.silent, t.until = sub, nuid.Next(), 0, 0, 0
+	t.sub, t.consumer, t.received, t.heard, t.until = sub, nuid.Next(), 0, time.Now(), 0
 	config := jetstream.ConsumerConfig{
 		Name:              t.consumer,
 		DeliverPolicy:     jetstream.DeliverByStartSequencePolicy,

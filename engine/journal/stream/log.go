@@ -30,6 +30,7 @@ type Log struct {
 	answers *nats.Subscription
 	status  chan nats.Status
 	closing chan struct{}
+	roused  chan struct{} // has an element when a commit has ended a rest; of watch
 	ended   sync.WaitGroup
 
 	saving  sync.Mutex // held while a snapshot is saved
@@ -41,6 +42,7 @@ type Log struct {
 	seen   uint64 // the highest commit known to be in the stream
 	origin string // the server from which the last commit was read, if the stream has replicas
 	pipe   pipe
+	rests  bool          // watch looks at nothing until the next commit
 	change chan struct{} // closed when pipe changes, if a caller waits; else nil
 }
 
@@ -59,7 +61,7 @@ func Open(ctx context.Context, config Config) (*Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}
-	l := &Log{config: config, name: name, subject: subjectPrefix + name[len(streamPrefix):], closing: make(chan struct{})}
+	l := &Log{config: config, name: name, subject: subjectPrefix + name[len(streamPrefix):], closing: make(chan struct{}), roused: make(chan struct{}, 1)}
 	if err := l.open(ctx); err != nil {
 		return nil, fmt.Errorf("open log %q: stream %s: %w", config.Name, name, err)
 	}

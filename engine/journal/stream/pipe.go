@@ -198,6 +198,10 @@ func (l *Log) send(ctx context.Context, commit []byte) (uint64, error) {
 		return l.endLocked(), err
 	}
 	p.add(len(commit))
+	if l.rests {
+		l.rests = false
+		l.roused <- struct{}{}
+	}
 	sent := p.sent
 	reply := l.replyTo(l.inbox, p, opAppend)
 
@@ -323,14 +327,14 @@ var (
 )
 
 // watch stops the log when answers are missing for too long or the connection
-// is lost, and ends a batch that has been idle.
+// is lost, and ends a batch that has been idle. It looks at nothing while the log rests.
 func (l *Log) watch() {
-	// A server drops an idle batch after 10 s.
-	tick := time.NewTicker(min(l.config.AckWait/4, time.Second))
-	defer tick.Stop()
-	waits := int(l.config.AckWait / min(l.config.AckWait/4, time.Second))
+	every := min(l.config.AckWait/4, time.Second) // a server drops an idle batch after 10 s
+	next := time.NewTimer(every)
+	defer next.Stop()
 	var before pipe
-	for missing := 0; ; {
+	missing := 0
+	for {
 		select {
 		case <-l.closing:
 			return
@@ -339,24 +343,37 @@ func (l *Log) watch() {
 				return
 			}
 			l.disconnected(s)
-		case <-tick.C:
-			l.mu.Lock()
-			switch now := &l.pipe; {
-			case now.sent == before.sent && now.pending() == 0:
-				now.endBatch()
-			case now.acked == before.acked && now.flow > 1 && !now.ending:
-				l.ask()
-			case now.acked == before.acked && now.batch == before.batch && now.pending() > 0:
-				if missing++; missing >= waits {
-					l.stop(fmt.Errorf("commit %d: %w after %v: %w", now.acked+1, errUnanswered, l.config.AckWait, nats.ErrTimeout), 0)
-				}
-			default:
-				missing = 0
+		case <-l.roused:
+			next.Reset(every)
+		case <-next.C:
+			if !l.look(&before, &missing, int(l.config.AckWait/every)) {
+				next.Reset(every)
 			}
-			before = pipe{sent: l.pipe.sent, acked: l.pipe.acked, batch: l.pipe.batch}
-			l.mu.Unlock()
 		}
 	}
+}
+
+// look compares the pipe with what it was a moment ago. missing counts how often in a row an
+// answer was missing; after most times the log stops. rests reports that there is nothing to
+// look at until the next commit.
+func (l *Log) look(before *pipe, missing *int, most int) (rests bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch now := &l.pipe; {
+	case now.sent == before.sent && now.pending() == 0:
+		now.endBatch()
+	case now.acked == before.acked && now.flow > 1 && !now.ending:
+		l.ask()
+	case now.acked == before.acked && now.batch == before.batch && now.pending() > 0:
+		if *missing++; *missing >= most {
+			l.stop(fmt.Errorf("commit %d: %w after %v: %w", now.acked+1, errUnanswered, l.config.AckWait, nats.ErrTimeout), 0)
+		}
+	default:
+		*missing = 0
+	}
+	*before = pipe{sent: l.pipe.sent, acked: l.pipe.acked, batch: l.pipe.batch}
+	l.rests = l.pipe.stopped != nil || l.pipe.batch == "" && l.pipe.pending() == 0
+	return l.rests
 }
 
 // disconnected stops a log if commits are on their way. Otherwise the next

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -73,6 +74,46 @@ func TestAWriterContinuesWhileAnswersAreMissing(t *testing.T) {
 			t.Error("the log lets the server drop the batch")
 		}
 	})
+}
+
+// A log wakes nothing while it has no commit on its way: when it is opened, once its batch has
+// ended, and after it has stopped.
+func TestALogAtRestLooksAtNothing(t *testing.T) { perFlow(t, inBubble(restingLog)) }
+
+func restingLog(t *testing.T, c Config) {
+	s := natstest.Start(t, natstest.JetStream(t.TempDir()))
+	way := natstest.NewWay(t, s)
+	c.Name, c.Conn, c.AckWait = "log", natstest.Connect(t, way), 4*time.Second
+	l := openLog(t, c)
+	rests := func(when string, want bool) {
+		t.Helper()
+		synctest.Wait()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.rests != want {
+			t.Errorf("%s: at rest is %v", when, l.rests)
+		}
+	}
+	time.Sleep(2 * time.Second)
+	rests("opened", true)
+	for n := range 3 {
+		mustAppend(t, l, fmt.Sprint(n))
+		rests("a commit", false)
+		time.Sleep(3 * time.Second)
+		rests("its batch has ended", true)
+	}
+	way.Set(natstest.Pass, natstest.Hold)
+	if _, err := l.Append(soon(t), 3, []byte("lost")); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * time.Second)
+	rests("an answer is missing", false)
+	time.Sleep(3 * time.Second)
+	rests("stopped", true)
+	if err := l.Sync(t.Context(), 0); !errors.Is(err, journal.ErrStopped) {
+		t.Error(err)
+	}
+	way.Set(natstest.Pass, natstest.Pass)
 }
 
 // When its connection is cut or closed, a log with commits on their way stops

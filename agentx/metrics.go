@@ -3,30 +3,17 @@
 package agentx
 
 import (
+	"github.com/pnagent/pnagent/agentx/pdu"
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 )
 
 var families = []selfmetrics.Family[Stats]{
-	{Name: "pnagent_agentx_up", Help: "Whether the AgentX session is up and registered: 1 or 0.",
-		Read: selfmetrics.Bool(func(s Stats) bool { return s.State == StateUp })},
-	{Name: "pnagent_agentx_sessions_total", Help: "AgentX sessions opened.",
-		Read: selfmetrics.Number(func(s Stats) uint64 { return s.Sessions })},
-	{Name: "pnagent_agentx_requests_total", Help: "AgentX requests served, by PDU type.", Labels: []string{"type"},
-		Read: func(s Stats, emit selfmetrics.Emit) {
-			for t, n := range s.Requests {
-				emit(float64(n), t.String())
-			}
-		}},
-	{Name: "pnagent_agentx_variables_total", Help: "Variables sent to the AgentX master.",
-		Read: selfmetrics.Number(func(s Stats) uint64 { return s.Variables })},
-	{Name: "pnagent_agentx_notifications_total", Help: "Notifications that the AgentX master accepted.",
-		Read: selfmetrics.Number(func(s Stats) uint64 { return s.Notifications })},
-	{Name: "pnagent_agentx_faults_total", Help: "Faults on the AgentX session: what was refused, dropped or given up, by reason.", Labels: []string{"reason"},
-		Read: func(s Stats, emit selfmetrics.Emit) {
-			for fault, n := range s.Faults {
-				emit(float64(n), fault.String())
-			}
-		}},
+	selfmetrics.Bool("pnagent_agentx_up", "Whether the AgentX session is up and registered: 1 or 0.", func(s Stats) bool { return s.State == StateUp }),
+	selfmetrics.Number("pnagent_agentx_sessions_total", "AgentX sessions opened.", func(s Stats) uint64 { return s.Sessions }),
+	selfmetrics.ByLabel("pnagent_agentx_requests_total", "type", "AgentX requests served, by PDU type.", func(s Stats) map[pdu.Type]uint64 { return s.Requests }),
+	selfmetrics.Number("pnagent_agentx_variables_total", "Variables sent to the AgentX master.", func(s Stats) uint64 { return s.Variables }),
+	selfmetrics.Number("pnagent_agentx_notifications_total", "Notifications that the AgentX master accepted.", func(s Stats) uint64 { return s.Notifications }),
+	selfmetrics.ByLabel("pnagent_agentx_faults_total", "reason", "Faults on the AgentX session: what was refused, dropped or given up, by reason.", func(s Stats) map[Fault]uint64 { return s.Faults }),
 }
 
 // Metrics returns the metrics of a subagent; nil has descriptions and no series.

@@ -5,8 +5,7 @@ package collector
 import "github.com/pnagent/pnagent/internal/selfmetrics"
 
 var shareFamilies = []selfmetrics.Family[*Collector]{
-	{Name: "pnagent_messages_passed_over_total", Help: "Messages of sources in another share, received because the NATS server does not map subjects to shares.",
-		Read: selfmetrics.Number((*Collector).Passed)},
+	selfmetrics.Number("pnagent_messages_passed_over_total", "Messages of sources in another share, received because the NATS server does not map subjects to shares.", (*Collector).Passed),
 }
 
 // ShareMetrics returns the metrics of a collector with a share. For nil, or a

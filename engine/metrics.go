@@ -3,9 +3,6 @@
 package engine
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 )
 
@@ -17,24 +14,11 @@ type metered struct {
 
 // families describe what becomes of messages, signals and requests.
 var families = []selfmetrics.Family[metered]{
-	{Name: "pnagent_engine_messages_caught_total", Help: "Messages that a transition caught, from inside and outside.",
-		Read: selfmetrics.Number(func(r metered) uint64 { return r.Messages })},
-	{Name: "pnagent_engine_signals_total", Help: "Signals that were thrown or came from outside, also those that nothing caught.",
-		Read: selfmetrics.Number(func(r metered) uint64 { return r.Signals })},
-	{Name: "pnagent_engine_events_caught_total", Help: "Firings of transitions that caught a message or a signal.",
-		Read: selfmetrics.Number(func(r metered) uint64 { return r.Caught })},
-	{Name: "pnagent_engine_events_refused_total", Help: "Messages and beginnings by a signal that were refused, and signals not sent to other engines, by reason.", Labels: []string{"reason"},
-		Read: func(r metered, emit selfmetrics.Emit) {
-			for _, reason := range slices.Sorted(maps.Keys(r.Refused)) {
-				emit(float64(r.Refused[reason]), reason)
-			}
-		}},
-	{Name: "pnagent_engine_requests_refused_total", Help: "Requests that exceeded a bound, by reason.", Labels: []string{"reason"},
-		Read: func(r metered, emit selfmetrics.Emit) {
-			for _, reason := range slices.Sorted(maps.Keys(r.requests)) {
-				emit(float64(r.requests[reason]), reason)
-			}
-		}},
+	selfmetrics.Number("pnagent_engine_messages_caught_total", "Messages that a transition caught, from inside and outside.", func(r metered) uint64 { return r.Messages }),
+	selfmetrics.Number("pnagent_engine_signals_total", "Signals that were thrown or came from outside, also those that nothing caught.", func(r metered) uint64 { return r.Signals }),
+	selfmetrics.Number("pnagent_engine_events_caught_total", "Firings of transitions that caught a message or a signal.", func(r metered) uint64 { return r.Caught }),
+	selfmetrics.ByLabel("pnagent_engine_events_refused_total", "reason", "Messages and beginnings by a signal that were refused, and signals not sent to other engines, by reason.", func(r metered) map[string]uint64 { return r.Refused }),
+	selfmetrics.ByLabel("pnagent_engine_requests_refused_total", "reason", "Requests that exceeded a bound, by reason.", func(r metered) map[string]uint64 { return r.requests }),
 }
 
 // Metrics returns the counters of messages, signals and refused requests of this

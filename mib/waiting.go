@@ -41,13 +41,13 @@ func (n *numbering) waiting(view *merge.View) (nets []Waiting) {
 
 // families are those of a Builder.
 var families = []selfmetrics.Family[[]Waiting]{
-	{Name: "pnagent_snmp_names_waiting", Help: "Names of nets, places and transitions that SNMP does not show yet: their net has too many new ones to number before a source has reported it for a minute.",
-		Read: selfmetrics.Number(func(nets []Waiting) (names int) {
+	selfmetrics.Number("pnagent_snmp_names_waiting", "Names of nets, places and transitions that SNMP does not show yet: their net has too many new ones to number before a source has reported it for a minute.",
+		func(nets []Waiting) (names int) {
 			for _, net := range nets {
 				names += net.Names
 			}
 			return names
-		})},
+		}),
 }
 
 // Metrics returns the metrics of a Builder; nil has descriptions and no series.

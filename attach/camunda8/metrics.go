@@ -21,12 +21,9 @@ func (a *Adapter) Status() Status { return Status{a.Source.Status(), a.requests.
 var families = slices.Concat(ledger.Families("pnagent_camunda8", "token, definition, net, place, time, incident, job, task, subscription, call, wait_state",
 	func(s Status) ledger.Status { return s.Status }),
 	[]selfmetrics.Family[Status]{
-		{Name: "pnagent_camunda8_requests_total", Help: "Requests that were sent.",
-			Read: selfmetrics.Number(func(s Status) uint64 { return s.Requests })},
-		{Name: "pnagent_camunda8_search_duration_seconds", Help: "Time that the last run of a search took, by what it returns.", Labels: []string{"search"},
-			Read: selfmetrics.ByLabel(func(s Status) map[string]float64 { return s.Seconds })},
-		{Name: "pnagent_camunda8_rows_total", Help: "Element instances that were counted, by whether they started or ended.", Labels: []string{"query"},
-			Read: selfmetrics.ByLabel(func(s Status) map[string]uint64 { return s.Rows })},
+		selfmetrics.Number("pnagent_camunda8_requests_total", "Requests that were sent.", func(s Status) uint64 { return s.Requests }),
+		selfmetrics.ByLabel("pnagent_camunda8_search_duration_seconds", "search", "Time that the last run of a search took, by what it returns.", func(s Status) map[string]float64 { return s.Seconds }),
+		selfmetrics.ByLabel("pnagent_camunda8_rows_total", "query", "Element instances that were counted, by whether they started or ended.", func(s Status) map[string]uint64 { return s.Rows }),
 	})
 
 // Metrics returns the metrics of an adapter, by its status.

@@ -16,10 +16,8 @@ type status struct {
 }
 
 var families = []selfmetrics.Family[*status]{
-	{Name: "pnagent_lines_read_total", Help: "Lines read from all inputs.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Lines })},
-	{Name: "pnagent_lines_read_bytes_total", Help: "Bytes of lines read from all inputs.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Bytes })},
+	selfmetrics.Number("pnagent_lines_read_total", "Lines read from all inputs.", func(s *status) uint64 { return s.counters.Lines }),
+	selfmetrics.Number("pnagent_lines_read_bytes_total", "Bytes of lines read from all inputs.", func(s *status) uint64 { return s.counters.Bytes }),
 	{Name: "pnagent_lines_dropped_total", Help: "Lines, or parts of lines, that are not events, by reason.", Labels: []string{"reason"},
 		Read: func(s *status, emit selfmetrics.Emit) {
 			for _, why := range Reasons() {
@@ -32,40 +30,23 @@ var families = []selfmetrics.Family[*status]{
 				emit(float64(lost()), input)
 			}
 		}},
-	{Name: "pnagent_lines_writer_dropped", Help: "The highest number of dropped events that a writer reports.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Unwritten })},
-	{Name: "pnagent_lines_future_total", Help: "Events more than a minute ahead of the clock, applied as of now.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Future })},
-	{Name: "pnagent_lines_undated_total", Help: "Events without a time, applied as of now.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Undated })},
-	{Name: "pnagent_lines_window_overflows_total", Help: "Events that left the reordering window early because it was full.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Hurried })},
-	{Name: "pnagent_lines_window_events", Help: "Events in the reordering window.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Held })},
-	{Name: "pnagent_lines_files_rotated_total", Help: "Times that a followed file was replaced or truncated.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.Rotated })},
-	{Name: "pnagent_lines_state_save_failures_total", Help: "Times that the state file could not be written.",
-		Read: selfmetrics.Number(func(s *status) uint64 { return s.counters.SaveFailures })},
-	{Name: "pnagent_lines_snapshots_total", Help: "Snapshots published.",
-		Read: ofPublisher(func(p *telemetry.PublisherStats) uint64 { return p.Messages })},
-	{Name: "pnagent_lines_snapshots_missed_total", Help: "Times that a net's snapshot was due while NATS was unreachable.",
-		Read: ofPublisher(func(p *telemetry.PublisherStats) uint64 { return p.Missed })},
-	{Name: "pnagent_lines_snapshot_errors_total", Help: "Times that a net's snapshot could not be made or published.",
-		Read: ofPublisher(func(p *telemetry.PublisherStats) uint64 { return p.Errors })},
-	{Name: "pnagent_replay_fitness", Help: "Fitness of the token replay since its start: 1 if every event fits.", Labels: []string{"net"},
-		Read: perNet(fitness)},
-	{Name: "pnagent_replay_events_total", Help: "Events replayed: firings, and tokens put or taken. Ends of instances do not count.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Events })},
-	{Name: "pnagent_replay_unfit_events_total", Help: "Events that the marking did not allow, repaired.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Unfit })},
-	{Name: "pnagent_replay_silent_firings_total", Help: "Firings of silent transitions that events needed.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Silent })},
-	{Name: "pnagent_replay_greedy_events_total", Help: "Events that several transitions or silent firings could explain, and for which the search for the best explanation exceeded its bound.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Greedy })},
-	{Name: "pnagent_replay_late_events_total", Help: "Events older than the last one of their instance, applied with its time.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Late })},
-	{Name: "pnagent_replay_refused_events_total", Help: "Events that would overflow a place, or end an instance that is not open; not applied.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Refused })},
+	selfmetrics.Number("pnagent_lines_writer_dropped", "The highest number of dropped events that a writer reports.", func(s *status) uint64 { return s.counters.Unwritten }),
+	selfmetrics.Number("pnagent_lines_future_total", "Events more than a minute ahead of the clock, applied as of now.", func(s *status) uint64 { return s.counters.Future }),
+	selfmetrics.Number("pnagent_lines_undated_total", "Events without a time, applied as of now.", func(s *status) uint64 { return s.counters.Undated }),
+	selfmetrics.Number("pnagent_lines_window_overflows_total", "Events that left the reordering window early because it was full.", func(s *status) uint64 { return s.counters.Hurried }),
+	selfmetrics.Number("pnagent_lines_window_events", "Events in the reordering window.", func(s *status) uint64 { return s.counters.Held }),
+	selfmetrics.Number("pnagent_lines_files_rotated_total", "Times that a followed file was replaced or truncated.", func(s *status) uint64 { return s.counters.Rotated }),
+	selfmetrics.Number("pnagent_lines_state_save_failures_total", "Times that the state file could not be written.", func(s *status) uint64 { return s.counters.SaveFailures }),
+	ofPublisher("pnagent_lines_snapshots_total", "Snapshots published.", func(p *telemetry.PublisherStats) uint64 { return p.Messages }),
+	ofPublisher("pnagent_lines_snapshots_missed_total", "Times that a net's snapshot was due while NATS was unreachable.", func(p *telemetry.PublisherStats) uint64 { return p.Missed }),
+	ofPublisher("pnagent_lines_snapshot_errors_total", "Times that a net's snapshot could not be made or published.", func(p *telemetry.PublisherStats) uint64 { return p.Errors }),
+	perNet("pnagent_replay_fitness", "Fitness of the token replay since its start: 1 if every event fits.", fitness),
+	perNet("pnagent_replay_events_total", "Events replayed: firings, and tokens put or taken. Ends of instances do not count.", func(n *NetCounts) uint64 { return n.Events }),
+	perNet("pnagent_replay_unfit_events_total", "Events that the marking did not allow, repaired.", func(n *NetCounts) uint64 { return n.Unfit }),
+	perNet("pnagent_replay_silent_firings_total", "Firings of silent transitions that events needed.", func(n *NetCounts) uint64 { return n.Silent }),
+	perNet("pnagent_replay_greedy_events_total", "Events that several transitions or silent firings could explain, and for which the search for the best explanation exceeded its bound.", func(n *NetCounts) uint64 { return n.Greedy }),
+	perNet("pnagent_replay_late_events_total", "Events older than the last one of their instance, applied with its time.", func(n *NetCounts) uint64 { return n.Late }),
+	perNet("pnagent_replay_refused_events_total", "Events that would overflow a place, or end an instance that is not open; not applied.", func(n *NetCounts) uint64 { return n.Refused }),
 	{Name: "pnagent_replay_tokens_total", Help: "Tokens of the replay: produced, consumed, missing (added as a repair), remaining (in instances that ended).", Labels: []string{"net", "kind"},
 		Read: func(s *status, emit selfmetrics.Emit) {
 			for _, n := range s.nets {
@@ -75,28 +56,27 @@ var families = []selfmetrics.Family[*status]{
 				emit(float64(n.Remaining), n.Net, "remaining")
 			}
 		}},
-	{Name: "pnagent_replay_open_instances", Help: "Instances that have started and not ended.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) int { return n.Open })},
-	{Name: "pnagent_replay_evicted_instances_total", Help: "Open instances that were dropped to make room for others.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Evicted })},
-	{Name: "pnagent_replay_blurred_arrivals_total", Help: "Arrivals that got the time of an earlier one, because their instance holds too many tokens.", Labels: []string{"net"},
-		Read: perNet(func(n *NetCounts) uint64 { return n.Blurred })},
+	perNet("pnagent_replay_open_instances", "Instances that have started and not ended.", func(n *NetCounts) int { return n.Open }),
+	perNet("pnagent_replay_evicted_instances_total", "Open instances that were dropped to make room for others.", func(n *NetCounts) uint64 { return n.Evicted }),
+	perNet("pnagent_replay_blurred_arrivals_total", "Arrivals that got the time of an earlier one, because their instance holds too many tokens.", func(n *NetCounts) uint64 { return n.Blurred }),
 }
 
-func perNet[N int | uint64 | float64](read func(*NetCounts) N) func(*status, selfmetrics.Emit) {
-	return func(s *status, emit selfmetrics.Emit) {
+func perNet[N int | uint64 | float64](name, help string, read func(*NetCounts) N) selfmetrics.Family[*status] {
+	return selfmetrics.ByLabel(name, "net", help, func(s *status) map[string]N {
+		by := map[string]N{}
 		for i := range s.nets {
-			emit(float64(read(&s.nets[i])), s.nets[i].Net)
+			by[s.nets[i].Net] = read(&s.nets[i])
 		}
-	}
+		return by
+	})
 }
 
-func ofPublisher(read func(*telemetry.PublisherStats) uint64) func(*status, selfmetrics.Emit) {
-	return func(s *status, emit selfmetrics.Emit) {
+func ofPublisher(name, help string, read func(*telemetry.PublisherStats) uint64) selfmetrics.Family[*status] {
+	return selfmetrics.Family[*status]{Name: name, Help: help, Read: func(s *status, emit selfmetrics.Emit) {
 		if s.published != nil {
 			emit(float64(read(s.published)))
 		}
-	}
+	}}
 }
 
 // Metrics returns the metrics of an attachment. p is nil without NATS. lost

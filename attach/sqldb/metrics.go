@@ -20,12 +20,9 @@ func (s *Adapter) Status() Status { return Status{s.Source.Status(), s.ageless.L
 
 var families = slices.Concat(ledger.Families("pnagent_sql", "token, why, definition, net, place, time", func(s Status) ledger.Status { return s.Status }),
 	[]selfmetrics.Family[Status]{
-		{Name: "pnagent_sql_query_duration_seconds", Help: "Time that the last run of a query took.", Labels: []string{"query"},
-			Read: selfmetrics.ByLabel(func(s Status) map[string]float64 { return s.Seconds })},
-		{Name: "pnagent_sql_rows_total", Help: "Rows of the history that were counted, by query.", Labels: []string{"query"},
-			Read: selfmetrics.ByLabel(func(s Status) map[string]uint64 { return s.Rows })},
-		{Name: "pnagent_sql_without_time_total", Help: "Times that a token had no time; its age counts from when it was first seen.",
-			Read: selfmetrics.Number(func(s Status) uint64 { return s.Ageless })},
+		selfmetrics.ByLabel("pnagent_sql_query_duration_seconds", "query", "Time that the last run of a query took.", func(s Status) map[string]float64 { return s.Seconds }),
+		selfmetrics.ByLabel("pnagent_sql_rows_total", "query", "Rows of the history that were counted, by query.", func(s Status) map[string]uint64 { return s.Rows }),
+		selfmetrics.Number("pnagent_sql_without_time_total", "Times that a token had no time; its age counts from when it was first seen.", func(s Status) uint64 { return s.Ageless }),
 	})
 
 // Metrics returns the metrics of an attachment, by its status.

@@ -50,35 +50,30 @@ func (c coverage) ratio() float64 {
 }
 
 var families = append(ledger.Families("pnagent_temporal", "net, place, workflow, closed, reading", func(s Status) ledger.Status { return s.Status }),
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_calls_total", Help: "Calls of the server, by method.", Labels: []string{"method"},
-		Read: selfmetrics.ByLabel(func(s Status) map[string]uint64 { return s.Calls })},
+	selfmetrics.ByLabel("pnagent_temporal_calls_total", "method", "Calls of the server, by method.", func(s Status) map[string]uint64 { return s.Calls }),
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_call_errors_total", Help: "Calls that failed, by method and gRPC code.", Labels: []string{"method", "code"},
 		Read: func(s Status, emit selfmetrics.Emit) {
 			for of, n := range s.Errors {
 				emit(float64(n), of[0], of[1])
 			}
 		}},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_budget_calls_per_second", Help: "The largest number of calls a second.",
-		Read: selfmetrics.Number(func(s Status) float64 { return s.RPS })},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_open_workflows", Help: "Workflow executions that run.",
-		Read: selfmetrics.Number(func(s Status) int { return s.Open })},
+	selfmetrics.Number("pnagent_temporal_budget_calls_per_second", "The largest number of calls a second.", func(s Status) float64 { return s.RPS }),
+	selfmetrics.Number("pnagent_temporal_open_workflows", "Workflow executions that run.", func(s Status) int { return s.Open }),
 	selfmetrics.Family[Status]{Name: "pnagent_temporal_list_age_seconds", Help: "Time since the last complete list of running workflow executions began; those that started later may be absent. No value before the first one is complete.",
 		Read: func(s Status, emit selfmetrics.Emit) {
 			if s.Listed != 0 {
 				emit(float64(time.Now().UnixMicro()-s.Listed) / 1e6)
 			}
 		}},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_coverage_ratio", Help: "Part of the running workflow executions that were read once or more; 0 before all are listed.",
-		Read: selfmetrics.Number(func(s Status) float64 { return s.ratio() })},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_oldest_reading_age_seconds", Help: "Age of the reading that is the longest ago, among those of running workflow executions.",
-		Read: selfmetrics.Number(func(s Status) float64 {
+	selfmetrics.Number("pnagent_temporal_coverage_ratio", "Part of the running workflow executions that were read once or more; 0 before all are listed.", func(s Status) float64 { return s.ratio() }),
+	selfmetrics.Number("pnagent_temporal_oldest_reading_age_seconds", "Age of the reading that is the longest ago, among those of running workflow executions.",
+		func(s Status) float64 {
 			if s.Open == 0 || s.Listed == 0 {
 				return 0
 			}
 			return float64(time.Now().UnixMicro()-s.Oldest) / 1e6
-		})},
-	selfmetrics.Family[Status]{Name: "pnagent_temporal_closed_unread_workflows", Help: "Workflow executions that closed, and whose last events are not counted yet.",
-		Read: selfmetrics.Number(func(s Status) int { return s.Closed })},
+		}),
+	selfmetrics.Number("pnagent_temporal_closed_unread_workflows", "Workflow executions that closed, and whose last events are not counted yet.", func(s Status) int { return s.Closed }),
 )
 
 // Metrics returns the metrics of an attachment, by its status.

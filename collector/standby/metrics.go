@@ -2,23 +2,17 @@
 
 package standby
 
-import "github.com/pnagent/pnagent/internal/selfmetrics"
+import (
+	"github.com/pnagent/pnagent/collector/standby/roster"
+	"github.com/pnagent/pnagent/internal/selfmetrics"
+)
 
 var families = []selfmetrics.Family[*Member]{
-	{Name: "pnagent_sidecar_on_duty", Help: "Whether this sidecar sends notifications: 1, or 0 while it stands by.",
-		Read: selfmetrics.Bool((*Member).OnDuty)},
-	{Name: "pnagent_sidecar_peers", Help: "Other live sidecars that send the same notifications.",
-		Read: selfmetrics.Number(func(m *Member) int { return m.State().Live })},
-	{Name: "pnagent_sidecar_takeovers_total", Help: "Times that this sidecar took the duty.",
-		Read: selfmetrics.Number(func(m *Member) uint64 { return m.Counters().TakeOvers })},
-	{Name: "pnagent_sidecar_messages_total", Help: "Messages from sidecars, including this one's own and rejected ones.",
-		Read: selfmetrics.Number(func(m *Member) uint64 { return m.Counters().Received })},
-	{Name: "pnagent_sidecar_messages_rejected_total", Help: "Messages from sidecars that were rejected, by reason.", Labels: []string{"reason"},
-		Read: func(m *Member, emit selfmetrics.Emit) {
-			for reason, n := range m.Counters().Rejected {
-				emit(float64(n), string(reason))
-			}
-		}},
+	selfmetrics.Bool("pnagent_sidecar_on_duty", "Whether this sidecar sends notifications: 1, or 0 while it stands by.", (*Member).OnDuty),
+	selfmetrics.Number("pnagent_sidecar_peers", "Other live sidecars that send the same notifications.", func(m *Member) int { return m.State().Live }),
+	selfmetrics.Number("pnagent_sidecar_takeovers_total", "Times that this sidecar took the duty.", func(m *Member) uint64 { return m.Counters().TakeOvers }),
+	selfmetrics.Number("pnagent_sidecar_messages_total", "Messages from sidecars, including this one's own and rejected ones.", func(m *Member) uint64 { return m.Counters().Received }),
+	selfmetrics.ByLabel("pnagent_sidecar_messages_rejected_total", "reason", "Messages from sidecars that were rejected, by reason.", func(m *Member) map[roster.Reason]uint64 { return m.Counters().Rejected }),
 }
 
 // Metrics returns the metrics of a member; nil has descriptions and no series.

@@ -19,22 +19,14 @@ func (s *Server) counters() counters {
 }
 
 var families = []selfmetrics.Family[counters]{
-	{Name: "pnagent_http_connections", Help: "HTTP connections that are open.",
-		Read: selfmetrics.Number(func(c counters) int { return c.connections })},
-	{Name: "pnagent_http_connections_limit", Help: "HTTP connections that may be open. A quarter of the limit of open files remains for the rest of the process.",
-		Read: selfmetrics.Number(func(c counters) int { return c.limit })},
-	{Name: "pnagent_http_connections_closed_total", Help: "HTTP connections that were closed because too many were open, by reason: waiting for a request when another one was opened, blocked by a client that did not read then, or new at the limit of its address or of all.", Labels: []string{"reason"},
-		Read: func(c counters, emit selfmetrics.Emit) {
-			emit(float64(c.closed.waiting), "waiting")
-			emit(float64(c.closed.blocked), "blocked")
-			emit(float64(c.closed.address), "address")
-			emit(float64(c.closed.all), "all")
-		}},
-	{Name: "pnagent_http_requests_refused_total", Help: "HTTP requests that were refused for their headers, by reason: an unknown host, or the origin: a page of another site.", Labels: []string{"reason"},
-		Read: func(c counters, emit selfmetrics.Emit) {
-			emit(float64(c.host), "host")
-			emit(float64(c.origin), "origin")
-		}},
+	selfmetrics.Number("pnagent_http_connections", "HTTP connections that are open.", func(c counters) int { return c.connections }),
+	selfmetrics.Number("pnagent_http_connections_limit", "HTTP connections that may be open. A quarter of the limit of open files remains for the rest of the process.", func(c counters) int { return c.limit }),
+	selfmetrics.ByLabel("pnagent_http_connections_closed_total", "reason", "HTTP connections that were closed because too many were open, by reason: waiting for a request when another one was opened, blocked by a client that did not read then, or new at the limit of its address or of all.",
+		func(c counters) map[string]uint64 {
+			return map[string]uint64{"waiting": c.closed.waiting, "blocked": c.closed.blocked, "address": c.closed.address, "all": c.closed.all}
+		}),
+	selfmetrics.ByLabel("pnagent_http_requests_refused_total", "reason", "HTTP requests that were refused for their headers, by reason: an unknown host, or the origin: a page of another site.",
+		func(c counters) map[string]uint64 { return map[string]uint64{"host": c.host, "origin": c.origin} }),
 }
 
 // Metrics returns the metrics of a Server. For nil they have descriptions and no

@@ -6,6 +6,7 @@
 package selfmetrics
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,23 +23,23 @@ type Family[T any] struct {
 // Emit adds a series with the values of the family's labels, in their order.
 type Emit func(value float64, labels ...string)
 
-// Number reads a family of one series without labels.
-func Number[T any, N int | int64 | uint64 | float64](read func(T) N) func(T, Emit) {
-	return func(from T, emit Emit) { emit(float64(read(from))) }
+// Number is a family of one series without labels.
+func Number[T any, N int | int64 | uint64 | float64](name, help string, read func(T) N) Family[T] {
+	return Family[T]{Name: name, Help: help, Read: func(from T, emit Emit) { emit(float64(read(from))) }}
 }
 
-// ByLabel reads a family of one label: a series for each key of a map.
-func ByLabel[T any, K ~string, N int | int64 | uint64 | float64](read func(T) map[K]N) func(T, Emit) {
-	return func(from T, emit Emit) {
-		for label, n := range read(from) {
-			emit(float64(n), string(label))
+// ByLabel is a family of one label: a series for each key of a map.
+func ByLabel[T any, K comparable, N int | int64 | uint64 | float64](name, label, help string, read func(T) map[K]N) Family[T] {
+	return Family[T]{Name: name, Help: help, Labels: []string{label}, Read: func(from T, emit Emit) {
+		for value, n := range read(from) {
+			emit(float64(n), fmt.Sprint(value))
 		}
-	}
+	}}
 }
 
-// Bool reads a family of one series without labels: 1 for true, 0 for false.
-func Bool[T any](read func(T) bool) func(T, Emit) {
-	return Number(func(from T) int {
+// Bool is a family of one series without labels: 1 for true, 0 for false.
+func Bool[T any](name, help string, read func(T) bool) Family[T] {
+	return Number(name, help, func(from T) int {
 		if read(from) {
 			return 1
 		}

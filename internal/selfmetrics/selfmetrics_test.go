@@ -36,13 +36,9 @@ type counted struct {
 }
 
 var families = []Family[counted]{
-	{Name: "up", Help: "Whether it is up.", Read: Bool(func(c counted) bool { return c.up })},
-	{Name: "waiting", Help: "What waits.", Read: Number(func(c counted) int { return c.waiting })},
-	{Name: "lost_total", Help: "What was lost.", Labels: []string{"reason"}, Read: func(c counted, emit Emit) {
-		for reason, n := range c.lost {
-			emit(float64(n), reason)
-		}
-	}},
+	Bool("up", "Whether it is up.", func(c counted) bool { return c.up }),
+	Number("waiting", "What waits.", func(c counted) int { return c.waiting }),
+	ByLabel("lost_total", "reason", "What was lost.", func(c counted) map[string]uint64 { return c.lost }),
 }
 
 func TestFamiliesAreShown(t *testing.T) {

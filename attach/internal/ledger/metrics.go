@@ -22,19 +22,12 @@ type Status struct {
 // prefix, such as "pnagent_sql". dropped lists the reasons of Drop.
 func Families[S any](prefix, dropped string, status func(S) Status) []selfmetrics.Family[S] {
 	return []selfmetrics.Family[S]{
-		{Name: prefix + "_connected", Help: "1 while the last poll succeeded.",
-			Read: selfmetrics.Bool(func(s S) bool { return status(s).Connected })},
-		{Name: prefix + "_polls_total", Help: "Polls that succeeded.",
-			Read: selfmetrics.Number(func(s S) uint64 { return status(s).Polls })},
-		{Name: prefix + "_poll_failures_total", Help: "Polls that failed.",
-			Read: selfmetrics.Number(func(s S) uint64 { return status(s).Failures })},
-		{Name: prefix + "_poll_timestamp_seconds", Help: "Unix time of the last poll that succeeded.",
-			Read: selfmetrics.Number(func(s S) float64 { return float64(status(s).At) / 1e6 })},
-		{Name: prefix + "_clock_ahead_seconds", Help: "By how much the engine's clock is ahead of this host's.",
-			Read: selfmetrics.Number(func(s S) float64 { return float64(status(s).Ahead) / 1e6 })},
-		{Name: prefix + "_dropped_total", Help: "What was not used, by reason: " + dropped + ".", Labels: []string{"reason"},
-			Read: selfmetrics.ByLabel(func(s S) map[string]uint64 { return status(s).Dropped })},
-		{Name: prefix + "_state_errors_total", Help: "Times that the state file could not be written.",
-			Read: selfmetrics.Number(func(s S) uint64 { return status(s).StateErrors })},
+		selfmetrics.Bool(prefix+"_connected", "1 while the last poll succeeded.", func(s S) bool { return status(s).Connected }),
+		selfmetrics.Number(prefix+"_polls_total", "Polls that succeeded.", func(s S) uint64 { return status(s).Polls }),
+		selfmetrics.Number(prefix+"_poll_failures_total", "Polls that failed.", func(s S) uint64 { return status(s).Failures }),
+		selfmetrics.Number(prefix+"_poll_timestamp_seconds", "Unix time of the last poll that succeeded.", func(s S) float64 { return float64(status(s).At) / 1e6 }),
+		selfmetrics.Number(prefix+"_clock_ahead_seconds", "By how much the engine's clock is ahead of this host's.", func(s S) float64 { return float64(status(s).Ahead) / 1e6 }),
+		selfmetrics.ByLabel(prefix+"_dropped_total", "reason", "What was not used, by reason: "+dropped+".", func(s S) map[string]uint64 { return status(s).Dropped }),
+		selfmetrics.Number(prefix+"_state_errors_total", "Times that the state file could not be written.", func(s S) uint64 { return status(s).StateErrors }),
 	}
 }

@@ -109,21 +109,35 @@ func (r *replica) release(ctx context.Context, e *engine.Engine, cause error) er
 	return cause
 }
 
-// confirm records what can no longer be lost. It confirms the standing of one
-// interval ago: by then a busy owner already has that confirmation and sends no
-// request.
+// written is the log of an owner. It reports what is appended to confirm.
+type written struct {
+	Log
+	some chan struct{} // has an element after an Append
+}
+
+// Append implements journal.Log.
+func (l written) Append(ctx context.Context, last uint64, commits ...[]byte) (uint64, error) {
+	n, err := l.Log.Append(ctx, last, commits...)
+	wake(l.some)
+	return n, err
+}
+
+// confirm records what can no longer be lost, after each commit. It confirms the standing of
+// confirmAfter ago: by then a busy owner already has that confirmation and sends no request.
 func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
 	for {
-		s := e.Standing()
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C:
+		case <-r.wrote:
 		}
-		if err := e.Confirm(ctx, s); err != nil {
-			return err
+		s := e.Standing()
+		err := pause(ctx, confirmAfter)
+		if err == nil {
+			err = e.Confirm(ctx, s)
+		}
+		if err != nil {
+			return err // guard ignores that of ctx
 		}
 		r.mu.Lock()
 		r.sure = s
@@ -134,16 +148,16 @@ func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {
 // watchOthers returns when another member owns the part in a higher epoch, or a
 // member that should own it follows closely. It also returns when this member
 // does not receive its own beats: then it receives no others either, and the
-// other members receive its beats and wait.
+// other members receive its beats and wait. It looks when a beat has arrived, or is late.
 func (r *replica) watchOthers(ctx context.Context, e *engine.Engine, epoch uint64) error {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-	checks := 0 // in a row in which another member should own the part
+	var self watch
+	late := time.NewTimer(self.next())
+	defer late.Stop()
+	var better time.Time // since then another member should own the part
 	heeded := ""
 	connected := r.member.cfg.Conn.StatusChanged(nats.CONNECTED)
 	defer func(c chan nats.Status) { r.member.cfg.Conn.RemoveStatusListener(c) }(connected)
-	var self watch
-	for {
+	for ; ; late.Reset(self.next()) {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -154,28 +168,34 @@ func (r *replica) watchOthers(ctx context.Context, e *engine.Engine, epoch uint6
 			if err := r.holdsOwn(ctx); err != nil {
 				return err
 			}
-		case now := <-ticker.C:
-			if o, ok := r.member.roster.owner(r.part.Name, now); ok && o.Epoch > epoch {
-				return fmt.Errorf("%w: %q in epoch %d", errDeposed, o.Source, o.Epoch)
+			continue
+		case <-r.roused:
+		case <-late.C:
+		}
+		now := time.Now()
+		if o, ok := r.member.roster.owner(r.part.Name, now); ok && o.Epoch > epoch {
+			return fmt.Errorf("%w: %q in epoch %d", errDeposed, o.Source, o.Epoch)
+		}
+		roster, me := r.member.roster, r.member.cfg.Engine.Source
+		if self.look(roster.lastBeat(me), now) > goneTimes*roster.silenceLimit(now) {
+			return errCutOff
+		}
+		why := r.stoppedPeer(now)
+		if why != heeded && why != "" {
+			if err := r.heed(ctx, e, why); err != nil {
+				return err
 			}
-			roster, me := r.member.roster, r.member.cfg.Engine.Source
-			if self.look(roster.lastBeat(me), now) > goneTimes*roster.silenceLimit(now) {
-				return errCutOff
-			}
-			if why := r.stoppedPeer(now); why != heeded {
-				heeded = why
-				if why != "" {
-					if err := r.heed(ctx, e, why); err != nil {
-						return err
-					}
-				}
-			}
-			heir, behind := r.betterOwner(now)
-			if heir == "" {
-				checks = 0
-				continue
-			}
-			if checks++; behind <= maxBehind<<min(time.Duration(checks)*checkEvery/time.Second, maxBehindDoubled) {
+		}
+		heeded = why
+		heir, behind := r.betterOwner(now)
+		switch {
+		case heir == "":
+			better = time.Time{}
+		case better.IsZero():
+			better = now
+			fallthrough
+		default:
+			if behind <= maxBehind<<min(now.Sub(better)/time.Second, maxBehindDoubled) {
 				return handOver{heir}
 			}
 		}

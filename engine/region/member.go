@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,9 +22,12 @@ import (
 // Times of the protocol.
 const (
 	beatEvery = 50 * time.Millisecond
-	// checkEvery is how often a standby checks whether it should take over, and an
-	// owner whether it should release the part.
+	// lateAfter is when a beat is late. Then checkEvery is how often a standby checks whether
+	// it should take over, and an owner whether it is cut off.
+	lateAfter  = beatEvery + checkEvery
 	checkEvery = 10 * time.Millisecond
+	// confirmAfter is how long after a commit an owner asks whether it can be lost.
+	confirmAfter = 10 * time.Millisecond
 	// releaseWithin is how long an owner that ends may take to release a part.
 	releaseWithin = 5 * time.Second
 )
@@ -101,6 +105,7 @@ func New(cfg Config) (*Member, error) {
 	cfg.Log = cmp.Or(cfg.Log, slog.New(slog.DiscardHandler))
 	m := &Member{started: time.Now().UnixMicro(), cfg: cfg, net: cfg.Engine.Nets[0].Tables.Net.ID, roster: newRoster(cfg.Engine.Source, cfg.Again), leaving: make(chan struct{}), changed: make(chan struct{}, 1),
 		received: limiter{log: cfg.Log}, sent: limiter{log: cfg.Log}}
+	m.roster.changed = m.rouse
 	for i := range cfg.Parts {
 		m.replicas = append(m.replicas, newReplica(m, &cfg.Parts[i]))
 	}
@@ -175,6 +180,16 @@ func (m *Member) receive(msg *nats.Msg) {
 	m.roster.receive(b, time.Now())
 }
 
+// rouse makes replicas look at a beat: one of this member at each part, that of an owner at
+// its parts.
+func (m *Member) rouse(b *Beat) {
+	for _, r := range m.replicas {
+		if b.Source == m.cfg.Engine.Source || slices.ContainsFunc(b.Parts, func(p BeatPart) bool { return p.Role == Owner && p.Part == r.part.Name }) {
+			wake(r.roused)
+		}
+	}
+}
+
 // beat publishes the beats of this member, regularly and when its state
 // changes, and updates which parts it follows.
 func (m *Member) beat(ctx context.Context) {
@@ -208,12 +223,7 @@ func (m *Member) sendBeat() error {
 }
 
 // beatNow makes the next beat due at once.
-func (m *Member) beatNow() {
-	select {
-	case m.changed <- struct{}{}:
-	default:
-	}
-}
+func (m *Member) beatNow() { wake(m.changed) }
 
 // left reports whether the member hands all its parts over.
 func (m *Member) left() bool {
@@ -239,12 +249,12 @@ func (m *Member) arrange(now time.Time) {
 	offers := func(part string) []string { return m.roster.offers(part, now) }
 	if !m.cfg.Balance {
 		for _, r := range m.replicas {
-			r.order.Store(new(rank(r.part.Name, offers(r.part.Name))))
+			r.rank(rank(r.part.Name, offers(r.part.Name)))
 		}
 		return
 	}
 	all := assign(names, offers)
 	for _, r := range m.replicas {
-		r.order.Store(new(all[r.part.Name]))
+		r.rank(all[r.part.Name])
 	}
 }

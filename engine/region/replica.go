@@ -22,6 +22,8 @@ import (
 type replica struct {
 	member *Member
 	part   *Part
+	roused chan struct{}            // has an element when the part must be looked at
+	wrote  chan struct{}            // has an element when an owner has written
 	order  atomic.Pointer[[]string] // members that should own the part, best first
 	report *engine.Report           // of the last epoch in which it was owned; after run
 
@@ -64,7 +66,7 @@ const (
 )
 
 func newReplica(m *Member, p *Part) *replica {
-	r := &replica{member: m, part: p, role: Away}
+	r := &replica{member: m, part: p, role: Away, roused: make(chan struct{}, 1), wrote: make(chan struct{}, 1)}
 	r.order.Store(new([]string))
 	return r
 }
@@ -109,14 +111,39 @@ func (r *replica) run(ctx context.Context) error {
 		} else if followed {
 			failed = 0
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-		case <-timer.C:
+		if errors.Is(err, errAway) {
+			r.awaitWanted(ctx)
+		} else {
+			_ = pause(ctx, wait) // the loop ends with ctx
 		}
-		timer.Stop()
 	}
 	return nil
+}
+
+// awaitWanted waits until the part is one for this member, or ctx ends.
+func (r *replica) awaitWanted(ctx context.Context) {
+	for !r.wanted() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.roused:
+		}
+	}
+}
+
+// rank sets the order of the members for the part.
+func (r *replica) rank(order []string) {
+	if !slices.Equal(*r.order.Swap(&order), order) {
+		wake(r.roused)
+	}
+}
+
+// wake puts an element into a channel that holds one.
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }
 
 // fatalTimes is how many sessions in a row must find a log damaged before the
@@ -231,7 +258,7 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	cfg := m.cfg.Engine
 	part := r.part.Part
 	part.State = r.state
-	cfg.Journal, cfg.Part = log, &part
+	cfg.Journal, cfg.Part = written{log, r.wrote}, &part
 	e, err := engine.Open(ctx, cfg)
 	if errors.Is(err, journal.ErrAhead) {
 		err = r.renew(ctx, log, fmt.Errorf("the log has lost commits that its newest snapshot holds: %w", err))
@@ -313,40 +340,49 @@ func (r *replica) follow(ctx context.Context, log Log, e *engine.Engine, reader 
 		}
 		return err
 	}
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-	for {
+	late := time.NewTimer(w.next())
+	defer late.Stop()
+	for ; ; late.Reset(w.next()) {
 		select {
 		case err := <-ended:
 			return over(err)
-		case now := <-ticker.C:
-			switch {
-			case !r.wanted():
-				stop()
-				if err := over(<-ended); err == nil {
-					return nil
-				}
-				return errAway
-			case r.takesOver(w, now), r.inherits(e):
-				stop()
-				if err := <-ended; !errors.Is(err, context.Canceled) {
-					return over(err)
-				}
-				s := e.Standing()
-				ok, err := fits(ctx, log, s.At())
-				if err == nil && !ok { // other commits have the numbers of those that were read
-					err = engine.ErrRewritten
-				}
-				if err != nil {
-					return fmt.Errorf("the log up to commit %d: %w", s.Position, err)
-				}
-				if err := r.whole(ctx, log, e, 0); err != nil {
-					return err
-				}
-				return r.take(ctx, e)
-			}
+		case <-r.roused:
+		case <-late.C:
 		}
+		now := time.Now()
+		if !r.wanted() {
+			stop()
+			if err := over(<-ended); err == nil {
+				return nil
+			}
+			return errAway
+		}
+		if !r.takesOver(w, now) && !r.inherits(e) {
+			continue
+		}
+		stop()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			return over(err)
+		}
+		return r.succeed(ctx, log, e)
 	}
+}
+
+// succeed makes this member the owner after one that is silent or has left, if the log is the
+// one that was read.
+func (r *replica) succeed(ctx context.Context, log Log, e *engine.Engine) error {
+	s := e.Standing()
+	ok, err := fits(ctx, log, s.At())
+	if err == nil && !ok { // other commits have the numbers of those that were read
+		err = engine.ErrRewritten
+	}
+	if err != nil {
+		return fmt.Errorf("the log up to commit %d: %w", s.Position, err)
+	}
+	if err := r.whole(ctx, log, e, 0); err != nil {
+		return err
+	}
+	return r.take(ctx, e)
 }
 
 // take makes this member the owner. The engine counts its epoch as written at
@@ -378,46 +414,6 @@ func (r *replica) inherits(e *engine.Engine) bool {
 		}
 	}
 	return false
-}
-
-// watch measures how long an owner has been silent. Only time in which this
-// process checked counts, so a stopped process suspects no member. The caller
-// chooses the clock: by roster.present, time in which this process was cut off
-// does not count either.
-type watch struct {
-	commit  atomic.Bool // a commit has arrived since the last check
-	beat    time.Time   // the last one that was received
-	checked time.Time
-	silent  time.Duration
-}
-
-func (w *watch) look(beat, now time.Time) time.Duration {
-	if !w.checked.IsZero() {
-		w.silent += min(now.Sub(w.checked), 2*checkEvery)
-	}
-	w.checked = now
-	if w.commit.Swap(false) || beat.After(w.beat) {
-		w.beat, w.silent = beat, 0
-	}
-	return w.silent
-}
-
-// takesOver reports whether this member should take over a part because its
-// owner is silent. The first in order does so after the roster's silenceLimit.
-// Each next one waits a little longer, so that they do not race.
-func (r *replica) takesOver(w *watch, now time.Time) bool {
-	m := r.member
-	beat := time.Time{}
-	owner, owned := m.roster.owner(r.part.Name, now)
-	if owned {
-		beat = owner.LastBeat
-	}
-	silent := w.look(beat, m.roster.present(now))
-	at := r.place()
-	if before := slices.Index(*r.order.Load(), owner.Source); owned && before >= 0 && before < at {
-		at-- // the silent owner does not count in the order
-	}
-	return at >= 0 && m.roster.informed(now) && silent > m.roster.silenceLimit(now)*time.Duration(2+at)/2
 }
 
 // keep returns the first commit of the part's log that some downstream owner

@@ -40,6 +40,8 @@ const (
 // its process is stopped, it receives no beats, which is no sign that the
 // others are late.
 type roster struct {
+	changed func(*Beat) // called with each beat, without the lock
+
 	mu      sync.Mutex
 	self    string // this member
 	again   bool   // this member accepts logs that have lost commits
@@ -59,11 +61,16 @@ type member struct {
 }
 
 func newRoster(self string, again bool) *roster {
-	return &roster{self: self, again: again, members: map[string]*member{}, known: map[string]Known{}}
+	return &roster{changed: func(*Beat) {}, self: self, again: again, members: map[string]*member{}, known: map[string]Known{}}
 }
 
 // receive records a beat.
 func (r *roster) receive(b *Beat, now time.Time) {
+	r.record(b, now)
+	r.changed(b)
+}
+
+func (r *roster) record(b *Beat, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m := r.members[b.Source]

@@ -87,7 +87,8 @@ func TestSilenceIsTheTimeWithoutBeatsInWhichTheMemberChecked(t *testing.T) {
 		{rule: "a beat ends it", now: 30, beat: 25, want: 0},
 		{rule: "the same beat does not", now: 40, beat: 25, want: 10 * time.Millisecond},
 		{rule: "a commit ends it", now: 50, beat: 25, commit: true, want: 0},
-		{rule: "a process that was stopped has not checked", now: 10_000, beat: 25, want: 2 * checkEvery},
+		{rule: "a process that was stopped has not checked", now: 10_000, beat: 25, want: lateAfter + checkEvery},
+		{rule: "nor if a beat was late already", now: 20_000, beat: 25, want: lateAfter + 3*checkEvery},
 	}
 	for _, s := range steps {
 		w.commit.Store(s.commit)

@@ -44,8 +44,10 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 		return log, err
 	}
 	for !m.roster.informed(time.Now()) {
-		if err := pause(ctx, setbackEvery); err != nil {
-			return log, err
+		select {
+		case <-r.roused: // by a beat
+		case <-ctx.Done():
+			return log, ctx.Err()
 		}
 	}
 	k, ok := m.roster.knownOf(r.part.Name)

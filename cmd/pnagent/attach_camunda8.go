@@ -31,25 +31,20 @@ func (c *attachCamunda8Cmd) Run(ctx context.Context, s streams, log *slog.Logger
 		defer cancel()
 		version, absent, err := camunda8.Check(ctx, c.URL, client)
 		switch {
-		case errors.Is(err, camunda8.ErrConfig):
-			return usageError{err}
 		case err == nil && len(absent) > 0:
 			_, err = fmt.Fprintf(s.out, "The API of version %s answers; it does not have %s\n", version, strings.Join(absent, ", "))
 		case err == nil:
 			_, err = fmt.Fprintf(s.out, "The API of version %s answers each search\n", version)
 		}
-		return err
+		return usageIf(err, camunda8.ErrConfig)
 	}
 	cfg := camunda8.Config{Address: c.URL, Client: client, Nets: c.Nets, Detail: len(c.Show) > 0, Tokens: c.Tokens,
 		State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
 	return c.poll(ctx, "camunda8", log, func(conn *nats.Conn, subjects telemetry.Subjects, source string) (poller, error) {
 		cfg.Conn, cfg.Subjects, cfg.Source = conn, subjects, source
 		a, err := camunda8.New(cfg)
-		if errors.Is(err, camunda8.ErrConfig) {
-			err = usageError{err}
-		}
 		if err != nil {
-			return poller{}, err
+			return poller{}, usageIf(err, camunda8.ErrConfig)
 		}
 		return poller{run: a.Run, metrics: camunda8.Metrics(a.Status)}, nil
 	})

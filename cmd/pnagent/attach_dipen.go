@@ -38,10 +38,7 @@ func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) e
 	registry := registryOf(natsmetrics.Of(link))
 	cfg.Status = func(status func() dipen.Status) { registry.MustRegister(dipen.Metrics(status)) }
 	err = c.Web.beside(ctx, log, registry, func(ctx context.Context) error { return dipen.Run(ctx, cfg) })
-	if errors.Is(err, dipen.ErrConfig) {
-		return usageError{err}
-	}
-	return err
+	return usageIf(err, dipen.ErrConfig)
 }
 
 func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, error) {

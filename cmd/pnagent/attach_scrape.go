@@ -122,8 +122,5 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 		return scrape.Run(ctx, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
 			Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
 	})
-	if errors.Is(err, scrape.ErrConfig) {
-		return usageError{err}
-	}
-	return err
+	return usageIf(err, scrape.ErrConfig)
 }

@@ -91,11 +91,8 @@ func (c *attachSQLCmd) attach(ctx context.Context, cfg sqldb.Config, log *slog.L
 	return c.poll(ctx, "sql", log, func(conn *nats.Conn, subjects telemetry.Subjects, source string) (poller, error) {
 		cfg.Conn, cfg.Subjects, cfg.Source = conn, subjects, source
 		a, err := sqldb.New(cfg)
-		if errors.Is(err, sqldb.ErrConfig) {
-			err = usageError{err}
-		}
 		if err != nil {
-			return poller{}, err
+			return poller{}, usageIf(err, sqldb.ErrConfig)
 		}
 		return poller{run: a.Run, metrics: sqldb.Metrics(a.Status)}, nil
 	})

@@ -35,11 +35,8 @@ func (c *attachTemporalCmd) Run(ctx context.Context, log *slog.Logger) error {
 	return c.poll(ctx, "temporal", log, func(conn *nats.Conn, subjects telemetry.Subjects, source string) (poller, error) {
 		a, err := temporal.New(temporal.Config{Server: server, Namespaces: c.Namespaces, Nets: c.Nets, Questions: c.StackTraces, Detail: len(c.Show) > 0,
 			State: c.State, Interval: c.Interval, Timeout: c.Timeout, Conn: conn, Subjects: subjects, Source: source, Log: log})
-		if errors.Is(err, temporal.ErrConfig) {
-			err = usageError{err}
-		}
 		if err != nil {
-			return poller{}, err
+			return poller{}, usageIf(err, temporal.ErrConfig)
 		}
 		return poller{run: a.Run, metrics: temporal.Metrics(a.Status)}, nil
 	})

@@ -126,11 +126,8 @@ func (c *engineCmd) connect(source string, log *slog.Logger) (*natslink.Link, te
 // run plays all instances of the nets in this process. link is nil without NATS.
 func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.Link, subjects telemetry.Subjects, s streams, log *slog.Logger) error {
 	e, err := engine.New(cfg)
-	if errors.Is(err, engine.ErrConfig) {
-		return usageError{err}
-	}
 	if err != nil {
-		return err
+		return usageIf(err, engine.ErrConfig)
 	}
 	end := func(context.Context) error { return nil }
 	if link != nil {

@@ -6,7 +6,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -28,10 +27,7 @@ func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {
 	for _, w := range written {
 		s.report(w.Path, w.Changed)
 	}
-	if errors.Is(err, integrations.ErrTool) {
-		return usageError{err}
-	}
-	return err
+	return usageIf(err, integrations.ErrTool)
 }
 
 func (c *integrationsCmd) options(s streams, log *slog.Logger) (o integrations.Options, err error) {

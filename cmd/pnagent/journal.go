@@ -44,11 +44,8 @@ func (c *journalCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) 
 		nets = func(instances int) (engine.Config, error) { return c.nets(s, instances, log) }
 	}
 	r, fault, err := engine.CheckJournal(ctx, kong.ExpandPath(c.Dir), c.Dir, nets)
-	if errors.Is(err, engine.ErrConfig) {
-		return usageError{err}
-	}
 	if err != nil {
-		return err
+		return usageIf(err, engine.ErrConfig)
 	}
 	if c.JSON {
 		err = json.NewEncoder(s.out).Encode(r)

@@ -157,6 +157,14 @@ func main() {
 // usageError is an error in how the command was called.
 type usageError struct{ error }
 
+// usageIf returns err as a mistake of the caller if it wraps mistake.
+func usageIf(err, mistake error) error {
+	if errors.Is(err, mistake) {
+		return usageError{err}
+	}
+	return err
+}
+
 // run runs one command and returns its exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
 	var c cli

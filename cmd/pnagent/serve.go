@@ -187,9 +187,8 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
 	}
 	cfg := sidecarConfig{root: root, flags: *f, log: log}
 	if cfg.community, cfg.communitySet, err = f.community(); err == nil && f.Users != "" {
-		if cfg.users, err = snmp.ReadUsersFile(f.Users); errors.Is(err, snmp.ErrUsers) {
-			err = usageError{err}
-		}
+		cfg.users, err = snmp.ReadUsersFile(f.Users)
+		err = usageIf(err, snmp.ErrUsers)
 	}
 	return cfg, err
 }

@@ -5,6 +5,7 @@ package integrations
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -106,12 +107,7 @@ func clip(name string) string {
 
 // hasInput reports whether a transition has an input. One without is always enabled.
 func hasInput(net *petri.Net, id string) bool {
-	for i := range net.Arcs {
-		if net.Arcs[i].Target == id {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(net.Arcs, func(a petri.Arc) bool { return a.Target == id })
 }
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }

@@ -208,13 +208,7 @@ func (b *textBlock) next(name string, labels []*dto.LabelPair) []byte {
 
 // same reports whether the kept labels begin with these ones.
 func same(kept, labels []*dto.LabelPair) bool {
-	kept = kept[:len(labels)]
-	for i, l := range labels {
-		if kept[i] != l {
-			return false
-		}
-	}
-	return true
+	return slices.Equal(kept[:len(labels)], labels)
 }
 
 // add makes what the i-th series begins with, at start, and forgets those from there on.

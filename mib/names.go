@@ -3,6 +3,7 @@
 package mib
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,15 +62,7 @@ func (n *names) clash(descriptor string) (line int, found bool) {
 
 func (n *names) isReserved(descriptor string) bool {
 	low := n.prefix + strings.ToLower(descriptor)
-	if n.reserved[low] {
-		return true
-	}
-	for _, s := range n.suffixes {
-		if n.reserved[low+s] {
-			return true
-		}
-	}
-	return false
+	return n.reserved[low] || slices.ContainsFunc(n.suffixes, func(s string) bool { return n.reserved[low+s] })
 }
 
 func (n *names) take(descriptor string, line int) { n.taken[strings.ToLower(descriptor)] = line }

@@ -5,6 +5,7 @@ package camunda8
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
@@ -35,12 +36,7 @@ func (w *whys) of(n *diagram.Process, e *elementInstance) []diagram.Why {
 // names reports whether one of them is about an event, which "" is at the event's
 // own place.
 func names(all []diagram.Why, event, node string) bool {
-	for _, w := range all {
-		if w.Node == event || w.Node == "" && event == node {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(all, func(w diagram.Why) bool { return w.Node == event || w.Node == "" && event == node })
 }
 
 // eventOf returns what a token waits for if it waits for an event of a kind of which

@@ -77,12 +77,7 @@ func (t *Times) zoned(layout string, text []byte) (micros int64, ok bool) {
 }
 
 func numeric(text []byte) bool {
-	for _, c := range text {
-		if (c < '0' || c > '9') && c != '.' {
-			return false
-		}
-	}
-	return true
+	return !bytes.ContainsFunc(text, func(c rune) bool { return (c < '0' || c > '9') && c != '.' })
 }
 
 // maxDigits is how many digits of a whole number always fit int64.

@@ -167,12 +167,9 @@ func (f *Figure) lines(frame plot.Frame, all []plot.Series, look plot.Look) {
 
 // still reports whether all values are 0.
 func still(all []ranked) bool {
-	for _, s := range all {
-		if slices.ContainsFunc(s.Points, func(p plot.Point) bool { return p.Value != 0 && !math.IsNaN(p.Value) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(all, func(s ranked) bool {
+		return slices.ContainsFunc(s.Points, func(p plot.Point) bool { return p.Value != 0 && !math.IsNaN(p.Value) })
+	})
 }
 
 func (f *Figure) note(format string, args ...any) {

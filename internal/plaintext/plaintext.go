@@ -101,15 +101,7 @@ func escaped(s string) bool {
 	default:
 		return false
 	}
-	if len(s) < 2+digits {
-		return false
-	}
-	for _, c := range []byte(s[2 : 2+digits]) {
-		if strings.IndexByte(hex, c) < 0 {
-			return false
-		}
-	}
-	return true
+	return len(s) >= 2+digits && strings.Trim(s[2:2+digits], hex) == ""
 }
 
 func appendEscape(b []byte, r rune) []byte {

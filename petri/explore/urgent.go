@@ -2,7 +2,11 @@
 
 package explore
 
-import "github.com/pnagent/pnagent/petri"
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
 
 // Precedence is which transitions fire before all others: those of petri.Urgent.
 type Precedence struct {
@@ -33,12 +37,7 @@ func certain(t *petri.Tables, tr int) bool {
 // Only reports whether only urgent transitions can fire in a marking: one of them is enabled
 // and fires for any data. The guard of an urgent transition may not hold, so that others fire.
 func (p Precedence) Only(m []uint32) bool {
-	for _, tr := range p.certain {
-		if Enabled(p.tables, int(tr), m) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.certain, func(tr int32) bool { return Enabled(p.tables, int(tr), m) })
 }
 
 // Fires reports whether a transition can fire in a marking, whatever its guard. only is Only

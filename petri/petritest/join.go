@@ -66,10 +66,8 @@ func (r *Reference) leads(from string, to []string, without string) bool {
 
 // walk continues a path from its last place, and visits no place twice.
 func (r *Reference) walk(from string, to []string, without string, passed map[string]bool) bool {
-	for _, p := range to {
-		if p == from {
-			return true
-		}
+	if slices.Contains(to, from) {
+		return true
 	}
 	passed[from] = true
 	defer delete(passed, from)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -128,12 +129,9 @@ func (r *Reference) Source(transition string) bool { return len(r.arcs(transitio
 
 // Final reports whether no transition takes tokens from a place.
 func (r *Reference) Final(place string) bool {
-	for _, a := range r.Net.Arcs {
-		if a.Source == place && (a.Kind == petri.Normal || a.Kind == petri.Join || a.Kind == petri.Reset) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r.Net.Arcs, func(a petri.Arc) bool {
+		return a.Source == place && (a.Kind == petri.Normal || a.Kind == petri.Join || a.Kind == petri.Reset)
+	})
 }
 
 // Fire takes from all inputs, then puts to all outputs including all branches. It

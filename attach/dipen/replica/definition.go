@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pnagent/pnagent/petri"
@@ -138,15 +139,8 @@ func (d *definition) regionOf(transition uint64) (string, bool) {
 
 // goodName reports whether a name is valid as a node's id, on the wire and in PNML.
 func goodName(name string) bool {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
-		return false
-	}
-	for _, c := range name {
-		if c < ' ' || c >= 0x7f && c < 0xa0 || c == 0xfffe || c == 0xffff {
-			return false
-		}
-	}
-	return true
+	return name != "" && len(name) <= maxName && utf8.ValidString(name) &&
+		!strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c >= 0x7f && c < 0xa0 || c == 0xfffe || c == 0xffff })
 }
 
 // addPlace adds a row; it returns false if there is no room. The arcs of the place are

@@ -408,12 +408,7 @@ func (r *Replay) forget(i int32) {
 // atEnd reports whether the marked instance is at its end: all of its tokens
 // are in final places, and no transition that reads them is enabled.
 func (r *Replay) atEnd(in *instance) bool {
-	for k := range in.runs {
-		if !r.finished(r.marking, in.runs[k].place) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(in.runs, func(x run) bool { return !r.finished(r.marking, x.place) })
 }
 
 // finished reports whether no transition can use the tokens of a place in a marking.

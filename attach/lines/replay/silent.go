@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -97,12 +98,7 @@ func leadsWithin(t *petri.Tables, transition int, places []bool) bool {
 			return false
 		}
 	}
-	for _, b := range t.Branches(transition) {
-		if !places[b.Place] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Branches(transition), func(b petri.BranchArc) bool { return !places[b.Place] })
 }
 
 // inputs returns the places that a transition needs or takes from.
@@ -122,15 +118,7 @@ func inputs(t *petri.Tables, transition int) []int32 {
 // onlyQuiet reports whether no event can follow: silent transitions alone can
 // continue with every token.
 func (r *Replay) onlyQuiet(in *instance) bool {
-	if len(r.quiet.steps) == 0 {
-		return false
-	}
-	for k := range in.runs {
-		if !r.quiet.only[in.runs[k].place] {
-			return false
-		}
-	}
-	return true
+	return len(r.quiet.steps) > 0 && !slices.ContainsFunc(in.runs, func(x run) bool { return !r.quiet.only[x.place] })
 }
 
 // wayToEnable returns the fewest silent transitions from a marking on that enable

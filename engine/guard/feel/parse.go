@@ -2,6 +2,8 @@
 
 package feel
 
+import "slices"
+
 func (p *parser) expression() node {
 	defer p.Enter()()
 	p.Skip()
@@ -141,15 +143,7 @@ func (p *parser) tests() test {
 // expression within.
 func (p *parser) closes() bool {
 	defer func(at int) { p.Pos = at }(p.Pos)
-	if !p.Sign(")") {
-		return false
-	}
-	for _, s := range []string{".", "[", "*", "/", "+", "-", "("} {
-		if p.Is(s) {
-			return false
-		}
-	}
-	return true
+	return p.Sign(")") && !slices.ContainsFunc([]string{".", "[", "*", "/", "+", "-", "("}, p.Is)
 }
 
 func (p *parser) test() test {

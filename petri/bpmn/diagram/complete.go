@@ -69,12 +69,7 @@ func (f *File) drawn() map[string]bool {
 // covered reports whether each flow node and sequence flow of the processes is drawn.
 func (f *File) covered() bool {
 	drawn := f.drawn()
-	for _, k := range f.root.kids {
-		if k.is(modelSpace, "process") && !f.coveredIn(k, drawn) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.root.kids, func(k *elem) bool { return k.is(modelSpace, "process") && !f.coveredIn(k, drawn) })
 }
 
 func (f *File) coveredIn(e *elem, drawn map[string]bool) bool {
@@ -140,15 +135,7 @@ func (f *File) unused() string {
 }
 
 func uses(e *elem, prefix string) bool {
-	if strings.HasPrefix(e.attr("id"), prefix) {
-		return true
-	}
-	for _, k := range e.kids {
-		if uses(k, prefix) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(e.attr("id"), prefix) || slices.ContainsFunc(e.kids, func(k *elem) bool { return uses(k, prefix) })
 }
 
 // writer writes diagrams as BPMN has them.

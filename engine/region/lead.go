@@ -122,6 +122,12 @@ func (l written) Append(ctx context.Context, last uint64, commits ...[]byte) (ui
 	return n, err
 }
 
+// Idle is that of the log, if it has one.
+func (l written) Idle() bool {
+	log, ok := l.Log.(interface{ Idle() bool })
+	return ok && log.Idle()
+}
+
 // confirm records what can no longer be lost, after each commit. It confirms the standing of
 // confirmAfter ago: by then a busy owner already has that confirmation and sends no request.
 func (r *replica) confirm(ctx context.Context, e *engine.Engine) error {

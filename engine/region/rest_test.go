@@ -89,6 +89,19 @@ func TestAnOwnerThatWritesNothingConfirmsNothing(t *testing.T) {
 	})
 }
 
+type idle struct{ Log }
+
+func (idle) Idle() bool { return true }
+
+// An engine waits for the next commit where the log of its part has nothing to do.
+func TestTheLogOfAnOwnerIsIdleWhereThatOfThePartIs(t *testing.T) {
+	var log any = written{Log: idle{}}
+	resting, ok := log.(interface{ Idle() bool })
+	if !ok || !resting.Idle() || (written{Log: &still{}}).Idle() {
+		t.Error("want what the log reports, and no rest of a log that does not report it")
+	}
+}
+
 // A timer is set for a beat that is late. It does not end while beats are in time.
 func TestBeatsInTimeAreLookedAtWhenTheyArrive(t *testing.T) {
 	w := &watch{}

@@ -229,6 +229,14 @@ func (l *Log) Sync(ctx context.Context, _ int64) error {
 	return nil
 }
 
+// Idle reports that no commit is on its way: until the next one, Sync and Confirm have nothing to
+// report. It is for an engine, which then waits for that.
+func (l *Log) Idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pipe.pending() == 0 && l.usable() == nil
+}
+
 // usable returns the reason why nothing more can be written, or nil.
 func (l *Log) usable() error {
 	if l.closed {

@@ -94,13 +94,21 @@ func restingLog(t *testing.T, c Config) {
 			t.Errorf("%s: at rest is %v", when, l.rests)
 		}
 	}
+	idle := func(when string, want bool) {
+		t.Helper()
+		if got := l.Idle(); got != want {
+			t.Errorf("%s: idle is %v", when, got)
+		}
+	}
 	time.Sleep(2 * time.Second)
 	rests("opened", true)
+	idle("opened", true)
 	for n := range 3 {
 		mustAppend(t, l, fmt.Sprint(n))
 		rests("a commit", false)
 		time.Sleep(3 * time.Second)
 		rests("its batch has ended", true)
+		idle("its batch has ended", true)
 	}
 	way.Set(natstest.Pass, natstest.Hold)
 	if _, err := l.Append(soon(t), 3, []byte("lost")); err != nil {
@@ -108,8 +116,10 @@ func restingLog(t *testing.T, c Config) {
 	}
 	time.Sleep(3 * time.Second)
 	rests("an answer is missing", false)
+	idle("an answer is missing", false)
 	time.Sleep(3 * time.Second)
 	rests("stopped", true)
+	idle("stopped: the engine is to ask why", false)
 	if err := l.Sync(t.Context(), 0); !errors.Is(err, journal.ErrStopped) {
 		t.Error(err)
 	}

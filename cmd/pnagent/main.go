@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -143,7 +144,9 @@ func (c *cli) parser(args []string, options ...kong.Option) (*kong.Kong, error) 
 }
 
 func main() {
-	memlimit.Set()
+	if !slices.Equal(os.Args[1:], []string{"version"}) { // which takes no longer than to read the limit
+		memlimit.Set()
+	}
 	if err := checkCaller(); err != nil {
 		fmt.Fprintln(os.Stderr, "pnagent:", err)
 		os.Exit(exitFailed)

@@ -231,7 +231,7 @@ func (p *parser) builtin(at int, name string) node {
 
 // inOrder sorts named arguments by the parameters of a function.
 func (p *parser) inOrder(at int, name string, f *builtin, a arguments) arguments {
-	for _, params := range f.params {
+	for _, params := range f.params() {
 		out := arguments{}
 		used := 0
 		for _, param := range params {

@@ -11,40 +11,40 @@ import (
 	"github.com/cockroachdb/apd/v3"
 )
 
-// builtin is a function of FEEL.
+// builtin is a function of FEEL. form is alternative lists of parameters, such as "list; a, b…",
+// of which the last may repeat.
 type builtin struct {
-	params [][]string // alternatives
-	any    bool       // the last argument may repeat
-	call   func(r *run, args []any) any
+	form string
+	call func(r *run, args []any) any
 }
 
-// takes reports whether the function can have a number of arguments.
-func (b *builtin) takes(n int) bool {
-	return slices.ContainsFunc(b.params, func(p []string) bool { return n == len(p) || b.any && n > len(p) })
-}
+func fn(form string, call func(r *run, args []any) any) *builtin { return &builtin{form, call} }
 
-func (b *builtin) expected() string {
-	all := make([]string, len(b.params))
-	for i, p := range b.params {
-		all[i] = "(" + strings.Join(p, ", ") + ")"
-	}
-	return strings.Join(all, " or ")
-}
-
-// fn returns a builtin with alternative lists of parameters, such as "list; a, b…".
-func fn(params string, call func(r *run, args []any) any) *builtin {
-	b := &builtin{call: call}
-	for _, alternative := range strings.Split(params, "; ") {
+// params returns the alternatives. It is not called before an expression has the function: a
+// program that evaluates none need not read the forms of all.
+func (b *builtin) params() (all [][]string) {
+	for alternative := range strings.SplitSeq(strings.TrimSuffix(b.form, "…"), "; ") {
 		var names []string
 		if alternative != "" {
 			names = strings.Split(alternative, ", ")
 		}
-		if last := len(names) - 1; strings.HasSuffix(alternative, "…") {
-			names[last], b.any = strings.TrimSuffix(names[last], "…"), true
-		}
-		b.params = append(b.params, names)
+		all = append(all, names)
 	}
-	return b
+	return all
+}
+
+// takes reports whether the function can have a number of arguments.
+func (b *builtin) takes(n int) bool {
+	return slices.ContainsFunc(b.params(), func(p []string) bool { return n == len(p) || strings.HasSuffix(b.form, "…") && n > len(p) })
+}
+
+func (b *builtin) expected() string {
+	all := b.params()
+	out := make([]string, len(all))
+	for i, p := range all {
+		out[i] = "(" + strings.Join(p, ", ") + ")"
+	}
+	return strings.Join(out, " or ")
 }
 
 func merge(all ...map[string]*builtin) map[string]*builtin {

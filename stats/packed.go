@@ -20,6 +20,7 @@ type Packed struct {
 	ofPlaces      records   // ages and dwell
 	ofTransitions records   // duration
 	stuck         []stuckAt // by place
+	notes         *Notes    // of rows that were replaced; nil without them
 }
 
 const placeNumbers = 6 // of PlaceTable
@@ -117,7 +118,10 @@ func (p *Packed) agesAt(i int) int64 {
 	return int64(c.next())
 }
 
-func (p *Packed) stuckIn(place int) []Token {
+func (p *Packed) stuckIn(place int) []Token { return p.StuckIn(place) }
+
+// StuckIn returns the tokens that are stuck in a place. The list must not change.
+func (p *Packed) StuckIn(place int) []Token {
 	at, found := p.stuckOf(place)
 	if !found {
 		return nil
@@ -128,6 +132,9 @@ func (p *Packed) stuckIn(place int) []Token {
 // SetPlace replaces the row of a place. It keeps the list of stuck tokens, which must not
 // change, and nothing else of the row's memory.
 func (p *Packed) SetPlace(i int, r *Place) {
+	if p.notes != nil {
+		p.notes.add(&p.notes.places, len(p.places), i, p.places[i][:], p.ofPlaces.cursor(i))
+	}
 	w := PlaceTable.read(r)
 	n := copy(p.places[i][:placeNumbers], w[:])
 	p.places[i][n], p.places[i][n+1] = r.Injected.Sec, r.Injected.Micro
@@ -171,6 +178,9 @@ func (p *Packed) transitionWords(i int) (w words) {
 
 // SetTransition replaces the row of a transition. It keeps nothing of the row's memory.
 func (p *Packed) SetTransition(i int, r *Transition) {
+	if p.notes != nil {
+		p.notes.add(&p.notes.transitions, len(p.transitions), i, p.transitions[i][:], p.ofTransitions.cursor(i))
+	}
 	p.transitions[i] = packedTransition(TransitionTable.read(r))
 	var room [roomy]byte
 	p.ofTransitions.set(i, appendPackedHistogram(room[:0], &r.Duration))

@@ -25,6 +25,9 @@ type stateReader struct {
 	more    bool                // the next record is a part, and not the last
 	parts   *telemetry.Snapshot // the parts so far, joined
 	kind    byte                // of the record of the parts
+	last    *keptRows           // of the source that was read last, until it is added to its net
+	restOf  *telemetry.Snapshot // recordRest
+	written snapshots
 }
 
 // readState reads the frames of a log, and returns its nets by name. The error wraps ErrState.
@@ -32,7 +35,11 @@ func readState(frames ...[]byte) ([]*restored, error) {
 	r := &stateReader{nets: make(map[string]*restored)}
 	for i, frame := range frames {
 		r.net = nil
-		if err := r.records(frame); err != nil {
+		err := r.records(frame)
+		if err == nil && r.last != nil {
+			err = errNoGroup
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: frame %d: %w", ErrState, i+1, err)
 		}
 	}
@@ -59,12 +66,18 @@ func (r *stateReader) records(all []byte) error {
 	return nil
 }
 
-// ungroup reads the groups of a net. The orphans come first: their owners may have put them away.
+// ungroup reads the groups of a net, and what it showed. The orphans come first: their owners may
+// have put them away.
 func (r *stateReader) ungroup(n *restored) error {
 	r.net, n.at = n, r.at
 	for _, name := range slices.Sorted(maps.Keys(n.groups)) {
-		if err := r.records(n.groups[name]); err != nil {
+		if err := r.group(name, n.groups[name]); err != nil {
 			return fmt.Errorf("source %q: %w", name, err)
+		}
+	}
+	if n.shownRows != nil {
+		if err := r.add(recordShown, nil, n.shownRows); err != nil {
+			return err
 		}
 	}
 	if n.groups != nil {
@@ -93,7 +106,7 @@ func (r *stateReader) next() error {
 	if err != nil {
 		return err
 	}
-	inParts := record != recordNet && record != recordPast && record != recordTime && record != recordOf && record != recordHead && record != recordGroup && record != recordDropped
+	inParts := bytes.IndexByte([]byte{recordSource, recordSilent, recordRest, recordBase, recordDebt, recordSum, recordShown}, record) >= 0
 	if r.parts != nil && record != r.kind || r.more && !inParts {
 		return errParts
 	}
@@ -145,7 +158,7 @@ func (r *stateReader) ofNet(record byte, payload []byte) error {
 		if net.ID != net.definition.Net {
 			return errOtherNet
 		}
-	case recordSum, recordBase, recordDebt, recordShown, recordShownNow:
+	case recordSum, recordBase, recordDebt, recordShown:
 		return r.sums(record, payload)
 	case recordGroup:
 		name, err := r.cut(&payload)
@@ -153,11 +166,36 @@ func (r *stateReader) ofNet(record byte, payload []byte) error {
 			return err
 		}
 		if net.groups == nil {
-			net.groups = make(map[string][]byte)
+			net.groups = make(map[string]group)
 		}
-		if net.groups[string(name)] = payload; len(payload) == 0 {
+		if net.groups[string(name)] = (group{records: payload}); len(payload) == 0 {
 			delete(net.groups, string(name))
 		}
+	case recordChanges:
+		name, err := r.cut(&payload)
+		if err != nil {
+			return err
+		}
+		g, found := net.groups[string(name)]
+		if !found {
+			return errNoRows
+		}
+		g.changes = append(g.changes, payload)
+		net.groups[string(name)] = g
+	case recordShownRows, recordShownChanges:
+		if record == recordShownRows {
+			net.shownRows = &telemetry.Snapshot{}
+		}
+		r.decoder.Sums = true
+		err := r.change(net.shownRows, payload)
+		r.decoder.Sums = false
+		return err
+	case recordRows:
+		return r.sourceRows(payload)
+	case recordRest:
+		msg, err := r.snapshot(net, payload)
+		r.restOf = msg
+		return err
 	case recordSource, recordSilent:
 		return r.source(net, payload)
 	case recordPast:
@@ -181,7 +219,7 @@ func (r *stateReader) sums(record byte, payload []byte) error {
 	if msg == nil {
 		return err
 	}
-	if record != recordShownNow && !complete(msg) {
+	if !complete(msg) {
 		return errParts
 	}
 	switch record {
@@ -193,35 +231,9 @@ func (r *stateReader) sums(record byte, payload []byte) error {
 		r.net.debt = whole(msg)
 	case recordShown:
 		r.net.shown = whole(msg)
-	case recordShownNow:
-		return r.net.showNow(msg)
 	}
 	return nil
 }
-
-// showNow replaces the rows of the shown counters that a snapshot names.
-func (r *restored) showNow(msg *telemetry.Snapshot) error {
-	if r.shown == nil {
-		return errNotShown
-	}
-	rows := r.shown.Rows
-	for i := range min(len(msg.PlaceIndex), len(msg.Rows.Places)) {
-		at := int(msg.PlaceIndex[i])
-		grow(&rows, at+1, 0)
-		rows.Places[at] = msg.Rows.Places[i]
-	}
-	for i := range min(len(msg.TransitionIndex), len(msg.Rows.Transitions)) {
-		at := int(msg.TransitionIndex[i])
-		grow(&rows, 0, at+1)
-		rows.Transitions[at] = msg.Rows.Transitions[i]
-	}
-	msg.Rows.Places, msg.Rows.Transitions = rows.Places, rows.Transitions
-	msg.Rows.Columns |= rows.Columns // a message has no column of rows that it does not name
-	r.shown = whole(msg)
-	return nil
-}
-
-var errNotShown = errors.New("changes counters that were not shown before")
 
 // complete reports whether a snapshot of all rows has no gap.
 func complete(msg *telemetry.Snapshot) bool {

@@ -25,7 +25,8 @@ type restored struct {
 	sum        *telemetry.Snapshot
 	base, debt *telemetry.Snapshot // instead of the sum
 	shown      *telemetry.Snapshot
-	groups     map[string][]byte // records by source
+	shownRows  *telemetry.Snapshot // instead of shown, until all frames are read
+	groups     map[string]group    // by source
 	sources    []restoredSource
 	past       []savedPast
 }

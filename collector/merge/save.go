@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -17,31 +18,34 @@ import (
 )
 
 // A frame is a list of records: a byte for the kind, the length of the payload as a varint, the
-// payload. Rows are in the order of the net's definition of then, in the format of the wire. Rows
-// that do not fit one message are several records of sparse ones; the last is the one without
-// recordMore. Each record of a net replaces the former one of its kind, and a record of a group
-// that of the same source.
+// payload. Rows are in the order of the net's definition of then: as stats.Changes writes them, or
+// as a snapshot in the format of the wire. Rows that do not fit one message are several records of
+// sparse ones; the last is the one without recordMore. Each record of a net replaces the former one
+// of its kind, and a record of a group that of the same source; changes add to it.
 const (
-	recordTime     = 't' // when the frame was made, as a varint
-	recordNet      = 'n' // savedNet as JSON, a newline, PNML
-	recordOf       = 'o' // the name of the net that the next records belong to
-	recordHead     = 'h' // savedNet as JSON
-	recordBase     = 'b' // counters of the processes that have ended: a snapshot
-	recordDebt     = 'd' // counters to subtract from the base: a snapshot
-	recordShown    = 'v' // counters of the net as they were shown: a snapshot
-	recordShownNow = 'w' // the rows of them that changed: a snapshot of sparse rows
-	recordGroup    = 'g' // the name of a source as a length and a text, and its records
-	recordDropped  = 'x' // nothing is kept of the net any more
+	recordTime         = 't' // when the frame was made, as a varint
+	recordNet          = 'n' // savedNet as JSON, a newline, PNML
+	recordOf           = 'o' // the name of the net that the next records belong to
+	recordHead         = 'h' // savedNet as JSON
+	recordBase         = 'b' // counters of the processes that have ended: a snapshot
+	recordDebt         = 'd' // counters to subtract from the base: a snapshot
+	recordShownRows    = 'i' // counters of the net as they were shown: columns, rest, and all rows
+	recordShownChanges = 'j' // columns, rest, and how the rows changed since the last record
+	recordGroup        = 'g' // the name of a source as a length and a text, and its records
+	recordChanges      = 'c' // a name, differences of savedSource, columns, rest, and how the rows of the source changed
+	recordDropped      = 'x' // nothing is kept of the net any more
 
 	// The records of a group. Those of a source that is not kept any more are none.
-	recordSource = 'r' // savedSource, and the last rows of the source: a snapshot
+	recordRows   = 'a' // savedSource, columns, rest, and all rows
+	recordRest   = 'e' // in the rest, which is a list of records: a snapshot without numbers of rows
+	recordSource = 'r' // savedSource, and its last rows, of a process set aside: a snapshot
 	recordPast   = 'p' // savedPast as JSON
 	recordSilent = 'q' // as recordSource, see Merger.Silent
 	recordMore   = '+' // before a record with a part of the rows, unless it is the last part
 
-	// recordSum is in states of earlier releases: the counters of the net over all sources and
-	// processes. What belongs to a net follows its recordNet there, without groups.
-	recordSum = 's'
+	// In states of earlier releases what belongs to a net follows its recordNet, without groups.
+	recordSum   = 's' // counters of the net over all sources and processes: a snapshot
+	recordShown = 'v' // counters of the net as they were shown: a snapshot
 )
 
 // savedNet is what is kept of a net besides its rows.
@@ -70,6 +74,7 @@ type savedSource struct {
 	digest                                                  string
 	received, counted, epoch, seq, messageAt, rowsAt, marks int64
 	silence, rowsSilence                                    int64 // of recordSilent: time since the last message, and since one was taken into the rows
+	rowsEpoch, lag                                          int64 // of recordRows, instead of received: how far its clock is behind, and more
 }
 
 // The marks of a source. A record with markAside is an earlier process of the
@@ -93,9 +98,14 @@ func (s *savedSource) fields(record byte) []*int64 {
 	return f
 }
 
-// appendTo appends the part of a record before its rows.
-func (s *savedSource) appendTo(out []byte, record byte) []byte {
-	out = append(binary.AppendUvarint(out, uint64(len(s.digest))), s.digest...)
+// ofRows returns the numbers of recordRows, and of recordChanges.
+func (s *savedSource) ofRows() []*int64 {
+	return []*int64{&s.counted, &s.epoch, &s.seq, &s.messageAt, &s.rowsAt, &s.marks, &s.rowsEpoch, &s.lag}
+}
+
+// before returns the part of a record before its rows.
+func (s *savedSource) before(record byte) []byte {
+	out := append(binary.AppendUvarint(nil, uint64(len(s.digest))), s.digest...)
 	for _, f := range s.fields(record) {
 		out = binary.AppendVarint(out, *f)
 	}
@@ -118,10 +128,12 @@ const sumColumns = counterColumns | stats.ColOldest
 // sumName is the source name in a net's sum.
 const sumName = "sum"
 
-// snapshots appends records of snapshots.
+// snapshots appends records of rows.
 type snapshots struct {
-	enc    telemetry.Encoder
-	record []byte
+	enc     telemetry.Encoder
+	changes stats.Changes
+	record  []byte
+	parts   []byte
 }
 
 // definition is a union of definitions as PNML.
@@ -148,8 +160,9 @@ func (k *Saver) define(n *net) (definition, error) {
 	return d, nil
 }
 
-// source appends a source: the rows set aside for it, and its last rows or that there are none.
-func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byte, err error) {
+// source appends a source: the rows set aside for it, and its last rows or that there are none. It
+// begins to note in have how they change, unless that is nil.
+func (k *snapshots) source(out []byte, n *net, s *source, d definition, have *sourceLog) (_ []byte, err error) {
 	for i := range s.processes {
 		p := &s.processes[i]
 		if p.aside == nil {
@@ -162,15 +175,60 @@ func (k *snapshots) source(out []byte, n *net, s *source, d definition) (_ []byt
 		if p.left {
 			kept.marks |= markLeft
 		}
-		if out, err = k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg); err != nil {
+		if out, err = k.rows(out, recordSource, kept.before(recordSource), msg); err != nil {
 			return out, err
 		}
 	}
 	if s.rows == nil {
 		return appendPast(out, savedPast{Source: s.name, Epoch: s.epoch, Seq: s.seq, Counted: s.countedUpTo(), Known: s.wasShown()}), nil
 	}
-	msg, kept := s.last(n, d.digest)
-	return k.rows(out, recordSource, kept.appendTo(nil, recordSource), msg)
+	if have == nil {
+		have = &sourceLog{}
+	} else {
+		s.rows.Note(&have.notes)
+	}
+	payload := append(binary.AppendUvarint(nil, uint64(len(s.digest))), s.digest...)
+	places, _ := s.rows.Size()
+	payload, err = k.kept(payload, n, s, d, have, func(yield func(int) bool) {
+		for i := range places {
+			if len(s.rows.StuckIn(i)) > 0 && !yield(i) {
+				return
+			}
+		}
+	})
+	return appendRecord(out, recordRows, k.changes.Whole(payload, s.rows)), err
+}
+
+// changed appends how a source changed since its last record.
+func (k *snapshots) changed(out []byte, n *net, s *source, d definition, have *sourceLog) ([]byte, error) {
+	out, err := k.kept(out, n, s, d, have, have.notes.Places())
+	return k.changes.Noted(out, s.rows), err
+}
+
+// kept appends what is kept of a source besides the numbers of its rows, with the tokens that are
+// stuck in some places.
+func (k *snapshots) kept(out []byte, n *net, s *source, d definition, have *sourceLog, places iter.Seq[int]) ([]byte, error) {
+	msg, kept := s.rest(n, d.digest)
+	numbers := have.saved.ofRows()
+	for i, f := range kept.ofRows() {
+		out = binary.AppendVarint(out, *f-*numbers[i])
+	}
+	have.saved = kept
+	if s.columns.Has(stats.ColStuck) {
+		for i := range places {
+			msg.PlaceIndex, msg.Rows.Places = append(msg.PlaceIndex, uint32(i)), append(msg.Rows.Places, stats.Place{Stuck: s.rows.StuckIn(i)})
+		}
+	}
+	return k.rest(out, msg)
+}
+
+// rest appends what recordRows has of a snapshot behind its numbers, but for the rows.
+func (k *snapshots) rest(out []byte, msg *telemetry.Snapshot) (_ []byte, err error) {
+	out = binary.AppendUvarint(out, uint64(msg.Rows.Columns))
+	msg.Full, msg.Epoch, msg.Seq, msg.SentAt = false, 1, 1, 1
+	msg.Rows.Columns &= stats.ColInstances | stats.ColBlocks | stats.ColQueues | stats.ColWaiting | stats.ColStuck
+	k.parts, err = k.rows(k.parts[:0], recordRest, nil, msg)
+	return append(binary.AppendUvarint(out, uint64(len(k.parts))), k.parts...), err
 }
 
 func appendPast(out []byte, p savedPast) []byte {
@@ -181,21 +239,38 @@ func appendPast(out []byte, p savedPast) []byte {
 // last returns the last rows of the source as one message, and what else is kept
 // of it.
 func (s *source) last(n *net, digest string) (*telemetry.Snapshot, savedSource) {
-	s.rows.Grow(n.union.sizes())
-	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing, Remnants: s.told,
-		Epoch: s.rowsEpoch, Seq: 1, SentAt: s.rowsAt - s.clock.least(), Interval: time.Duration(s.interval) * time.Microsecond,
-		Full: true, Bye: s.left, Rows: *s.rows.Rows()}
-	msg.Rows.Columns = s.columns
-	if s.left {
-		msg.Rows.Columns |= stats.ColOldest // the last injection stays
-	}
-	for i := range msg.Rows.Places { // as a Publisher does
+	msg, kept := s.rest(n, digest)
+	columns := msg.Rows.Columns
+	msg.Rows = *s.rows.Rows()
+	msg.Rows.Columns = columns
+	kept.sent(msg)
+	return msg, kept
+}
+
+// sent sets when the last rows of a source were sent and received. They are sent no earlier than the
+// ages of their tokens are of, as by a Publisher.
+func (s *savedSource) sent(msg *telemetry.Snapshot) {
+	msg.SentAt = max(s.rowsAt-s.lag, 1)
+	for i := range msg.Rows.Places {
 		if l := &msg.Rows.Places[i].Ages; len(l.Slots) > 0 {
 			msg.SentAt = max(msg.SentAt, l.At*stats.SlotWidth)
 		}
 	}
-	msg.SentAt = max(msg.SentAt, 1)
-	kept := savedSource{digest: s.digest, received: msg.SentAt + s.clock.least(), counted: s.countedUpTo(), epoch: s.epoch, seq: int64(s.seq), messageAt: s.messageAt, rowsAt: s.rowsAt}
+	s.received = msg.SentAt + s.lag
+}
+
+// rest returns the last rows of the source as one message, without rows of places and transitions,
+// and what else is kept of it.
+func (s *source) rest(n *net, digest string) (*telemetry.Snapshot, savedSource) {
+	s.rows.Grow(n.union.sizes())
+	msg := &telemetry.Snapshot{Source: s.name, Net: n.name, Digest: digest, Region: s.region, Fence: s.fence, Since: s.since, State: s.standing, Remnants: s.told,
+		Epoch: s.rowsEpoch, Seq: 1, Interval: time.Duration(s.interval) * time.Microsecond, Full: true, Bye: s.left, Rows: *s.rows.Rest()}
+	msg.Rows.Columns = s.columns
+	if s.left {
+		msg.Rows.Columns |= stats.ColOldest // the last injection stays
+	}
+	kept := savedSource{digest: s.digest, counted: s.countedUpTo(), epoch: s.epoch, seq: int64(s.seq), messageAt: s.messageAt, rowsAt: s.rowsAt,
+		rowsEpoch: s.rowsEpoch, lag: s.clock.least()}
 	if s.complete {
 		kept.marks |= markComplete
 	}

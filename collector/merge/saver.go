@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -11,11 +12,15 @@ import (
 )
 
 const (
-	// saveRound is the time in which the rows of each source that changed are kept once, in
-	// microseconds, unless that takes more than saveMost.
-	saveRound = int64(12e6)
-	// saveMost is the largest number of bytes of such rows in a frame.
-	saveMost = 4 << 20
+	// A frame has the rows of each source that changed, in at most saveRows bytes, and in at most
+	// a part of the bytes of the first frame, or in saveFew if that is more.
+	saveRows = 256 << 10
+	savePart = 16
+	saveFew  = 64 << 10
+	// saveAgain is how many bytes a second first frames have at most while the disk fails.
+	saveAgain = 4 << 20
+	// saveNotes is how many bytes of rows as they were are held, over all sources.
+	saveNotes = 64 << 20
 	// A log begins again once it is saveGrowth times as large as its first frame, and larger
 	// than saveLeast, in bytes.
 	saveGrowth = 5
@@ -27,8 +32,9 @@ const (
 // Saver makes the frames of a log, from which the next process continues: the first has the whole
 // state, the others what changed. A frame has each counter of a View that rose. It has each source
 // of which counters moved to the base, or to another source, together with the base. Those need to
-// be of one moment; the rows of a source that grew do not, because they stand for themselves. So
-// they are kept one after the other, in saveRound.
+// be of one moment; the rows of a source that grew do not, because they stand for themselves. So a
+// frame has how the rows changed of as many sources as it has room for, and the next one continues
+// behind them.
 type Saver struct {
 	snapshots   snapshots             // of sums and shown counters
 	definitions map[string]definition // by net
@@ -43,9 +49,9 @@ type Saver struct {
 	first     int                // bytes of the first frame
 	size      int                // bytes of all frames
 	notBefore int64              // when to begin again after a failure
+	few       int                // instead of saveFew, in tests; 0 for saveFew
 
-	revision  uint64 // of the Merger, as of the last frame
-	changedAt int64  // when that changed
+	revision uint64 // of the Merger, as of the last frame
 }
 
 // netLog is what a log has of a net.
@@ -63,6 +69,9 @@ type sourceLog struct {
 	place   placement
 	changes uint64 // source.changes
 	seen    uint64 // the last pass in which it was there
+
+	saved savedSource
+	notes stats.Notes // how its rows were
 }
 
 // placement is where the counters of a source are. While it is the same, they only grow.
@@ -123,34 +132,30 @@ func (n *net) orphansByName() map[string]uint64 {
 // set, it has everything that changed.
 func (k *Saver) Begin(m *Merger, all bool) *Saving {
 	now := m.view.At
-	if m.revision != k.revision {
-		k.revision, k.changedAt = m.revision, now
-	}
 	fresh := k.nets == nil || k.size > max(saveGrowth*k.first, saveLeast)
 	switch {
 	case fresh && now < k.notBefore && !all:
 		return nil
 	case fresh:
-		*k = Saver{snapshots: k.snapshots, definitions: k.definitions, nets: make(map[string]*netLog), bad: make(map[string]bool), revision: k.revision, changedAt: k.changedAt, at: now}
-	case !all && !k.behind && now-k.changedAt > 2*saveRound && k.at-k.changedAt > saveRound:
+		*k = Saver{snapshots: k.snapshots, definitions: k.definitions, nets: make(map[string]*netLog), bad: make(map[string]bool), few: k.few}
+	case !all && !k.behind && k.revision == m.revision:
 		return nil
 	}
-	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: saveMost}
-	switch {
-	case fresh: // the pass over all sources has them
-	case all:
-		v.rest, v.left = m.sources, math.MaxInt
-	default:
-		v.rest = min(m.sources, int(int64(m.sources)*(now-k.at)/saveRound)+1)
+	v := &Saving{k: k, m: m, first: fresh, all: all, at: now, left: min(max(k.first/savePart, cmp.Or(k.few, saveFew)), saveRows)}
+	if !fresh { // otherwise the pass over all sources has them
+		v.rest = m.sources
 	}
-	k.at = now
+	if all {
+		v.left = math.MaxInt
+	}
+	k.at, k.revision = now, m.revision
 	return v
 }
 
 // Failed states that the last frame was not kept. The next one is the first of another log; it is
-// made at a rate of saveMost bytes a second, so that a disk that fails costs little.
+// made at a rate of saveAgain bytes a second, so that a disk that fails costs little.
 func (k *Saver) Failed() {
-	k.nets, k.notBefore = nil, k.at+int64(k.first)*1e6/saveMost
+	k.nets, k.notBefore = nil, k.at+int64(k.first)*1e6/saveAgain
 }
 
 // has returns what the log has of a name of a net, and whether its counters are still there.

@@ -34,9 +34,8 @@ type Saving struct {
 
 	net, source int // of the pass over all sources that looks for those that moved: the next
 	moved       map[*net]bool
-	rest        int  // sources of the round that are due
-	left        int  // bytes for them
-	wrapped     bool // a round ended
+	rest        int // sources to look at for changes of their rows
+	left        int // bytes for them
 	shown       []shownOf
 	errs        []error
 }
@@ -177,40 +176,64 @@ func headOf(n *net) []byte {
 	return text
 }
 
-// group keeps the source with a name: its rows, those set aside for it and those of its orphans, or
-// what is remembered of it. It reports whether that was possible.
+// group keeps the source with a name: how its rows changed if the log has them; otherwise its rows,
+// those set aside for it and those of its orphans, or what is remembered of it. It reports whether
+// that was possible.
 func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
-	var in []byte
-	var err error
-	d, s := v.k.definitions[n.name], n.sources[name]
-	for _, o := range n.orphans {
-		if o.name == name && err == nil {
-			in, err = v.k.snapshots.source(in, n, o, d)
-		}
+	s, have := n.sources[name], l.sources[name]
+	place := placementOf(s, orphans)
+	record, changed := byte(recordGroup), have.changed(s, &place)
+	if changed {
+		record = recordChanges
+	} else {
+		have = &sourceLog{notes: stats.Notes{Room: saveNotes / max(1, v.m.sources)}}
 	}
-	have := &sourceLog{place: placementOf(s, orphans), seen: v.k.passes}
-	switch p, past := n.past[name]; {
-	case err != nil:
-	case s != nil:
-		have.changes = s.changes
-		in, err = v.k.snapshots.source(in, n, s, d)
-	case past:
-		in = appendPast(in, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted, Known: p.known})
-	}
+	in, err := v.k.sourceRecords(n, name, have, changed)
 	if err != nil {
 		v.fail(n, err)
 		return false
 	}
 	v.begin(n.name)
-	v.out = appendRecord(v.out, recordGroup, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
+	v.out = appendRecord(v.out, record, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
+	have.place, have.seen = place, v.k.passes
+	if s != nil {
+		have.changes = s.changes
+	}
 	if l.sources[name] = have; s == nil && orphans == 0 {
 		delete(l.sources, name)
 	}
 	return true
 }
 
-// round keeps the sources that are due and grew, until the frame has that many bytes. It reports
-// whether there are more.
+// changed reports whether a log that has this of a source needs no more than what changed.
+func (have *sourceLog) changed(s *source, now *placement) bool {
+	return have != nil && s != nil && s.rows != nil && s.rows.Notes() == &have.notes &&
+		have.place.digest == now.digest && have.place.aside == now.aside && have.place.orphans == now.orphans
+}
+
+// sourceRecords returns recordChanges of the source with a name, or the records of its group.
+func (k *Saver) sourceRecords(n *net, name string, have *sourceLog, changed bool) (out []byte, err error) {
+	d, s := k.definitions[n.name], n.sources[name]
+	if changed {
+		return k.snapshots.changed(nil, n, s, d, have)
+	}
+	for _, o := range n.orphans {
+		if o.name == name && err == nil {
+			out, err = k.snapshots.source(out, n, o, d, nil)
+		}
+	}
+	switch p, past := n.past[name]; {
+	case err != nil:
+	case s != nil:
+		out, err = k.snapshots.source(out, n, s, d, have)
+	case past:
+		out = appendPast(out, savedPast{Source: name, Epoch: p.epoch, Seq: p.seq, Counted: p.counted, Known: p.known})
+	}
+	return out, err
+}
+
+// round keeps the sources that grew, until the frame has that many bytes. It reports whether there
+// are more.
 func (v *Saving) round(most int) (more bool) {
 	nets := v.m.inOrder()
 	for ; v.rest > 0 && v.left > 0 && v.m.sources > 0; v.rest-- {
@@ -218,7 +241,7 @@ func (v *Saving) round(most int) (more bool) {
 			return true
 		}
 		if v.k.next >= v.m.sources {
-			v.k.next, v.wrapped = 0, true
+			v.k.next = 0
 		}
 		at := v.k.next
 		for _, n := range nets {
@@ -284,11 +307,9 @@ func (v *Saving) forgotten() {
 
 // sums keeps the head and the base of a net if they changed, and notes its View.
 func (v *Saving) sums(n *net, l *netLog) {
-	if v.moved[n] || v.wrapped || v.m.sources == 0 {
-		if head := headOf(n); !bytes.Equal(head, l.head) {
-			v.begin(n.name)
-			v.out, l.head = appendRecord(v.out, recordHead, head), head
-		}
+	if head := headOf(n); !bytes.Equal(head, l.head) {
+		v.begin(n.name)
+		v.out, l.head = appendRecord(v.out, recordHead, head), head
 	}
 	d := v.k.definitions[n.name]
 	if v.moved[n] {
@@ -324,11 +345,12 @@ func (k *Saver) base(n *net, d definition, at int64) ([]byte, error) {
 
 // counters appends the counters of rows.
 func (k *Saver) counters(out []byte, record byte, name string, d definition, rows *stats.Rows, at int64) ([]byte, error) {
-	return k.snapshots.rows(out, record, nil, sumOf(name, d, rows, at))
+	return k.snapshots.rows(out, record, nil, sumOf(name, d, countersOf(rows), at))
 }
 
+// sumOf returns counters over many sources as a snapshot.
 func sumOf(name string, d definition, rows *stats.Rows, at int64) *telemetry.Snapshot {
-	return &telemetry.Snapshot{Source: sumName, Net: name, Digest: d.digest, Epoch: 1, Seq: 1, SentAt: max(at, 1), Interval: time.Second, Full: true, Rows: *countersOf(rows)}
+	return &telemetry.Snapshot{Source: sumName, Net: name, Digest: d.digest, Epoch: 1, Seq: 1, SentAt: max(at, 1), Interval: time.Second, Full: true, Rows: *rows}
 }
 
 // Frame returns the frame once all pieces are made. It leaves out a net that is not valid, see
@@ -352,33 +374,22 @@ func (v *Saving) Frame() (Frame, error) {
 }
 
 // counters keeps the counters of a View that changed since the last one that was kept.
-func (v *Saving) counters(s *shownOf) (err error) {
-	next, last := countersOf(s.rows), s.l.shown
+func (v *Saving) counters(s *shownOf) error {
+	next, last, record := countersOf(s.rows), s.l.shown, byte(recordShownChanges)
 	s.l.shown = next
+	if s.full || last == nil {
+		last, record = &stats.Rows{}, recordShownRows
+	}
 	msg := sumOf(s.name, s.d, next, v.at)
-	if s.full || last == nil || last.Columns != next.Columns || len(last.Places) != len(next.Places) || len(last.Transitions) != len(next.Transitions) {
-		v.begin(s.name)
-		v.out, err = v.k.snapshots.rows(v.out, recordShown, nil, msg)
+	msg.Rows.Places, msg.Rows.Transitions = nil, nil
+	k := &v.k.snapshots
+	payload, err := k.rest(nil, msg)
+	payload, changed := k.changes.Between(payload, last, next)
+	changed = changed || record == recordShownRows || last.Columns != next.Columns || last.Net != next.Net || !slices.Equal(last.Queues, next.Queues)
+	if err != nil || !changed {
 		return err
 	}
-	msg.Full = false
-	msg.PlaceIndex, msg.Rows.Places = changedRows(last.Places, next.Places, func(a, b *stats.Place) bool { return a.Equal(b) })
-	msg.TransitionIndex, msg.Rows.Transitions = changedRows(last.Transitions, next.Transitions, func(a, b *stats.Transition) bool { return a.Equal(b) })
-	if len(msg.PlaceIndex)+len(msg.TransitionIndex) == 0 && last.Net == next.Net && slices.Equal(last.Queues, next.Queues) {
-		return nil
-	}
 	v.begin(s.name)
-	v.out, err = v.k.snapshots.rows(v.out, recordShownNow, nil, msg)
-	return err
-}
-
-// changedRows returns the rows that differ, and their indices.
-func changedRows[R any](last, next []R, equal func(a, b *R) bool) (index []uint32, rows []R) {
-	index = []uint32{}
-	for i := range next {
-		if !equal(&last[i], &next[i]) {
-			index, rows = append(index, uint32(i)), append(rows, next[i])
-		}
-	}
-	return index, rows
+	v.out = appendRecord(v.out, record, payload)
+	return nil
 }

@@ -63,7 +63,7 @@ func (k *Saver) silent(out []byte, n *net, d definition, e silenceClock, now int
 		msg, kept := s.last(n, d.digest)
 		kept.silence, kept.rowsSilence = max(e.silent(s), 0), max(e.rowsSilent(s), 0)
 		var err error
-		if out, err = k.snapshots.rows(out, recordSilent, kept.appendTo(nil, recordSilent), msg); err != nil {
+		if out, err = k.snapshots.rows(out, recordSilent, kept.before(recordSilent), msg); err != nil {
 			return out[:whole], err
 		}
 	}

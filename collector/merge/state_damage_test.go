@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/pnagent/pnagent/stats"
+	"github.com/pnagent/pnagent/telemetry"
 )
 
 // recordsOf takes a state apart.
@@ -59,9 +60,7 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 	}
 	m.Tick(t0)
 	state := keptBy(t, m)
-	// A group has its records in the state of an earlier release, too: taken out of it they are
-	// damaged as easily as the others.
-	records := recordsOf(t, ungrouped(t, state))
+	records := recordsOf(t, ofEarlier(t, state))
 	var kinds []byte
 	for _, r := range records {
 		kinds = append(kinds, r.kind)
@@ -108,7 +107,9 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 		"a base of other rows":             change(func(r []record) []record { return append(r, oneRow(t, recordBase, 2)) }),
 		"a debt of other rows":             change(func(r []record) []record { return append(r, oneRow(t, recordDebt, 2)) }),
 		"a sum of other rows":              change(func(r []record) []record { return append(r, oneRow(t, recordSum, 2)) }),
-		"a row that was never shown":       change(func(r []record) []record { return append(r, changedRow(t, 1)) }),
+		"changes of what was never shown":  change(func(r []record) []record { return append(r, changed(t, recordShownChanges, 1, 1, 0, 0)) }),
+		"changes of no source":             change(func(r []record) []record { return append(r, record{recordChanges, []byte{1, 'a'}}) }),
+		"rows without a group":             change(func(r []record) []record { return append(r, changed(t, recordRows, 1, 1, 0, 0)) }),
 		"a group without a name":           append(bytes.Clone(state), recordGroup, 0),
 		"a group of a name that is cut":    append(bytes.Clone(state), recordGroup, 1, 9),
 		"a group that is cut":              append(bytes.Clone(state), recordGroup, 4, 1, 'a', recordSource, 7),
@@ -133,8 +134,7 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 			t.Errorf("%s: got error %v; want ErrState", what, err)
 		}
 	}
-	for what, good := range map[string][]byte{"the whole": state, "without groups": stateOf(records), "with a past source": change(func(r []record) []record { return append(r, past) }),
-		"with a row that changed": change(func(r []record) []record { return append(r, changedRow(t, 0)) })} {
+	for what, good := range map[string][]byte{"the whole": state, "without groups": stateOf(records), "with a past source": change(func(r []record) []record { return append(r, past) })} {
 		if err := NewMerger(Rules{}, t0).Restore([][]byte{good}, Admission{PNML: pnmlLimits()}, t0); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
@@ -146,14 +146,38 @@ func TestUnreadableStateIsRefused(t *testing.T) {
 	}
 }
 
-// ungrouped returns a state with the records of its groups instead of them.
-func ungrouped(t *testing.T, state []byte) (out []byte) {
+// ofEarlier returns a state with snapshots instead of groups and of changes of rows, as in a state of
+// an earlier release.
+func ofEarlier(t *testing.T, state []byte) (out []byte) {
 	t.Helper()
+	nets, err := readState(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var k snapshots
+	rows := func(kind byte, meta []byte, msg *telemetry.Snapshot) {
+		if out, err = k.rows(out, kind, meta, msg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var of *restored
 	for _, r := range recordsOf(t, state) {
-		if r.kind == recordGroup {
-			size, n := binary.Uvarint(r.payload)
-			out = append(out, r.payload[n+int(size):]...)
-		} else {
+		switch r.kind {
+		case recordGroup:
+			name := string(r.payload[1 : 1+r.payload[0]])
+			for _, h := range of.sources {
+				if h.msg.Source == name {
+					rows(recordSource, h.before(recordSource), h.msg)
+				}
+			}
+		case recordShownRows:
+			rows(recordShown, nil, of.shown)
+		default:
+			if r.kind == recordNet || r.kind == recordOf {
+				of = nets[slices.IndexFunc(nets, func(n *restored) bool {
+					return string(r.payload) == n.ID || bytes.HasPrefix(r.payload, []byte(`{"id":"`+n.ID+`"`))
+				})]
+			}
 			out = append(out, stateOf([]record{r})...)
 		}
 	}
@@ -172,18 +196,15 @@ func oneRow(t *testing.T, kind byte, places int) record {
 	return recordsOf(t, out)[0]
 }
 
-// changedRow returns a place of the net "small" that changed.
-func changedRow(t *testing.T, place uint32) record {
+// changed returns a record of changes of the net "small".
+func changed(t *testing.T, kind byte, changes ...byte) record {
 	t.Helper()
-	rows := stats.NewRows(1, 0)
-	rows.Columns = stats.ColArrivals | stats.ColFirings
-	msg := sumOf("small", definition{digest: benchDigest}, rows, t0)
-	msg.Full, msg.PlaceIndex, msg.TransitionIndex = false, []uint32{place}, []uint32{}
-	out, err := new(snapshots).rows(nil, recordShownNow, nil, msg)
+	msg := sumOf("small", definition{digest: benchDigest}, stats.NewRows(0, 0), t0)
+	payload, err := new(snapshots).rest(nil, msg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return recordsOf(t, out)[0]
+	return record{kind, append(payload, changes...)}
 }
 
 // A state that an earlier release wrote is read: its sums, sources, processes set aside, past
@@ -232,11 +253,25 @@ func FuzzState(f *testing.F) {
 		f.Fatal(err)
 	}
 	m.Tick(t0)
-	state, err := new(Saver).save(m)
+	var k Saver
+	state, err := k.save(m)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(state)
+	next := randomSource(rand.New(rand.NewPCG(1, 1)), "a", 2, 2, t0)
+	next.Seq++
+	next.Rows.Transitions[1].Firings++
+	next.Rows.Places[0].Dwell.Observe(7e6)
+	if _, err := m.Take(next, 0, t0+1e6); err != nil {
+		f.Fatal(err)
+	}
+	m.Tick(t0 + 1e6)
+	changes, err := k.frame(m, false)
+	if err != nil || bytes.IndexByte(changes.Records, recordChanges) < 0 {
+		f.Fatal("no changes", err)
+	}
+	f.Add(append(bytes.Clone(state), changes.Records...))
 	for _, name := range []string{"state", "shown"} {
 		earlier, err := os.ReadFile(filepath.Join("testdata", "release1", name))
 		if err != nil {

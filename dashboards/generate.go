@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/pnagent/pnagent/internal/atomicfile"
@@ -25,10 +24,7 @@ type Options struct {
 }
 
 // File is a generated file.
-type File struct {
-	Path    string // with slashes, below the directory
-	Content []byte
-}
+type File = atomicfile.File
 
 // Files returns everything that Generate writes, in a fixed order.
 func Files(o Options) ([]File, error) {
@@ -41,35 +37,25 @@ func Files(o Options) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{"grafana/" + d.File, text})
+		files = append(files, File{Path: "grafana/" + d.File, Content: text})
 	}
 	recordings, err := write(recordingFile())
 	alerts, alertErr := write(alertFile(o))
 	routes, routeErr := write(alertmanagerFile())
-	return append(files, File{"alertmanager/alertmanager.yaml", routes}, File{"prometheus/recordings.yaml", recordings}, File{"prometheus/alerts.yaml", alerts}), errors.Join(err, alertErr, routeErr)
-}
-
-// Written is the result of writing a file.
-type Written struct {
-	Path    string
-	Changed bool
+	return append(files, File{Path: "alertmanager/alertmanager.yaml", Content: routes}, File{Path: "prometheus/recordings.yaml", Content: recordings},
+		File{Path: "prometheus/alerts.yaml", Content: alerts}), errors.Join(err, alertErr, routeErr)
 }
 
 // Generate writes all files below dir, which it creates if necessary. It does not touch
 // files that are current.
-func Generate(dir string, o Options) ([]Written, error) {
+func Generate(dir string, o Options) ([]atomicfile.Written, error) {
 	files, err := Files(o)
 	if err != nil {
 		return nil, err
 	}
-	var all []Written
-	for _, f := range files {
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		changed, err := atomicfile.Update(path, f.Content, 0o644)
-		if err != nil {
-			return all, fmt.Errorf("writing dashboards: %w", err)
-		}
-		all = append(all, Written{path, changed})
+	written, err := atomicfile.UpdateAll(dir, files)
+	if err != nil {
+		return written, fmt.Errorf("writing dashboards: %w", err)
 	}
-	return all, nil
+	return written, nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -37,11 +36,7 @@ type Options struct {
 }
 
 // File is a generated file.
-type File struct {
-	Path    string // with slashes, below the directory
-	Content []byte
-	Program bool // it is executable
-}
+type File = atomicfile.File
 
 // tool is a generator.
 type tool struct {
@@ -162,31 +157,17 @@ func (s *site) modules() ([]File, error) {
 	return all, nil
 }
 
-// Written is the result of writing a file.
-type Written struct {
-	Path    string
-	Changed bool
-}
-
 // Generate writes the files of a tool, or of All, below dir, which it creates if necessary.
 // It does not touch files that are current. The error wraps ErrTool for an unknown tool, and
 // ErrNumber for a net without numbers that the tool needs.
-func Generate(dir, name string, o Options) (all []Written, err error) {
+func Generate(dir, name string, o Options) ([]atomicfile.Written, error) {
 	files, err := Files(name, o)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		mode := fs.FileMode(0o644)
-		if f.Program {
-			mode = 0o755
-		}
-		path := filepath.Join(dir, filepath.FromSlash(f.Path))
-		changed, err := atomicfile.Update(path, f.Content, mode)
-		if err != nil {
-			return all, fmt.Errorf("writing the configuration of %s: %w", name, err)
-		}
-		all = append(all, Written{path, changed})
+	written, err := atomicfile.UpdateAll(dir, files)
+	if err != nil {
+		return written, fmt.Errorf("writing the configuration of %s: %w", name, err)
 	}
-	return all, nil
+	return written, nil
 }

@@ -11,8 +11,6 @@ import (
 // Run writes the dashboards and rules and says which changed.
 func (c *dashboardsCmd) Run(s streams) error {
 	written, err := dashboards.Generate(c.Dir, dashboards.Options{Runbooks: c.Runbooks, Job: c.Job})
-	for _, w := range written {
-		s.report(w.Path, w.Changed)
-	}
+	s.reportAll(written)
 	return err
 }

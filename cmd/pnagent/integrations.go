@@ -24,9 +24,7 @@ func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {
 		return err
 	}
 	written, err := integrations.Generate(c.Dir, c.Tool, o)
-	for _, w := range written {
-		s.report(w.Path, w.Changed)
-	}
+	s.reportAll(written)
 	return usageIf(err, integrations.ErrTool)
 }
 

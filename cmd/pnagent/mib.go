@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
 )
@@ -38,7 +39,7 @@ func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 	}
 	c.Lock = cmp.Or(c.Lock, filepath.Join(c.Dir, mib.LockFile))
 	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), mib.Options{Contact: c.Contact, Objects: c.Objects}, time.Now())
-	reportAll(s, written)
+	reportModules(s, written)
 	for _, w := range written {
 		if w.Objects > mib.MostObjects {
 			log.Warn("tools read a module of so many objects slowly; choose less with --objects, or use the tables of PETRINET-MIB", "module", w.Module, "objects", w.Objects)
@@ -50,12 +51,19 @@ func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 	return install(s, written)
 }
 
-func reportAll(s streams, written []mib.Written) {
+func reportModules(s streams, written []mib.Written) {
 	for _, w := range written {
 		s.report(w.Path, w.Changed)
 		if w.Renamed > 0 {
 			fmt.Fprintf(s.out, "renamed    %d descriptors of net %q; no OID moved\n", w.Renamed, w.Net)
 		}
+	}
+}
+
+// reportAll prints which files were written.
+func (s streams) reportAll(written []atomicfile.Written) {
+	for _, w := range written {
+		s.report(w.Path, w.Changed)
 	}
 }
 
@@ -73,14 +81,14 @@ func (s streams) report(path string, changed bool) {
 func install(s streams, made []mib.Written) error {
 	dirs := mib.InstallDirs(os.Getenv)
 	dir, installed, err := mib.Install(dirs, made)
-	reportAll(s, installed)
+	reportModules(s, installed)
 	if err != nil {
 		return fmt.Errorf("tried %s: %w", strings.Join(dirs, ", "), err)
 	}
 	modules := readBy(made)
 	fmt.Fprintf(s.out, "net-snmp's tools find them in %s; have them read with -m %s, or with the line \"mibs %s\" in snmp.conf\n", dir, modules, modules)
 	base, err := mib.InstallBase(mibs.Base, "smi", dir, dirs)
-	reportAll(s, base)
+	reportModules(s, base)
 	if err != nil {
 		return err
 	}

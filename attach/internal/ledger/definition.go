@@ -24,31 +24,31 @@ func NewDefinition(id, name string) *Definition {
 // Place returns the index of a place, and adds it if the net lacks it. It returns
 // -1 if there is no room.
 func (n *Definition) Place(id, name string) int {
-	i, ok := n.places[id]
-	if ok {
-		return i
+	i, fresh := number(n.places, id)
+	if fresh {
+		n.Def.Places = append(n.Def.Places, petri.Place{ID: id, Name: name})
 	}
-	if i = len(n.Def.Places); i >= MaxRows {
-		return -1
-	}
-	n.places[id] = i
-	n.Def.Places = append(n.Def.Places, petri.Place{ID: id, Name: name})
 	return i
 }
 
 // Transition returns the index of a transition, and adds it if the net lacks it.
 // It returns -1 if there is no room.
 func (n *Definition) Transition(id, name string) int {
-	i, ok := n.transitions[id]
-	if ok {
-		return i
+	i, fresh := number(n.transitions, id)
+	if fresh {
+		n.Def.Transitions = append(n.Def.Transitions, petri.Transition{ID: id, Name: name})
 	}
-	if i = len(n.Def.Transitions); i >= MaxRows {
-		return -1
-	}
-	n.transitions[id] = i
-	n.Def.Transitions = append(n.Def.Transitions, petri.Transition{ID: id, Name: name})
 	return i
+}
+
+// number returns the number of an id, and whether it is a new one; -1 if there is no room.
+func number(ids map[string]int, id string) (i int, fresh bool) {
+	i = find(ids, id)
+	if i >= 0 || len(ids) >= MaxRows {
+		return i, false
+	}
+	ids[id] = len(ids)
+	return ids[id], true
 }
 
 // Arc adds an arc between a place and a transition of the net, by their ids, if

@@ -42,42 +42,36 @@ type alarmsListCmd struct {
 
 // Run prints the alarms.
 func (c *alarmsListCmd) Run(ctx context.Context, s streams) error {
+	if c.Cleared {
+		return listed(ctx, s, c, "alarms/cleared", writeCleared, func(alarms *api.ClearedAlarms) bool {
+			alarms.Cleared = slices.DeleteFunc(alarms.Cleared, func(a api.ClearedAlarm) bool { return c.below(a.Severity) })
+			return len(alarms.Cleared) > 0
+		})
+	}
+	return listed(ctx, s, c, "alarms", writeAlarms, func(alarms *api.Alarms) bool {
+		alarms.Active = slices.DeleteFunc(alarms.Active, func(a api.Alarm) bool { return c.below(a.Severity) })
+		return slices.ContainsFunc(alarms.Active, func(a api.Alarm) bool { return a.SilencedUntil == 0 && a.Follows == "" })
+	})
+}
+
+// listed asks for a document with alarms and prints it. choose leaves in it what the flags ask for, and
+// reports whether that is found as --exit-code means it.
+func listed[T any](ctx context.Context, s streams, c *alarmsListCmd, path string, write func(io.Writer, *T) error, choose func(*T) bool) error {
 	client, err := c.client()
 	if err != nil {
 		return err
 	}
-	if c.Cleared {
-		return c.cleared(ctx, s, api.Client{URL: c.URL, HTTP: client})
-	}
-	alarms, err := api.Get[api.Alarms](ctx, api.Client{URL: c.URL, HTTP: client}, "alarms", nil)
+	alarms, err := api.Get[T](ctx, api.Client{URL: c.URL, HTTP: client}, path, nil)
 	if err != nil {
 		return fmt.Errorf("asking the sidecar: %w (%s)", err, c.shown())
 	}
-	alarms.Active = slices.DeleteFunc(alarms.Active, func(a api.Alarm) bool { return c.below(a.Severity) })
+	found := choose(alarms)
 	if c.JSON {
 		err = api.Encode(s.out, alarms)
 	} else {
-		err = writeAlarms(s.out, alarms)
+		err = write(s.out, alarms)
 	}
-	heard := slices.ContainsFunc(alarms.Active, func(a api.Alarm) bool { return a.SilencedUntil == 0 && a.Follows == "" })
-	if err == nil && c.ExitCode && heard {
-		return errFound
-	}
-	return err
-}
-
-func (c *alarmsListCmd) cleared(ctx context.Context, s streams, client api.Client) error {
-	alarms, err := api.Get[api.ClearedAlarms](ctx, client, "alarms/cleared", nil)
-	if err != nil {
-		return fmt.Errorf("asking the sidecar: %w (%s)", err, c.shown())
-	}
-	alarms.Cleared = slices.DeleteFunc(alarms.Cleared, func(a api.ClearedAlarm) bool { return c.below(a.Severity) })
-	if c.JSON {
-		err = api.Encode(s.out, alarms)
-	} else {
-		err = writeCleared(s.out, alarms)
-	}
-	if err == nil && c.ExitCode && len(alarms.Cleared) > 0 {
+	if err == nil && c.ExitCode && found {
 		return errFound
 	}
 	return err

@@ -109,11 +109,9 @@ func (a *Archive) Run(ctx context.Context) error {
 				a.log.Warn("looking for older data in Prometheus", "err", err)
 			}
 		}
-		timer := time.NewTimer(wait)
 		select {
-		case <-timer.C:
+		case <-time.After(wait):
 		case <-ctx.Done():
-			timer.Stop()
 			return nil
 		}
 	}

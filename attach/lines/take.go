@@ -273,10 +273,8 @@ func (p *pacer) wait(ctx context.Context, at int64) error {
 
 // sleep waits for d, or returns the error of ctx if that ends before.
 func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -122,10 +122,8 @@ func (c *attachLinesCmd) stay(ctx context.Context, introduced time.Time, publish
 	if !published {
 		return
 	}
-	timer := time.NewTimer(time.Until(introduced))
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(time.Until(introduced)):
 	case <-ctx.Done():
 	}
 }

@@ -340,11 +340,9 @@ const answerWithin = 3 * time.Second
 // the previous process. Another sidecar that answers meanwhile has newer counters, and
 // going back to older ones would make a station count that difference twice.
 func (s *sidecar) answer(ctx context.Context) error {
-	late := time.NewTimer(answerWithin)
-	defer late.Stop()
 	select {
 	case <-s.current:
-	case <-late.C:
+	case <-time.After(answerWithin):
 	case <-ctx.Done():
 	}
 	return s.subagent.Run(ctx)

@@ -4,6 +4,7 @@ package act
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -175,9 +176,7 @@ func pick(r *Request, have []holder) ([]holder, error) {
 var ErrAdapter = errors.New("takes no requests: it publishes what another engine does")
 
 func adapter(source, tool string) error {
-	if tool == "" {
-		tool = "the tool of that engine"
-	}
+	tool = cmp.Or(tool, "the tool of that engine")
 	return fmt.Errorf("source %q %w; use %s", source, ErrAdapter, tool)
 }
 

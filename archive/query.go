@@ -244,16 +244,14 @@ func number(s *model.Sample) *float64 {
 	if !known(s) {
 		return nil
 	}
-	v := float64(s.Value)
-	return &v
+	return new(float64(s.Value))
 }
 
 func whole(s *model.Sample) *uint64 {
 	if !known(s) {
 		return nil
 	}
-	v := uint64(s.Value)
-	return &v
+	return new(uint64(s.Value))
 }
 
 // ago returns the time that an age stands for at a moment; 0 for the age 0, which is none.

@@ -31,8 +31,7 @@ func (r *refusals) count(net, reason int) {
 func (r *refusals) of(net int) *stats.RefusedRequests {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	counts := r.byNet[net]
-	return &counts
+	return new(r.byNet[net])
 }
 
 // report returns the counts of all nets, by the name of the reason; nil if there are

@@ -228,8 +228,7 @@ func (e *Exporter) begin() *scrape {
 	s.reloaded, s.reloadedAt = e.lastReload()
 	s.alarmsKnown = e.alarms != nil && !e.alarms.Settling
 	if e.cfg.AlarmCounters != nil {
-		counters := e.cfg.AlarmCounters()
-		s.alarmCounters = &counters
+		s.alarmCounters = new(e.cfg.AlarmCounters())
 	}
 	return s
 }

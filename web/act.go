@@ -84,8 +84,7 @@ func acted(a api.Act, out *act.Outcome, def *petri.Net) *api.Acted {
 	for _, h := range out.Held {
 		held := api.Waiting{Place: h.Place, Tokens: h.Tokens, Age: h.Age}
 		if w := h.Wait; w != nil {
-			wait := waitDocument(def, w)
-			held.Wait = &wait
+			held.Wait = new(waitDocument(def, w))
 		}
 		d.Held = append(d.Held, held)
 	}

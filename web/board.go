@@ -73,8 +73,7 @@ func (c *Config) about() *api.Sidecar {
 	if c.Sidecar == nil {
 		return nil
 	}
-	now := c.Sidecar()
-	return &now
+	return new(c.Sidecar())
 }
 
 // emptyBoard returns the board before the first View.

@@ -216,8 +216,7 @@ func sourceState(v *merge.View, s *merge.Source, now int64) api.SourceState {
 		Region: s.Region, Fence: s.Fence, Position: s.Position, Standbys: s.Standbys, Lag: s.Lag, RegionStopped: s.RegionStopped,
 		Below: s.Below(), RefusedRequests: refusedRequests(s.Requests)}
 	if s.LastMessage != 0 {
-		age := ageAt(s.LastMessage, now)
-		d.LastMessageAge = &age
+		d.LastMessageAge = new(ageAt(s.LastMessage, now))
 	}
 	return d
 }

@@ -106,6 +106,5 @@ func transitionSeries(past *history.Past, step time.Duration, transition int) ap
 
 // millis returns a time in milliseconds since the Unix epoch.
 func millis(micros int64) *float64 {
-	ms := float64(micros / 1000)
-	return &ms
+	return new(float64(micros / 1000))
 }

@@ -147,8 +147,7 @@ func (a *Attachment) replay(t *petri.Tables, labels []label) (*replay.Replay, er
 // format returns a parser for one more input.
 func (a *Attachment) format() format {
 	if a.pattern != nil {
-		one := *a.pattern
-		return &one
+		return new(*a.pattern)
 	}
 	return newJSONLines(a.cfg.Fields)
 }
@@ -227,8 +226,7 @@ func (a *Attachment) Nets() []NetCounts {
 		c := &n.Counts
 		var fitness *float64
 		if c.Events > 0 {
-			f := c.Fitness()
-			fitness = &f
+			fitness = new(c.Fitness())
 		}
 		out = append(out, NetCounts{Net: a.defs[k].ID, Events: c.Events, Unfit: c.Unfit, Fitness: fitness, Produced: c.Produced,
 			Consumed: c.Consumed, Missing: c.Missing, Remaining: c.Remaining, Silent: c.Silent, Late: c.Late, Open: n.Open(),

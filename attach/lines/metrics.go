@@ -85,8 +85,7 @@ func Metrics(a *Attachment, p *telemetry.Publisher, lost map[string]func() uint6
 	return selfmetrics.New(families, func() (*status, bool) {
 		s := &status{counters: a.Counters(), nets: a.Nets(), lost: lost}
 		if p != nil {
-			published := p.Stats()
-			s.published = &published
+			s.published = new(p.Stats())
 		}
 		return s, true
 	})

@@ -328,8 +328,5 @@ func (s *Adapter) time(v any) int64 {
 }
 
 func (s *Adapter) zone() *time.Location {
-	if s.cfg.Zone == nil {
-		return time.UTC
-	}
-	return s.cfg.Zone
+	return cmp.Or(s.cfg.Zone, time.UTC)
 }

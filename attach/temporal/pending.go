@@ -60,8 +60,7 @@ func readDescription(d *workflowservice.DescribeWorkflowExecutionResponse, now i
 		out.nexus[o.GetScheduledEventId()] = nexusReason(o, now, detail)
 	}
 	if t := d.GetPendingWorkflowTask(); t != nil {
-		r := taskReason(t)
-		out.task = &r
+		out.task = new(taskReason(t))
 	}
 	return out
 }

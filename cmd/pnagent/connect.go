@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -119,9 +120,7 @@ const (
 // withoutLogins returns the addresses of NATS servers without what a secret may be in, and
 // which login they had.
 func withoutLogins(urls string) (servers []string, had login) {
-	if urls == "" {
-		urls = nats.DefaultURL
-	}
+	urls = cmp.Or(urls, nats.DefaultURL)
 	for one := range strings.SplitSeq(urls, ",") {
 		if one = strings.TrimSpace(one); !strings.Contains(one, "://") {
 			one = "nats://" + one

@@ -29,8 +29,7 @@ func originsOf(list []Origin) *Origins {
 	if len(list) == 0 {
 		return nil
 	}
-	o := Origins(list)
-	return &o
+	return new(Origins(list))
 }
 
 // All returns the origins.

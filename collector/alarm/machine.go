@@ -454,8 +454,7 @@ func (m *Machine) alarm(index uint32) *Alarm {
 	if h == nil {
 		return nil
 	}
-	a := m.rated(h)
-	return &a
+	return new(m.rated(h))
 }
 
 // heldBy returns the same as it is held.

@@ -67,8 +67,7 @@ func (m *Machine) rated(h *held) Alarm {
 // ruleOfHeld returns the rule of an active alarm.
 func (m *Machine) ruleOfHeld(h *held) *Rule {
 	if h.rule == nil {
-		r := m.ruleOf(&h.Alarm)
-		h.rule = &r
+		h.rule = new(m.ruleOf(&h.Alarm))
 	}
 	return h.rule
 }

@@ -84,10 +84,7 @@ func legend(text string, labels map[string]string) string {
 	name := strings.TrimSpace(field.ReplaceAllStringFunc(text, func(found string) string {
 		return labels[field.FindStringSubmatch(found)[1]]
 	}))
-	if name == "" {
-		return "(no name)"
-	}
-	return name
+	return cmp.Or(name, "(no name)")
 }
 
 // finite are the values of a series that are numbers: how many, the last, the

@@ -324,8 +324,7 @@ func (r *Roster) uncovered() time.Time {
 // Announce returns the message to send now, whenever the last one was sent.
 func (r *Roster) Announce(now time.Time) *Message {
 	r.sent = now
-	m := r.self
-	return &m
+	return new(r.self)
 }
 
 // Leave releases the duty and returns the last message.

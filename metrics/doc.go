@@ -3,7 +3,7 @@
 // Package metrics shows a View to Prometheus.
 //
 // [Families] is the list of all families: name, type, help, labels, and the
-// column of [stats.Rows] that a family needs. An [Exporter] reads a View along
+// number of a row that a family shows, or the column of [stats.Rows] that it needs. An [Exporter] reads a View along
 // that list at each scrape:
 //
 //	View ──► families ──► own text: Prometheus 0.0.4, OpenMetrics ──► gzip

@@ -19,7 +19,8 @@
 //   - [Ladder] counts the present tokens by injection time, finer for young ones and
 //     coarser for old ones.
 //   - [Queue] describes the instances that wait at one priority of a dispatcher.
-//   - [Table] declares the numbers of one kind of row, each of them once.
+//   - [Table] declares the numbers of one kind of row, each of them once. What shows
+//     or keeps some of them names them as [Table.Named] does.
 //   - [Sums] follows the changes of many rows that are added up.
 //   - [Recorder] is the plain-array form that an engine's shard writes on its
 //     hot path.

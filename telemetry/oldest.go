@@ -18,7 +18,7 @@ import (
 // digest; times are by the source's clock. A source that knows only Limit answers as if q
 // had nothing else.
 func AskOldest(ctx context.Context, nc *nats.Conn, subjects Subjects, net, source, digest string, place int, q *stats.Query) (stats.Found, error) {
-	answer, err := request(ctx, nc, subjects.Instances(net, source), oldestRequest{Digest: digest, Place: place, query: queryOf(q)}, nil)
+	answer, err := request(ctx, nc, subjects.Instances(net, source), oldestRequest{Digest: digest, Place: place, query: query(*q)}, nil)
 	if err != nil {
 		return stats.Found{}, fmt.Errorf("asking %s for tokens: %w", source, err)
 	}

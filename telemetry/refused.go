@@ -16,24 +16,16 @@ const fieldRefused = 20
 
 func readRefused(f *field, into *Snapshot) error {
 	into.Refused = nil
-	if f.set {
-		into.Refused = &stats.RefusedRequests{}
-		for reason := range into.Refused {
-			into.Refused[reason] = f.fields[reason+1].number
-		}
-	}
-	return checkRefused(into.Refused)
-}
-
-// checkRefused rejects a count that is too large; nil is allowed.
-func checkRefused(r *stats.RefusedRequests) error {
-	if r == nil {
+	if !f.set {
 		return nil
 	}
-	for _, n := range r {
+	into.Refused = &stats.RefusedRequests{}
+	for reason := range into.Refused {
+		n := f.fields[reason+1].number
 		if n > MaxCount {
 			return fmt.Errorf("refused requests: %w: %d, of at most %d", BadValue, n, uint64(MaxCount))
 		}
+		into.Refused[reason] = n
 	}
 	return nil
 }

@@ -187,14 +187,6 @@ type query struct {
 	FromName string `json:"from_instance,omitempty"`
 }
 
-func queryOf(q *stats.Query) query {
-	return query{Limit: q.Limit, Name: q.Name, Data: q.Data, Until: q.Until, From: q.From, FromName: q.FromName}
-}
-
-func (q *query) stats() *stats.Query {
-	return &stats.Query{Limit: q.Limit, Name: q.Name, Data: q.Data, Until: q.Until, From: q.From, FromName: q.FromName}
-}
-
 // oldest answers a request for the oldest tokens of a place as JSON, in the
 // form of a snapshot's OldestTokens, or for one instance. An error comes with
 // its code, as in HTTP.
@@ -222,7 +214,7 @@ func (p *Publisher) oldest(net int, request []byte) (reply []byte, code string, 
 	case req.Limit == 0:
 		req.Limit = defaultLimit
 	}
-	found, err := p.cfg.Oldest(net, req.Place, req.stats())
+	found, err := p.cfg.Oldest(net, req.Place, (*stats.Query)(&req.query))
 	if err != nil {
 		return nil, "500", err
 	}

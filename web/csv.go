@@ -64,8 +64,7 @@ func sinceCell(since api.Time, count *uint64, now api.Time) string {
 	if since == 0 && (count == nil || *count > 0) {
 		return ""
 	}
-	age := ageAt(int64(since), int64(now))
-	return numberCell(&age)
+	return numberCell(new(ageAt(int64(since), int64(now))))
 }
 
 // longestName is the largest number of characters of a net's id in a file name.

@@ -11,11 +11,7 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) servePlace(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	id := r.URL.Query().Get("place")
 	i := indexOf(n.net.Def.Places, id, func(p *petri.Place) string { return p.ID })
 	if i < 0 {
@@ -39,11 +35,7 @@ func (s *Server) servePlace(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, &doc)
 }
 
-func (s *Server) serveTransition(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) serveTransition(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	id := r.URL.Query().Get("transition")
 	def, rows := n.net.Def, n.net.Rows
 	i := indexOf(def.Transitions, id, func(t *petri.Transition) string { return t.ID })

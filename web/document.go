@@ -47,12 +47,10 @@ func netTotals(n *merge.NetView, alarms *alarm.ActiveSet, now int64) api.NetTota
 		d.Digests[i] = api.Digest(g)
 	}
 	if cols.Has(stats.ColInstances) {
-		i := api.Instances(n.Rows.Net)
-		d.Instances, d.FinishedRate = &i, rate(n.Rates.Finished)
+		d.Instances, d.FinishedRate = new(api.Instances(n.Rows.Net)), rate(n.Rates.Finished)
 	}
 	if since, place := alarms.Oldest(n); cols.Has(stats.ColOldest) && since != 0 {
-		age := ageAt(since, now)
-		d.OldestAge, d.OldestPlace = &age, n.Def.Places[place].ID
+		d.OldestAge, d.OldestPlace = new(ageAt(since, now)), n.Def.Places[place].ID
 	}
 	if cols.Has(stats.ColFirings) {
 		d.Firings, d.Rate, d.DampedRates = &n.Firings, rate(n.Rates.Firings.Now), damped(&n.Rates.Firings)

@@ -125,17 +125,23 @@ func (s *Server) netOf(w http.ResponseWriter, r *http.Request) *netBoard {
 	return n
 }
 
-func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if q := r.URL.Query(); n != nil && (q.Has("place") || q.Has("transition")) {
+// ofNet returns the handler of requests about a net, given one that also takes its board.
+func (s *Server) ofNet(serve func(http.ResponseWriter, *http.Request, *netBoard)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if n := s.netOf(w, r); n != nil {
+			serve(w, r, n)
+		}
+	}
+}
+
+func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request, n *netBoard) {
+	q := r.URL.Query()
+	if q.Has("place") || q.Has("transition") {
 		s.serveNear(w, r, n)
 		return
 	}
-	if n == nil {
-		return
-	}
 	tag, text := n.drawing.hash, n.drawing.text
-	if r.URL.Query().Has("upright") {
+	if q.Has("upright") {
 		tag, text = tag+"-upright", n.drawing.tall
 	}
 	if !unchanged(w, r, `"`+tag+`"`) {
@@ -144,11 +150,7 @@ func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request) {
 }
 
 // servePicture answers with the drawing as a picture of the current state.
-func (s *Server) servePicture(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) servePicture(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	rows, now := n.net.Rows, s.cfg.Now().UnixMicro()
 	o := &draw.Overlay{Tokens: make([]uint64, len(rows.Places)), Heat: make([]uint8, len(rows.Places)),
 		Rates: make([]float64, len(rows.Transitions)), Enabled: make([]bool, len(rows.Transitions))}

@@ -4,7 +4,6 @@ package web
 
 import (
 	"encoding/json"
-	"iter"
 	"slices"
 
 	"github.com/pnagent/pnagent/collector/merge"
@@ -46,7 +45,10 @@ func (f *frame) next(before, n *merge.NetView, generation uint64, at int64) (*fr
 	next := &frame{columns: f.columns, Frame: f.Frame}
 	next.Generation, next.At = generation, api.Time(at)
 	d := &api.Diff{Generation: generation, At: next.At, Places: []api.PlaceDiff{}, Transitions: []api.TransitionDiff{}}
-	places, transitions := changed(before, n)
+	places, transitions := len(n.Rows.Places), len(n.Rows.Transitions)
+	if before == n {
+		places, transitions = 0, 0 // the View has the same net
+	}
 	for i := range places {
 		if p := placeNow(n, i); !p.Equal(&f.Places[i]) {
 			d.Places = append(d.Places, api.PlaceDiff{Index: i, PlaceNow: p})
@@ -74,23 +76,6 @@ func (f *frame) next(before, n *merge.NetView, generation uint64, at int64) (*fr
 		next.Transitions[t.Index] = t.TransitionNow
 	}
 	return next, d
-}
-
-// changed returns the places and the transitions that may differ between two Views of a net: all, if
-// anything does.
-func changed(before, n *merge.NetView) (places, transitions iter.Seq[int]) {
-	if before == n {
-		return numbers(0), numbers(0)
-	}
-	return numbers(len(n.Rows.Places)), numbers(len(n.Rows.Transitions))
-}
-
-// numbers returns the numbers below n.
-func numbers(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := 0; i < n && yield(i); i++ {
-		}
-	}
 }
 
 // encoded returns a document as JSON.

@@ -33,11 +33,7 @@ const (
 // maxName is the largest name of an instance, in bytes.
 const maxName = telemetry.MaxName
 
-func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) serveInstance(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	name := r.URL.Query().Get("instance")
 	if name == "" || len(name) > maxName {
 		refuse(w, http.StatusBadRequest, fmt.Sprintf("expected the name of an instance of at most %d bytes as &instance=", maxName))

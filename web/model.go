@@ -126,11 +126,7 @@ func firstLine(s string) string {
 
 // serveModel answers with a file that a net was made from. A browser that opens it as a
 // document runs nothing of it.
-func (s *Server) serveModel(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) serveModel(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	m := n.drawing.model()
 	if m == nil || m.files == nil {
 		refuse(w, http.StatusNotFound, "there is no file of this net")

@@ -14,11 +14,7 @@ import (
 )
 
 // serveHistory answers with a frame of the past.
-func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request) {
-	n := s.netOf(w, r)
-	if n == nil {
-		return
-	}
+func (s *Server) serveHistory(w http.ResponseWriter, r *http.Request, n *netBoard) {
 	if f, _ := s.frameAt(w, r, n); f != nil {
 		answerJSON(w, f)
 	}

@@ -107,10 +107,7 @@ func (w *worker) playDue() {
 	}
 	if more || !w.timed {
 		w.timed = false
-		select {
-		case w.continues <- struct{}{}:
-		default:
-		}
+		wake(w.continues)
 	}
 }
 

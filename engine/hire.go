@@ -202,7 +202,7 @@ func (e *Engine) newPlayer(n *NetConfig, s share, d *ready.Discipline, created i
 func actionsOf(n *NetConfig, source string, shard *coloured.Shard) actions {
 	a := actions{net: n.Tables.Net.ID, source: source, shard: shard, do: make([]action.Func, n.Tables.Transitions()), again: make([]bool, n.Tables.Transitions()),
 		ids:    ids(n.Tables.Net.Transitions, func(t *petri.Transition) string { return t.ID }),
-		places: ids(n.Tables.Net.Places, func(p *petri.Place) string { return p.ID })}
+		places: placeIDs(n.Tables)}
 	for i := range n.Transitions {
 		a.do[i], a.again[i] = n.Transitions[i].Action, n.Transitions[i].Idempotent
 	}

@@ -67,12 +67,8 @@ func (b *inbox) put(ctx context.Context, a arrival) error {
 
 // grow changes the size and signals if there is room.
 func (b *inbox) grow(by int64) {
-	if b.size.Add(by) >= maxWaiting {
-		return
-	}
-	select {
-	case b.room <- struct{}{}:
-	default:
+	if b.size.Add(by) < maxWaiting {
+		wake(b.room)
 	}
 }
 

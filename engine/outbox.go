@@ -42,10 +42,7 @@ func (b *outbox) release() {
 		}
 	}
 	b.pending = b.pending[:0]
-	select {
-	case b.some <- struct{}{}:
-	default:
-	}
+	wake(b.some)
 }
 
 // take returns what may be sent.

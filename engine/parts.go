@@ -65,7 +65,7 @@ func (r *recorder) writeParts(ctx context.Context, commit []byte) error {
 	}
 	if len(commit) > maxWhole {
 		r.failed = fmt.Errorf("writing the journal: a commit of %d bytes: %w, at most %d", len(commit), journal.ErrTooLarge, maxWhole)
-		r.wake()
+		wake(r.written)
 		return r.failed
 	}
 	for which := byte(partFirst); len(commit) > 0; which = partMore {
@@ -93,7 +93,7 @@ func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 		entry = r.entry
 	}
 	last, err := r.log.Append(ctx, r.last, entry)
-	r.wake()
+	wake(r.written)
 	if err != nil {
 		r.failed = fmt.Errorf("writing the journal: %w", err)
 		return unwritten{r.failed, r.whose}
@@ -107,10 +107,10 @@ func (r *recorder) write(ctx context.Context, kind byte, entry []byte) error {
 	return nil
 }
 
-// wake wakes keep up.
-func (r *recorder) wake() {
+// wake wakes the receiver of a channel, which holds one element if that is awake.
+func wake(c chan<- struct{}) {
 	select {
-	case r.written <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -172,7 +172,7 @@ func (r *recorder) fail(cause error) {
 	if r.failed == nil {
 		r.failed = cause
 	}
-	r.wake()
+	wake(r.written)
 }
 
 // joiner joins the parts of commits.

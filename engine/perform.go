@@ -217,10 +217,7 @@ func (q *answers) put(a answer) {
 	q.all = append(q.all, a)
 	q.mu.Unlock()
 	if first {
-		select {
-		case q.some <- struct{}{}:
-		default:
-		}
+		wake(q.some)
 	}
 }
 

@@ -87,11 +87,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 }
 
 func placeIDs(t *petri.Tables) []string {
-	out := make([]string, t.Places())
-	for i := range out {
-		out[i] = t.Net.Places[i].ID
-	}
-	return out
+	return ids(t.Net.Places, func(p *petri.Place) string { return p.ID })
 }
 
 // trigger applies the trigger that a net declares.

@@ -248,9 +248,7 @@ func Merge(data [][]byte) []byte {
 		if size += len(d); size > coloured.MaxData || json.Unmarshal(d, &object) != nil || object == nil {
 			return some[0]
 		}
-		for k, v := range object {
-			all[k] = v
-		}
+		maps.Copy(all, object)
 	}
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)

@@ -95,11 +95,10 @@ func Duration(s string) (Timer, error) {
 	sum, months, order := 0.0, 0.0, "YMWDTHMS"
 	for rest != "" {
 		if after, is := strings.CutPrefix(rest, "T"); is {
-			i := strings.IndexByte(order, 'T')
-			if i < 0 {
+			rest = after
+			if _, order, is = strings.Cut(order, "T"); !is {
 				return Timer{}, ErrForm
 			}
-			rest, order = after, order[i+1:]
 			continue
 		}
 		digits := len(rest) - len(strings.TrimLeft(rest, "0123456789."))

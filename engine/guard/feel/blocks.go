@@ -38,7 +38,7 @@ func (p *parser) context() node {
 	return func(r *run) any {
 		r.spend(1 + len(keys))
 		c := NewContext()
-		defer r.open(c.get)()
+		defer r.open(c.Get)()
 		for i, k := range keys {
 			c.Set(k, values[i](r))
 		}

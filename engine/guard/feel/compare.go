@@ -41,11 +41,11 @@ func equal(r *run, a, b any) any {
 		}
 	case Time:
 		if y, ok := b.(Time); ok {
-			return x.zoned() == y.zoned() && x.seconds() == y.seconds()
+			return x.Zoned == y.Zoned && x.seconds() == y.seconds()
 		}
 	case DateTime:
 		if y, ok := b.(DateTime); ok {
-			return x.zoned() == y.zoned() && x.seconds() == y.seconds()
+			return x.Zoned == y.Zoned && x.seconds() == y.seconds()
 		}
 	default:
 		if c, ok := order(a, b); ok {
@@ -60,13 +60,8 @@ func equalLists(r *run, x, y []any) any {
 		return false
 	}
 	var out any = true
-	for i := range x {
-		switch equal(r, x[i], y[i]) {
-		case false:
-			return false
-		case nil:
-			out = nil
-		}
+	for i := 0; i < len(x) && out != false; i++ {
+		out = both(out, equal(r, x[i], y[i]))
 	}
 	return out
 }
@@ -81,11 +76,8 @@ func equalContexts(r *run, x, y *Context) any {
 		if !ok {
 			return false
 		}
-		switch equal(r, x.values[k], v) {
-		case false:
-			return false
-		case nil:
-			out = nil
+		if out = both(out, equal(r, x.values[k], v)); out == false {
+			break
 		}
 	}
 	return out
@@ -107,11 +99,11 @@ func order(a, b any) (int, bool) {
 			return cmp.Compare(x.days(), y.days()), true
 		}
 	case Time:
-		if y, ok := b.(Time); ok && x.zoned() == y.zoned() {
+		if y, ok := b.(Time); ok && x.Zoned == y.Zoned {
 			return cmp.Or(cmp.Compare(x.seconds(), y.seconds()), cmp.Compare(x.Nano, y.Nano)), true
 		}
 	case DateTime:
-		if y, ok := b.(DateTime); ok && x.zoned() == y.zoned() {
+		if y, ok := b.(DateTime); ok && x.Zoned == y.Zoned {
 			return cmp.Or(cmp.Compare(x.seconds(), y.seconds()), cmp.Compare(x.Nano, y.Nano)), true
 		}
 	case MonthSpan:

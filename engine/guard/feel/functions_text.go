@@ -61,10 +61,7 @@ var texts = map[string]*builtin{
 		return before
 	}),
 	"substring after": text2("string, match", func(_ *run, a, b string) any {
-		_, after, ok := strings.Cut(a, b)
-		if !ok {
-			return ""
-		}
+		_, after, _ := strings.Cut(a, b)
 		return after
 	}),
 	"substring":   fn("string, start position; string, start position, length", substring),

@@ -19,11 +19,6 @@ func day1(call func(d Date) any) *builtin {
 	})
 }
 
-var (
-	weekdays = []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}
-	months   = []string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
-)
-
 var temporals = map[string]*builtin{
 	"date":                      fn("from; year, month, day", toDate),
 	"time":                      fn("from; hour, minute, second; hour, minute, second, offset", toTime),
@@ -31,8 +26,8 @@ var temporals = map[string]*builtin{
 	"duration":                  fn("from", toDuration),
 	"years and months duration": fn("from, to", monthsBetween),
 	"day of year":               day1(func(d Date) any { return integer(int64(d.day().YearDay())) }),
-	"day of week":               day1(func(d Date) any { return weekdays[d.weekday()-1] }),
-	"month of year":             day1(func(d Date) any { return months[d.Month-1] }),
+	"day of week":               day1(func(d Date) any { return d.day().Weekday().String() }),
+	"month of year":             day1(func(d Date) any { return d.day().Month().String() }),
 	"now":                       fn("", func(r *run, _ []any) any { return r.now }),
 	"today":                     fn("", func(r *run, _ []any) any { return r.now.Date }),
 	"week of year": day1(func(d Date) any {

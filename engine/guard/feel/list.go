@@ -52,7 +52,7 @@ func (r *run) about(item any, by node) any {
 	entries, _ := item.(*Context)
 	defer r.open(func(name string) (any, bool) {
 		if entries != nil {
-			if v, ok := entries.get(name); ok {
+			if v, ok := entries.Get(name); ok {
 				return v, true
 			}
 		}

@@ -36,8 +36,6 @@ func (d Date) addMonths(n MonthSpan) any {
 	return newDate(year, month, min(d.Day, daysIn(year, month)))
 }
 
-func (t Time) zoned() bool { return t.Zoned }
-
 // seconds returns the seconds of a day, in UTC if the time has a zone.
 func (t Time) seconds() int64 { return int64(t.Hour*3600 + t.Minute*60 + t.Second - t.Offset) }
 
@@ -119,25 +117,18 @@ func addSpan(v, span any) any {
 
 // difference returns the duration between two times.
 func difference(a, b any) any {
-	if x, ok := a.(Time); ok {
-		y, ok := b.(Time)
-		if !ok || x.Zoned != y.Zoned {
-			return nil
-		}
-		return between(x.seconds(), x.Nano, y.seconds(), y.Nano)
-	}
 	x, ok := midnight(a)
 	y, ok2 := midnight(b)
+	if clock, is := a.(Time); is { // two times of one day
+		x, ok = DateTime{Time: clock}, true
+		y.Time, ok2 = b.(Time)
+	}
 	if !ok || !ok2 || x.Zoned != y.Zoned {
 		return nil
 	}
-	return between(x.seconds(), x.Nano, y.seconds(), y.Nano)
-}
-
-func between(s int64, nano int, s2 int64, nano2 int) any {
 	n := new(apd.Decimal)
-	_, _ = decimal128.Mul(n, integer(int64(nano-nano2)), apd.New(1, -9))
-	_, _ = decimal128.Add(n, n, integer(s-s2))
+	_, _ = decimal128.Mul(n, integer(int64(x.Nano-y.Nano)), apd.New(1, -9))
+	_, _ = decimal128.Add(n, n, integer(x.seconds()-y.seconds()))
 	return spanOf(n)
 }
 

@@ -104,7 +104,7 @@ func (t *typ) has(r *run, v any) bool {
 		return t.of == nil || (v.Low == nil || t.of.has(r, v.Low)) && (v.High == nil || t.of.has(r, v.High))
 	case *Context:
 		for i, k := range t.keys {
-			if e, ok := v.get(k); !ok || !t.fields[i].admits(r, e) {
+			if e, ok := v.Get(k); !ok || !t.fields[i].admits(r, e) {
 				return false
 			}
 		}

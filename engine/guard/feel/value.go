@@ -30,13 +30,11 @@ func (c *Context) Set(key string, v any) {
 	c.values[key] = v
 }
 
-// Get returns the value of an entry, and whether there is one.
-func (c *Context) Get(key string) (any, bool) { return c.get(key) }
-
 // Keys returns the names of the entries in order.
 func (c *Context) Keys() []string { return c.keys }
 
-func (c *Context) get(key string) (any, bool) {
+// Get returns the value of an entry, and whether there is one.
+func (c *Context) Get(key string) (any, bool) {
 	v, ok := c.values[key]
 	return v, ok
 }

@@ -63,7 +63,7 @@ func TestEnginesInJavaReportWhereAnOrderIsStuckAsTheirAPIGivesIt(t *testing.T) {
 			}
 			kit.Until(t, "two orders are approved", func() error { return kit.Differ(want, side.View(t).Numbers()) })
 			since := time.UnixMilli(millis)
-			side.SinceWhen(t, snmptest.Client{Addr: side.SNMP, Community: "public"}, kit.Key{Net: "order", ID: "f1"}).Within(t, "the task", since.Add(-time.Second), since.Add(time.Second))
+			shownSince(t, side.Web, snmptest.Client{Addr: side.SNMP, Community: "public"}, kit.Key{Net: "order", ID: "f1"}).Within(t, "the task", since.Add(-time.Second), since.Add(time.Second))
 		})
 	}
 }
@@ -186,7 +186,7 @@ func TestJobsThatWereThereBeforeAreNotZero(t *testing.T) {
 	q.hook(t, "http://127.0.0.1:"+port+"/events")
 	there(3)
 	hourAgo := time.Now().Add(-time.Hour)
-	side.SinceWhen(t, snmptest.Client{Addr: side.SNMP, Community: "public"}, job("waiting")).Within(t, "the job", hourAgo.Add(-5*time.Minute), hourAgo)
+	shownSince(t, side.Web, snmptest.Client{Addr: side.SNMP, Community: "public"}, job("waiting")).Within(t, "the job", hourAgo.Add(-5*time.Minute), hourAgo)
 	stuck := []string{"tokenStuck waiting"}
 	kit.Until(t, "the jobs are stuck", func() error { return kit.Differ(stuck, stuckPlaces(side.Alarms(t))) })
 	raised := side.Alarms(t)[0].Raised

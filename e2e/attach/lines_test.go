@@ -31,7 +31,7 @@ func TestTokensStuckInALogAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 	firingsOf(t, side, "browse", 2)
 
 	place := kit.Key{Net: "order-fulfilment", ID: "cart"}
-	side.SinceWhen(t, snmptest.Client{Addr: side.SNMP, Community: "public"}, place).Within(t, "the log", since, since)
+	shownSince(t, side.Web, snmptest.Client{Addr: side.SNMP, Community: "public"}, place).Within(t, "the log", since, since)
 }
 
 // The adapter is killed, the file rotates meanwhile in the middle of a line, NATS is

@@ -133,6 +133,6 @@ func TestPerpetuumsTokensAreAsOldInSNMPAsInPrometheus(t *testing.T) {
 		}
 		return nil
 	})
-	shown := side.SinceWhen(t, snmptest.Client{Addr: side.SNMP, Community: "public"}, place)
+	shown := shownSince(t, side.Web, snmptest.Client{Addr: side.SNMP, Community: "public"}, place)
 	shown.Within(t, "green", before, after)
 }

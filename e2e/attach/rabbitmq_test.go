@@ -91,9 +91,9 @@ func TestAQueueWithoutAConsumerRaisesAnAlarmAndAConsumerClearsIt(t *testing.T) {
 	raisedInTime(t, byDefault.Alarms(t), published)
 	raisedInTime(t, soon.Alarms(t), published.Add(after))
 	agent := snmptest.Client{Addr: soon.SNMP, Community: "public"}
-	soon.SinceWhen(t, agent, kit.Key{Net: "rabbitmq queues", ID: "stamped@/ ready"}).Within(t, "the timestamp", stamped, stamped)
+	shownSince(t, soon.Web, agent, kit.Key{Net: "rabbitmq queues", ID: "stamped@/ ready"}).Within(t, "the timestamp", stamped, stamped)
 	for _, queue := range []string{"classic", "quorum"} {
-		soon.SinceWhen(t, agent, kit.Key{Net: "rabbitmq queues", ID: queue + "@/ ready"}).Within(t, "the observation of "+queue, began, time.Now().Add(-after))
+		shownSince(t, soon.Web, agent, kit.Key{Net: "rabbitmq queues", ID: queue + "@/ ready"}).Within(t, "the observation of "+queue, began, time.Now().Add(-after))
 	}
 	if os.Getenv("PNAGENT_TEST_DEFAULT_ALARMS") != "" {
 		time.Sleep(time.Until(published.Add(tenMinutes))) // before that there is nothing to wait for

@@ -70,7 +70,7 @@ nets:
 	place := kit.Key{Net: "office", ID: "claims"}
 	h.EveryFaceShows(t, kit.Numbers{Tokens: map[kit.Key]uint64{place: 3}, Firings: map[kit.Key]uint64{{Net: "office", ID: "claims serve"}: 0}})
 
-	shown, scraped := h.Side.SinceWhen(t, h.NOC, place), h.Prom.SinceWhen(t, place)
+	shown, scraped := shownSince(t, h.Side.Web, h.NOC, place), scrapedSince(t, h.Prom, place)
 	latest := since.Add(asked.longest() + time.Millisecond)
 	shown.Within(t, "the faces of one view", since, latest)
 	scraped.Within(t, "Prometheus", since, latest)

@@ -84,7 +84,9 @@ func TestOrdersAreTheSameInEveryLanguage(t *testing.T) {
 				Tokens:  map[kit.Key]uint64{{Net: "orders", ID: "inbox"}: 3, {Net: "orders", ID: "shipped"}: 2},
 				Firings: map[kit.Key]uint64{{Net: "orders", ID: "ship"}: shipped},
 			})
-			h.OldestIs(t, kit.Key{Net: "orders", ID: "inbox"}, seconds, began, time.Now())
+			inbox, ago, received := kit.Key{Net: "orders", ID: "inbox"}, -seconds*time.Second, time.Now()
+			shownSince(t, h.Side.Web, h.NOC, inbox).Within(t, "the faces of one view", began.Add(ago), received.Add(ago))
+			scrapedSince(t, h.Prom, inbox).Within(t, "Prometheus", began.Add(ago), received.Add(ago))
 			checked := kit.Pnagent(t, "wire", "check", "--nats", h.NATS, "--for", "3s")
 			if checked.Code != 0 || !strings.Contains(checked.Out, "shop-"+language.name) {
 				t.Errorf("wire check: got exit code %d:\n%s%s\nwant 0 and shop-%s", checked.Code, checked.Out, checked.Err, language.name)

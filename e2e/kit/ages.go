@@ -55,47 +55,6 @@ func (w Web) collect(stop <-chan struct{}) map[uint64]pages {
 	}
 }
 
-// SinceWhen waits until all faces show one view, checks that they agree on
-// since when the oldest tokens are there, and returns that of a place.
-func (w Web) SinceWhen(t *testing.T, agent snmptest.Client, place Key) Dated {
-	t.Helper()
-	var p pages
-	Until(t, "all faces show one view", func() error {
-		var generation uint64
-		p, generation = w.Pages(t, agent)
-		if p.SNMP == nil {
-			return fmt.Errorf("no two pages and a walk of one view; last %d", generation)
-		}
-		return nil
-	})
-	since, ok := p.CompareSince(t)[place]
-	if !ok {
-		t.Fatalf("there is no token in %v", place)
-	}
-	return since
-}
-
-// SinceWhen is since when the oldest token of a place is there by the newest
-// scrape: its age is as of when the sidecar made the page, at most a second
-// before it was asked, and not after it had answered. It waits for a scrape.
-func (p Prometheus) SinceWhen(t *testing.T, place Key) Dated {
-	t.Helper()
-	selector := fmt.Sprintf("petrinet_place_oldest_token_age_seconds{net=%q,place=%q}", place.Net, place.ID)
-	since := fmt.Sprintf("timestamp(%s) - %s", selector, selector)
-	const edge = `label_replace(round(1000 * (%s)), "edge", %q, "", "")`
-	both := fmt.Sprintf(edge+" or "+edge, since+" - 1", "earliest", since+" + on(instance) group_left() scrape_duration_seconds", "latest")
-	var found map[Key]uint64
-	Until(t, "Prometheus has scraped the age", func() error {
-		found = p.Query(t, both, "edge")
-		if len(found) != 2 {
-			return fmt.Errorf("%v", found)
-		}
-		return nil
-	})
-	at := func(edge string) time.Time { return time.UnixMilli(int64(found[Key{place.Net, edge}])) }
-	return Dated{at("earliest").Add(-time.Millisecond), at("latest").Add(time.Millisecond)} // which are rounded
-}
-
 // Dated is a moment between two.
 type Dated struct{ Earliest, Latest time.Time }
 

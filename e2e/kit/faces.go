@@ -3,9 +3,7 @@
 package kit
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"testing"
@@ -59,19 +57,19 @@ func (s Scrape) Numbers() Numbers {
 // What a network management station knows of PETRINET-MIB from the module:
 // root.1.1 are its objects, of which 1 are the agent's scalars.
 const (
-	OIDRoot         = "1.3.6.1.4.1.8072.9999.9999"
-	agentViewTime   = 5
-	agentViewAge    = 6
-	agentViews      = 7
-	netTable        = 2
-	PlaceTable      = 3
-	TransitionTable = 5
-	SourceTable     = 8
-	ColumnID        = 2 // of all four: the id, as in the net's definition, or the source's name
-	PlaceTokens     = 4
-	PlaceOldestAge  = 6
-	oldestSince     = 7
-	firingsColumn   = 4
+	OIDRoot           = "1.3.6.1.4.1.8072.9999.9999"
+	agentViewTime     = 5
+	agentViewAge      = 6
+	agentViews        = 7
+	netTable          = 2
+	PlaceTable        = 3
+	TransitionTable   = 5
+	SourceTable       = 8
+	ColumnID          = 2 // of all four: the id, as in the net's definition, or the source's name
+	PlaceTokens       = 4
+	PlaceOldestAge    = 6
+	oldestSince       = 7
+	TransitionFirings = 4
 )
 
 // Walked is a walk of everything, to be asked for scalars and cells.
@@ -136,7 +134,7 @@ func (w Walked) Numbers() Numbers {
 	for k, v := range w.Rows(PlaceTable, PlaceTokens) {
 		n.Tokens[k] = v.Num
 	}
-	for k, v := range w.Rows(TransitionTable, firingsColumn) {
+	for k, v := range w.Rows(TransitionTable, TransitionFirings) {
 		n.Firings[k] = v.Num
 	}
 	return n
@@ -160,40 +158,5 @@ func StartPrometheus(t *testing.T, w Web) Prometheus {
 // numbers are those of the last scrape, as a query returns them.
 func (p Prometheus) numbers(t *testing.T) Numbers {
 	t.Helper()
-	n := NewNumbers()
-	for labels, v := range p.Query(t, "petrinet_place_tokens", "place") {
-		n.Tokens[labels] = v
-	}
-	for labels, v := range p.Query(t, "petrinet_transition_firings_total", "transition") {
-		n.Firings[labels] = v
-	}
-	return n
-}
-
-// Query returns the values of a PromQL expression by net and the label id.
-func (p Prometheus) Query(t *testing.T, promQL, id string) map[Key]uint64 {
-	t.Helper()
-	var answer struct {
-		Data struct {
-			Result []struct {
-				Metric map[string]string
-				Value  [2]any
-			}
-		}
-	}
-	status, body, err := p.Get("/api/v1/query?query=" + url.QueryEscape(promQL))
-	if err != nil || status/100 != 2 && status != 503 { // 503: not ready yet
-		t.Fatalf("Prometheus: got %d, %v: %s; want success", status, err, body)
-	}
-	_ = json.Unmarshal(body, &answer) // what is no answer has no result
-	found := map[Key]uint64{}
-	for _, r := range answer.Data.Result {
-		text, _ := r.Value[1].(string)
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatalf("prometheus: %s", body)
-		}
-		found[Key{r.Metric["net"], r.Metric[id]}] = uint64(v)
-	}
-	return found
+	return Numbers{p.Query(t, "petrinet_place_tokens", "place"), p.Query(t, "petrinet_transition_firings_total", "transition")}
 }

@@ -5,7 +5,6 @@ package kit
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -73,14 +72,4 @@ func Claims(taken, answered uint64) Numbers {
 		Firings: map[Key]uint64{{"claims", "take"}: taken, {"claims", "ask"}: taken,
 			{"claims", "answer"}: answered, {"claims", "archive"}: 0},
 	}
-}
-
-// OldestIs checks the injection time of a place's oldest token: a number of seconds before
-// the start of the program, which was after began and before its first message. SNMP,
-// /metrics and Prometheus must show the same.
-func (h *house) OldestIs(t *testing.T, place Key, seconds int, began, received time.Time) {
-	t.Helper()
-	ago := -time.Duration(seconds) * time.Second
-	h.Side.SinceWhen(t, h.NOC, place).Within(t, "the faces of one view", began.Add(ago), received.Add(ago))
-	h.Prom.SinceWhen(t, place).Within(t, "Prometheus", began.Add(ago), received.Add(ago))
 }

@@ -8,18 +8,11 @@ import (
 	"math"
 	"net/url"
 	"os/exec"
-	"strconv"
 	"testing"
 	"time"
 
-	"github.com/pnagent/pnagent/web/api"
+	"github.com/prometheus/common/model"
 )
-
-// Documents are what a sidecar says of a moment.
-type Documents struct {
-	Overview *api.Overview
-	Frame    *api.Frame
-}
 
 // PromtoolIsSilent checks a scrape as Prometheus' own linter does.
 func PromtoolIsSilent(t *testing.T, text []byte) {
@@ -40,54 +33,52 @@ func (p Prometheus) Number(t *testing.T, promQL string) float64 {
 // NumberAt is what a query of one series returned at a time; NaN without one.
 func (p Prometheus) NumberAt(t *testing.T, promQL string, at time.Time) float64 {
 	t.Helper()
-	values := p.ask(t, promQL, at)
-	if len(values) != 1 {
+	all := p.ask(t, promQL, at)
+	if len(all) != 1 {
 		return math.NaN()
 	}
-	return values[0]
+	return float64(all[0].Value.Value)
 }
 
 // Samples are the values that a range of one series had at a time.
-func (p Prometheus) Samples(t *testing.T, promQL string, at time.Time) []float64 {
+func (p Prometheus) Samples(t *testing.T, promQL string, at time.Time) (values []float64) {
 	t.Helper()
-	values := p.ask(t, promQL, at)
-	if len(values) < 2 {
-		t.Fatalf("%s: %v; want at least two samples", promQL, values)
+	all := p.ask(t, promQL, at)
+	if len(all) != 1 || len(all[0].Values) < 2 {
+		t.Fatalf("%s: %v; want one series of at least two samples", promQL, all)
+	}
+	for _, sample := range all[0].Values {
+		values = append(values, float64(sample.Value))
 	}
 	return values
 }
 
-// ask returns the values of a query of one series; nil for no or several series.
-func (p Prometheus) ask(t *testing.T, promQL string, at time.Time) (values []float64) {
+// Query returns the values of a PromQL expression by net and the label id.
+func (p Prometheus) Query(t *testing.T, promQL, id string) map[Key]uint64 {
 	t.Helper()
-	var answer struct {
-		Data struct {
-			Result []struct {
-				Value  [2]any   // of a vector
-				Values [][2]any // of a range
-			}
-		}
+	found := map[Key]uint64{}
+	for _, s := range p.ask(t, promQL, time.Now()) {
+		found[Key{s.Metric["net"], s.Metric[id]}] = uint64(s.Value.Value)
 	}
+	return found
+}
+
+// queried is one series of an answer of Prometheus.
+type queried struct {
+	Metric map[string]string
+	Value  model.SamplePair   // of a vector
+	Values []model.SamplePair // of a range
+}
+
+// ask returns the series of a PromQL expression at a time.
+func (p Prometheus) ask(t *testing.T, promQL string, at time.Time) []queried {
+	t.Helper()
 	query := url.Values{"query": {promQL}, "time": {at.UTC().Format(time.RFC3339Nano)}}
-	_, body, err := p.Get("/api/v1/query?" + query.Encode())
-	if err != nil {
-		t.Fatal(err)
+	status, body, err := p.Get("/api/v1/query?" + query.Encode())
+	if err != nil || status/100 != 2 && status != 503 { // 503: not ready yet
+		t.Fatalf("Prometheus: got %d, %v: %s; want success", status, err, body)
 	}
+	var answer struct{ Data struct{ Result []queried } }
 	_ = json.Unmarshal(body, &answer) // what is no answer has no result
-	if len(answer.Data.Result) != 1 {
-		return nil
-	}
-	samples := answer.Data.Result[0].Values
-	if samples == nil {
-		samples = append(samples, answer.Data.Result[0].Value)
-	}
-	for _, sample := range samples {
-		text, _ := sample[1].(string)
-		v, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatalf("prometheus: %s", body)
-		}
-		values = append(values, v)
-	}
-	return values
+	return answer.Data.Result
 }

@@ -19,9 +19,15 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
+// documents are what a sidecar says of a moment.
+type documents struct {
+	Overview *api.Overview
+	Frame    *api.Frame
+}
+
 // moment is what a sidecar says, and a time at which Prometheus has that.
 type moment struct {
-	kit.Documents
+	documents
 	scraped time.Time
 }
 
@@ -32,7 +38,7 @@ func settled(t *testing.T, side *kit.Sidecar, prom kit.Prometheus, tokens uint64
 	t.Helper()
 	alarms := map[bool]float64{true: 1}[alarmed]
 	kit.Until(t, "it is so, and Prometheus has just scraped it", func() (err error) {
-		m.Documents, err = documentAt(t.Context(), side.Web, time.Time{}, "claims")
+		m.documents, err = documentAt(t.Context(), side.Web, time.Time{}, "claims")
 		if err != nil {
 			return err
 		}
@@ -94,7 +100,7 @@ func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		sameMoment(t, name, said.Documents, got)
+		sameMoment(t, name, said.documents, got)
 	}
 	if status, body, err := side.Get("/api/v1/overview?at=" + silence.UTC().Format(time.RFC3339Nano)); err != nil || status != http.StatusNotFound {
 		t.Errorf("while it did not run: got %d, %v: %s; want 404", status, err, body)
@@ -107,7 +113,7 @@ func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 
 // sameMoment compares the answer about a moment with what the sidecar reported then. Samples are a second
 // apart, and ages are as of the sample.
-func sameMoment(t *testing.T, name string, said, got kit.Documents) {
+func sameMoment(t *testing.T, name string, said, got documents) {
 	t.Helper()
 	near := func(a, b api.Time) bool { return a == 0 && b == 0 || max(a-b, b-a) < 2_500_000 }
 	if !got.Frame.Archive || !got.Overview.Archive || !near(said.Frame.At, got.Frame.At) || got.Frame.At != got.Overview.At {
@@ -124,7 +130,7 @@ func sameMoment(t *testing.T, name string, said, got kit.Documents) {
 		t.Errorf("%s: transitions (-said +got):\n%s", name, d)
 	}
 	type told struct{ Alarm, Severity, Net, Place, Transition, Source string }
-	alarms := func(d kit.Documents) (out []told) {
+	alarms := func(d documents) (out []told) {
 		for _, a := range d.Overview.Alarms {
 			out = append(out, told{a.Alarm, a.Severity, a.Net, a.Place, a.Transition, a.Source})
 		}
@@ -151,7 +157,7 @@ func sameMoment(t *testing.T, name string, said, got kit.Documents) {
 }
 
 // documentAt asks for the documents of a moment; the zero time is now.
-func documentAt(ctx context.Context, w kit.Web, moment time.Time, net string) (d kit.Documents, err error) {
+func documentAt(ctx context.Context, w kit.Web, moment time.Time, net string) (d documents, err error) {
 	client, query := api.Client{URL: w.URL, HTTP: http.DefaultClient}, url.Values{}
 	if !moment.IsZero() {
 		query.Set("at", moment.UTC().Format(time.RFC3339Nano))

@@ -44,7 +44,7 @@ func TestGeneratedModulesOfEveryExampleOneByOne(t *testing.T) {
 	for _, path := range append(kit.Examples(t), kit.WriteNet(t, kit.OddNet())) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			t.Parallel()
-			kit.Generate(t, "", path).Hold(t)
+			hold(t, kit.Generate(t, "", path))
 		})
 	}
 }
@@ -56,7 +56,7 @@ func TestGeneratedModulesOfEveryNetOfTheCorpusOneByOne(t *testing.T) {
 	for _, f := range files {
 		t.Run(filepath.Base(f.Path), func(t *testing.T) {
 			t.Parallel()
-			kit.Generate(t, "", f.Path).Hold(t)
+			hold(t, kit.Generate(t, "", f.Path))
 		})
 	}
 }
@@ -68,7 +68,7 @@ func TestGeneratedModulesOfAllNetsTogether(t *testing.T) {
 	if n := len(m.Lock.Nets()); n < len(paths) {
 		t.Errorf("got %d nets; want one of each of the %d files", n, len(paths))
 	}
-	m.Hold(t)
+	hold(t, m)
 }
 
 // Once installed, net-snmp's tools read the modules with the option and with the line that
@@ -180,7 +180,7 @@ func TestNamedObjectsAndPlaceTableThroughSnmpdEqualTheView(t *testing.T) {
 	got := map[kit.Key]string{}
 	for i := 0; i < len(names); i += 50 {
 		some := names[i:min(i+50, len(names))]
-		lines := m.Ask(t, "snmpget", append([]string{"-v2c", "-c", "public", "-OqvU", noc.Addr}, some...)...)
+		lines := ask(t, m, "snmpget", append([]string{"-v2c", "-c", "public", "-OqvU", noc.Addr}, some...)...)
 		if len(lines) != len(some) {
 			t.Fatalf("snmpget answers %d of %d names", len(lines), len(some))
 		}
@@ -226,7 +226,7 @@ func escaped(n kit.Numbers) kit.Numbers {
 func tableOf(t *testing.T, m kit.Modules, noc snmptest.Client, name string) map[string]map[string]string {
 	t.Helper()
 	const separator = "\x1f" // in no id
-	lines := m.Ask(t, "snmptable", "-v2c", "-c", "public", "-OU", "-Ci", "-Cf", separator, noc.Addr, name)
+	lines := ask(t, m, "snmptable", "-v2c", "-c", "public", "-OU", "-Ci", "-Cf", separator, noc.Addr, name)
 	if len(lines) < 3 || lines[0] != "SNMP table: "+name {
 		t.Fatalf("got %.1000q; want table %s", lines, name)
 	}

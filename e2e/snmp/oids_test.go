@@ -20,7 +20,7 @@ func TestNoOIDMovesWhenANetChanges(t *testing.T) {
 	kit.Need(t, "snmptranslate", "snmp")
 	first := kit.Generate(t, "", kit.Write(t, "claims.pnml", kit.StuckNet))
 	stay := []string{"claInboxTokens", "claAwaitingAnAnswerTokens", "claPaidTokens", "claTakeUpFirings", "claAskBackFirings", "claAnswerFirings", "claArchiveFirings"}
-	before := first.Objects(t, append(slices.Clone(stay), "claInReviewTokens")...)
+	before := objects(t, first, append(slices.Clone(stay), "claInReviewTokens")...)
 
 	added := strings.Replace(kit.StuckNet, `<place id="review">`, `<place id="fraud"><name><text>Fraud desk</text></name></place>`+"\n      "+`<place id="review">`, 1)
 	removed := strings.Replace(added, `<place id="review"><name><text>In review</text></name></place>`, "", 1)
@@ -33,8 +33,8 @@ func TestNoOIDMovesWhenANetChanges(t *testing.T) {
 		{"a place and a transition renamed", renamed, "obsolete"},
 	} {
 		again := kit.Generate(t, first.Dir, kit.Write(t, "claims.pnml", step.text))
-		again.Lint(t)
-		after := again.Objects(t, append(slices.Clone(stay), "claInReviewTokens")...)
+		lint(t, again)
+		after := objects(t, again, append(slices.Clone(stay), "claInReviewTokens")...)
 		if diff := cmp.Diff(before, after); diff != "" {
 			t.Errorf("%s: -before +after\n%s", step.name, diff)
 		}
@@ -44,7 +44,7 @@ func TestNoOIDMovesWhenANetChanges(t *testing.T) {
 		if got := statusOf(t, again, "claInboxTokens"); got != "current" {
 			t.Errorf("%s: STATUS of claInboxTokens is %q", step.name, got)
 		}
-		fraud := again.Objects(t, "claFraudDeskTokens")["CLAIMS-PN-MIB::claFraudDeskTokens"]
+		fraud := objects(t, again, "claFraudDeskTokens")["CLAIMS-PN-MIB::claFraudDeskTokens"]
 		for name, oid := range before {
 			if oid == fraud {
 				t.Errorf("%s: the new place has the OID of %s", step.name, name)
@@ -59,7 +59,7 @@ func TestNamesOfAnOlderLockAreRenamedOnce(t *testing.T) {
 	kit.Need(t, "snmptranslate", "snmp")
 	net := kit.Write(t, "claims.pnml", kit.StuckNet)
 	m := kit.Generate(t, "", net)
-	want := m.Objects(t, "claInboxTokens", "claArchiveFirings")
+	want := objects(t, m, "claInboxTokens", "claArchiveFirings")
 	path := filepath.Join(m.Dir, "oids.lock")
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func TestNamesOfAnOlderLockAreRenamedOnce(t *testing.T) {
 		if r.Code != 0 || strings.Contains(r.Out, "renamed    8 descriptors of net \"claims\"; no OID moved\n") != renamed {
 			t.Errorf("pnagent mib: %+v; renamed %v", r, renamed)
 		}
-		m.Lint(t)
-		if diff := cmp.Diff(want, m.Objects(t, "claInboxTokens", "claArchiveFirings")); diff != "" {
+		lint(t, m)
+		if diff := cmp.Diff(want, objects(t, m, "claInboxTokens", "claArchiveFirings")); diff != "" {
 			t.Errorf("-before +after\n%s", diff)
 		}
 	}
@@ -86,7 +86,7 @@ func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
 	t.Parallel()
 	kit.Need(t, "snmptranslate", "snmp")
 	first := kit.Generate(t, "", kit.Write(t, "claims.pnml", kit.StuckNet))
-	want := first.Objects(t, "claPaidTokens")
+	want := objects(t, first, "claPaidTokens")
 	without := strings.NewReplacer(`<place id="paid €"><name><text>Paid</text></name></place>`, "",
 		`<arc id="a6" source="answer" target="paid €"/>`, "", `<arc id="a7" source="paid €" target="archive"/>`, "").Replace(kit.StuckNet)
 	gone := kit.Generate(t, first.Dir, kit.Write(t, "claims.pnml", without))
@@ -97,7 +97,7 @@ func TestAPlaceThatComesBackHasItsOldOID(t *testing.T) {
 	if got := statusOf(t, back, "claPaidTokens"); got != "current" {
 		t.Errorf("got STATUS %q; want current", got)
 	}
-	if diff := cmp.Diff(want, back.Objects(t, "claPaidTokens")); diff != "" {
+	if diff := cmp.Diff(want, objects(t, back, "claPaidTokens")); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -24,25 +24,12 @@ type Role string
 // The roles.
 const (
 	Engine   Role = "engine"   // pnagent engine
-	Adapter  Role = "adapter"  // pnagent attach, and engines with the SDK
+	Adapter  Role = "adapter"  // pnagent attach, and engines with the SDK or the wire
 	Sidecar  Role = "sidecar"  // pnagent serve, alone, of a pair, or the root of a tree
-	Leaf     Role = "leaf"     // the connection of a sidecar to the one above it
+	Leaf     Role = "leaf"     // the connection of a sidecar to the one above it (--up.nats)
 	Operator Role = "operator" // pnagent fire, inject and retry, and tools that act on instances
 	Observer Role = "observer" // pnagent wire check, pnagent regions
 )
-
-// Roles are all roles, with what each is for.
-var Roles = []struct {
-	Role  Role
-	About string
-}{
-	{Engine, "pnagent engine"},
-	{Adapter, "pnagent attach, and engines with the SDK or the wire"},
-	{Sidecar, "pnagent serve: alone, of a pair, or above others"},
-	{Leaf, "the connection of a sidecar to the sidecar above it (--up.nats)"},
-	{Operator, "pnagent fire, inject and retry, and tools that inject, fire and send messages"},
-	{Observer, "pnagent wire check, pnagent regions"},
-}
 
 // Deployment is what permissions are for.
 type Deployment struct {

@@ -60,7 +60,7 @@ func counter(t *testing.T, act action.Func) NetConfig {
 		Arcs: []petri.Arc{{ID: "1", Source: "n", Target: "up", Weight: 1}, {ID: "2", Source: "up", Target: "n", Weight: 1},
 			{ID: "3", Source: "n", Target: "end", Weight: 1}, {ID: "4", Source: "end", Target: "done", Weight: 1}}}
 	compile := func(text string) coloured.Guard {
-		g, err := guard.Compile(text, []string{"n", "done"})
+		g, err := guard.NewCompiler([]string{"n", "done"}).Guard(text)
 		if err != nil {
 			t.Fatal(err)
 		}

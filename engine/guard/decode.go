@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/engine/coloured"
+	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // own is the name under which expressions find what is not data of tokens.
@@ -201,27 +202,13 @@ func deep(data []byte) bool {
 // numbers returns decoded JSON with numbers that can be compared: int if that is exact,
 // else float64.
 func numbers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if i, err := strconv.Atoi(string(v)); err == nil {
+	return scan.Numbers(v, func(n json.Number) any {
+		if i, err := strconv.Atoi(string(n)); err == nil {
 			return i
 		}
-		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, and compares as that
+		f, _ := strconv.ParseFloat(string(n), 64) // a number that is too large is infinite, and compares as that
 		return f
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = numbers(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = numbers(e)
-		}
-		return out
-	}
-	return v
+	})
 }
 
 // Merge returns the data of a token that replaces several. If their data are

@@ -3,7 +3,7 @@
 // Package guard compiles expressions to guards and to values, for people who write nets
 // and not Go. It is pure.
 //
-//	g, err := guard.Compile(`amount < 100 && !(express)`, places)
+//	g, err := guard.NewCompiler(places).Guard(`amount < 100 && !(express)`)
 //
 // The beginning of a text says its language: "=" FEEL (package feel), "${" or "#{" UEL
 // (package uel), otherwise that of github.com/expr-lang/expr: comparisons, arithmetic,
@@ -30,7 +30,7 @@
 // false is expected. pnagent.now has methods such as Hour(), and goes with date("2026-01-31")
 // and duration("90m").
 //
-// Every mistake is an [Error]. [Compile] returns mistakes in the text, with the
+// Every mistake is an [Error]. A [Compiler] returns mistakes in the text, with the
 // column. Mistakes in tokens, such as data that is not JSON or a text where a
 // number is expected, are a panic of the guard: the machine counts that as a
 // failure of the transition, which is an incident, and reports why.

@@ -137,16 +137,6 @@ func (c *Compiler) Text(text string) (func(tokens []coloured.Placed, now int64) 
 	return (&conditions{places: c.places, parts: []condition{{expression: e}}}).value, nil
 }
 
-// Compile compiles a single guard: see Compiler.
-func Compile(text string, places []string) (coloured.Guard, error) {
-	return NewCompiler(places).Guard(text)
-}
-
-// CompileValue compiles a single expression to a value: see Compiler.
-func CompileValue(text string, places []string) (func(tokens []coloured.Placed, now int64) []byte, error) {
-	return NewCompiler(places).Value(text)
-}
-
 // conditions is a compiled guard: all have to hold. It is read-only, so any number of
 // goroutines may use it.
 type conditions struct {

@@ -30,7 +30,7 @@ func token(place int32, age int64, data string) coloured.Placed {
 // ask compiles and asks a guard. failed is the error with which it panics.
 func ask(t testing.TB, text string, tokens []coloured.Placed) (v coloured.Verdict, failed error) {
 	t.Helper()
-	g, err := Compile(text, places)
+	g, err := NewCompiler(places).Guard(text)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
@@ -140,7 +140,7 @@ func TestAGuardWithUnlessHoldsIfThoseExpressionsDoNot(t *testing.T) {
 		"unless a\njavascript: b":                     `line 2, column 1: an expression of the language javascript; expected FEEL (= …), UEL (${…}) or pnagent's own`,
 		"unless a\n" + strings.Repeat("b", MaxText+1): `an expression of 4097 bytes`,
 	} {
-		if _, err := Compile(text, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewCompiler(nil).Guard(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.40q: %v; want %s", text, err, want)
 		}
 	}
@@ -208,7 +208,7 @@ func TestValuesOfEachLanguage(t *testing.T) {
 		`${who}`:          `{"a":null,"b":"\u003c"}`,
 		`${1 / 0}`:        `the number +Inf; expected one that JSON has`,
 	} {
-		value, err := CompileValue(text, places)
+		value, err := NewCompiler(places).Value(text)
 		got := ""
 		if err == nil {
 			func() {
@@ -242,7 +242,7 @@ func TestAValueIsJSON(t *testing.T) {
 		{`[big, big]`, ``, `a value of more than 65536 bytes of JSON`},
 		{`let a = [xs, xs, xs, xs, xs, xs, xs, xs]; let b = [a, a, a, a, a, a, a, a]; let c = [b, b, b, b, b, b, b, b]; let d = [c, c, c, c, c, c, c, c]; [d, d, d, d, d, d, d, d]`, ``, `a value of more than 65536 bytes of JSON`},
 	} {
-		value, err := CompileValue(c.text, places)
+		value, err := NewCompiler(places).Value(c.text)
 		if err != nil {
 			t.Fatalf("%s: %v", c.text, err)
 		}
@@ -260,7 +260,7 @@ func TestAValueIsJSON(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"a b": "column 3: ", "unless a\nb": "a condition with unless; expected one expression"} {
-		if _, err := CompileValue(text, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewCompiler(nil).Value(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", text, err, want)
 		}
 	}
@@ -306,7 +306,7 @@ func TestMistakesInTheText(t *testing.T) {
 		"a == \"\xff\"":                     `bytes that are not UTF-8; expected an expression`,
 		strings.Repeat("a or ", 1000) + "b": `an expression of 5001 bytes; expected at most 4096`,
 	} {
-		g, err := Compile(text, nil)
+		g, err := NewCompiler(nil).Guard(text)
 		var e *Error
 		if g != nil || !errors.As(err, &e) || !strings.Contains(err.Error(), want) || len(err.Error()) > maxMessage+50 {
 			t.Errorf("%.60s: got  %v\nwant %s", text, err, want)
@@ -413,7 +413,7 @@ func TestTokensWithoutDataGiveNoVariables(t *testing.T) {
 }
 
 func TestAGuardChangesNothingAndServesMany(t *testing.T) {
-	g, err := Compile(`any(xs, # > n)`, nil)
+	g, err := NewCompiler(nil).Guard(`any(xs, # > n)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -471,7 +471,7 @@ func FuzzGuard(f *testing.F) {
 		f.Add(text, `{"amount": 99, "express": true, "items": [{"price": 3}], "who": "x", "xs": [1, null]}`)
 	}
 	f.Fuzz(func(t *testing.T, text, data string) {
-		g, err := Compile(text, places)
+		g, err := NewCompiler(places).Guard(text)
 		if err != nil {
 			var e *Error
 			if g != nil || !errors.As(err, &e) {
@@ -520,7 +520,7 @@ func BenchmarkGuard(b *testing.B) {
 	})
 	for name, text := range map[string]string{"data": `amount < 100 and express`, "data in FEEL": `= amount < 100 and express`, "data in UEL": `${amount < 100 and express}`, "age": `pnagent.age > 2`} {
 		b.Run(name, func(b *testing.B) {
-			g, err := Compile(text, places)
+			g, err := NewCompiler(places).Guard(text)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -547,7 +547,7 @@ func TestLinesDefineVariables(t *testing.T) {
 		"with b = = 1":                                          "",
 		"unless a > 1\n= 1":                                     "",
 	} {
-		value, err := CompileValue(text, nil)
+		value, err := NewCompiler(nil).Value(text)
 		if err != nil {
 			if want != "" {
 				t.Errorf("%s: %v, want %s", text, err, want)
@@ -558,7 +558,7 @@ func TestLinesDefineVariables(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	g, err := Compile("unless a > 5\nwith b = ${a gt 1}\nunless not b\n= b", nil)
+	g, err := NewCompiler(nil).Guard("unless a > 5\nwith b = ${a gt 1}\nunless not b\n= b")
 	if err != nil || !g(tokens, 0).OK {
 		t.Errorf("%v; want a guard that holds", err)
 	}

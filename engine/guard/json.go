@@ -18,37 +18,11 @@ import (
 // appendJSON appends a value as JSON. The result is at most MaxData bytes, and the
 // same for the same value.
 func appendJSON(to []byte, v any) ([]byte, error) {
-	var err error
 	switch v := v.(type) {
 	case map[string]any:
-		to = append(to, '{')
-		for i, k := range slices.Sorted(maps.Keys(v)) {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			if to, err = appendJSON(to, k); err != nil {
-				return nil, err
-			}
-			if to, err = appendJSON(append(to, ':'), v[k]); err != nil {
-				return nil, err
-			}
-		}
-		to = append(to, '}')
+		return appendObject(to, slices.Sorted(maps.Keys(v)), func(k string) any { return v[k] })
 	case *feel.Context:
-		to = append(to, '{')
-		for i, k := range v.Keys() {
-			if i > 0 {
-				to = append(to, ',')
-			}
-			if to, err = appendJSON(to, k); err != nil {
-				return nil, err
-			}
-			e, _ := v.Get(k)
-			if to, err = appendJSON(append(to, ':'), e); err != nil {
-				return nil, err
-			}
-		}
-		to = append(to, '}')
+		return appendObject(to, v.Keys(), func(k string) any { e, _ := v.Get(k); return e })
 	case *apd.Decimal:
 		return within(append(to, feel.Digits(v)...))
 	case feel.Date, feel.Time, feel.DateTime, feel.Span, feel.MonthSpan:
@@ -69,7 +43,23 @@ func appendJSON(to []byte, v any) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%s; expected a value of JSON", kind(v))
 	}
-	return within(to)
+}
+
+func appendObject(to []byte, keys []string, value func(key string) any) ([]byte, error) {
+	to = append(to, '{')
+	for i, k := range keys {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		var err error
+		if to, err = appendScalar(to, k); err != nil {
+			return nil, err
+		}
+		if to, err = appendJSON(append(to, ':'), value(k)); err != nil {
+			return nil, err
+		}
+	}
+	return within(append(to, '}'))
 }
 
 func appendList[T any](to []byte, list []T) ([]byte, error) {

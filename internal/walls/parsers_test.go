@@ -101,7 +101,7 @@ var parsers = []reader{
 	{"bindings", "engine", "ReadBindings", "FuzzReadBindings"},
 	{"expressions in FEEL", "engine/guard/feel", "Compile", "FuzzFEEL"},
 	{"expressions in UEL", "engine/guard/uel", "Compile", "FuzzUEL"},
-	{"guards", "engine/guard", "Compile", "FuzzGuard"},
+	{"guards", "engine/guard", "Guard", "FuzzGuard"},
 	{"rules of alarms", "collector/alarm", "ReadRules", "FuzzReadRules"},
 	{"patterns of rules", "collector/alarm", "Match", "FuzzMatch"},
 	{"keys of sidecars", "collector/standby", "parseKeys", "FuzzParseKeys"},

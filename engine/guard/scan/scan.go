@@ -8,6 +8,7 @@
 package scan
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -52,6 +53,27 @@ func Caught(recovered any, err error) error {
 	default:
 		panic(r)
 	}
+}
+
+// Numbers returns decoded JSON with its numbers as another type.
+func Numbers(v any, number func(json.Number) any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return number(v)
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = Numbers(e, number)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = Numbers(e, number)
+		}
+		return out
+	}
+	return v
 }
 
 // Quote quotes a part of the text for an error, shortened.

@@ -19,30 +19,16 @@ import (
 // whole number of more than 64 bits remains a json.Number, with which nothing can be
 // calculated.
 func Import(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if !strings.ContainsAny(string(v), ".eE") {
-			if n, err := strconv.ParseInt(string(v), 10, 64); err == nil {
-				return n
-			}
-			return v
+	return scan.Numbers(v, func(n json.Number) any {
+		if strings.ContainsAny(string(n), ".eE") {
+			f, _ := strconv.ParseFloat(string(n), 64) // a number that is too large is infinite, as in Java
+			return f
 		}
-		f, _ := strconv.ParseFloat(string(v), 64) // a number that is too large is infinite, as in Java
-		return f
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = Import(e)
+		if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+			return i
 		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = Import(e)
-		}
-		return out
-	}
-	return v
+		return n
+	})
 }
 
 func kind(v any) string {

@@ -136,7 +136,7 @@ func TestAnExpressionThatCannotBeEvaluatedIsAnIncident(t *testing.T) {
 			`{}`, "", `null`, `{"v":false}`, "after"},
 		{"a number of instances", many(`<loopCardinality>${v}</loopCardinality>`), `{}`, "", `unknown variable`, `{"v":0}`, "after"},
 		{"a number of instances that is a text", many(`<loopCardinality>= v</loopCardinality>`), `{"v":"many"}`, "", `many`, `{"v":0}`, "after"},
-		{"a number of instances below 0", many(`<loopCardinality>= v</loopCardinality>`), `{"v":-1}`, "", `loopCardinality -1`, `{"v":0}`, "after"},
+		{"a number of instances below 0", many(`<loopCardinality>= v</loopCardinality>`), `{"v":-1}`, "", `found -1; expected a whole number from 0 to 10000`, `{"v":0}`, "after"},
 		{"a number of instances that is null", many(`<loopCardinality>= v</loopCardinality>`), `{}`, "", `null`, `{"v":0}`, "after"},
 		{"a list of instances that is missing", many(`<loopDataInputRef>v</loopDataInputRef>`), `{}`, "", `found null; expected a list`, `{"v":[]}`, "after"},
 		{"a list of instances that is a number", many(`<extensionElements><loopCharacteristics` + zeebe + ` inputCollection="= v"/></extensionElements>`), `{"v":7}`, "", `found 7; expected a list`, `{"v":[]}`, "after"},

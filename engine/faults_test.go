@@ -17,8 +17,8 @@ import (
 // and the engine logs why, once a second for the transition.
 func TestAnInvalidNumberOfInstancesIsLogged(t *testing.T) {
 	for _, c := range []struct{ number, want string }{
-		{`"many"`, "float(many)"}, {`-1`, "loopCardinality -1"}, {`2.5`, "loopCardinality 2.5"},
-		{`10001`, "loopCardinality 10001; expected a whole number from 0 to 10000"},
+		{`"many"`, `found \"many\"; expected a whole number`}, {`-1`, "found -1;"}, {`2.5`, "found 2.5;"},
+		{`10001`, `err="f.bpmn:2:52: loopCardinality of user task \"n\": found 10001; expected a whole number from 0 to 10000"`},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var logged bytes.Buffer

@@ -26,7 +26,8 @@ func TestInstancesOfAnActivityAreIndependentWork(t *testing.T) {
 			}
 			synctest.Wait()
 			runtime.ReadMemStats(&after)
-			if begun := rowsOf(t, e, 0).Transitions[nets[0].at("n/each")].Firings; begun != uint64(n) {
+			run, _ := nets[0].Tables.PlaceIndex("n/run")
+			if begun := rowsOf(t, e, 0).Places[run].Arrivals; begun != uint64(n) {
 				t.Fatalf("%d instances, expected %d", begun, n)
 			}
 			mallocs = after.Mallocs - before.Mallocs

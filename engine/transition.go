@@ -35,6 +35,7 @@ type Transition struct {
 	// Data returns the data of the tokens that arcs put, in the order of
 	// petri.Tables.Inscribed.
 	Data []coloured.Inscription
+	Loop *coloured.LoopFuncs // the functions of a petri.Loop that it begins; nil if it begins none
 	// EventName is the name of the event that it throws or catches; nil for that of the net.
 	EventName Key
 	Key       Key         // of the message that it throws or catches; nil for none
@@ -79,6 +80,7 @@ func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, e
 		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
+		d.loop(i)
 		if check := d.work(tr); check != nil && !other(i) {
 			d.out[i].Guard = both(check, d.out[i].Guard)
 		}
@@ -266,6 +268,35 @@ func (d *declarer) data(transition int) {
 	}
 }
 
+// loop compiles the expressions of the loop that a transition begins.
+func (d *declarer) loop(transition int) {
+	for k := range d.tables.Net.Scopes {
+		l := d.tables.Net.Scopes[k].Loop
+		if l == nil || l.Begin != d.tables.Net.Transitions[transition].ID {
+			continue
+		}
+		f := &coloured.LoopFuncs{}
+		f.Amount, f.Result = d.value(&l.Number), d.value(&l.Result)
+		if l.List.Text != "" {
+			f.Amount = d.value(&l.List)
+		}
+		f.Until, f.While = d.guard(l.Until.Text, l.Until.Pos, l.Until.Of), d.guard(l.While.Text, l.While.Pos, l.While.Of)
+		d.out[transition].Loop = f
+	}
+}
+
+// value compiles an expression of a loop; nil for none.
+func (d *declarer) value(x *petri.Expression) coloured.Inscription {
+	if x.Text == "" {
+		return nil
+	}
+	value, err := d.compiler.Value(x.Text)
+	if err != nil {
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: x.Pos, Msg: fmt.Sprintf("the %s: %v", x.Of, err)})
+	}
+	return value
+}
+
 // arcName names an output arc for messages. One without an id leads to the place of a
 // sequence flow, which has the flow's id.
 func arcName(a *petri.Arc) string {
@@ -278,13 +309,13 @@ func arcName(a *petri.Arc) string {
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Loop == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil
 }
 
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Loop: tr.Loop, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }

@@ -53,6 +53,10 @@ type Scope struct {
 	// Shared. With Apart, all are. Other variables are those of the scope around.
 	Local []string
 	Apart bool
+
+	// Loop is set if the scope is one run of an activity that runs several times. The scope around
+	// it is the activity as a whole.
+	Loop *Loop
 }
 
 // Marking is the number of tokens by place id; a place that it lacks has none.

@@ -209,16 +209,8 @@ func (t *Tables) compileScopes() {
 		return
 	}
 	scopes.acts = make([]int32, len(t.Net.Transitions))
-	for i := range t.Net.Arcs {
-		a := &t.Net.Arcs[i]
-		p, input := t.placeID[a.Source]
-		if !input || a.Kind == Inhibitor || a.Kind == Reset {
-			continue
-		}
-		tr := t.transitionID[a.Target]
-		if scope := scopes.place[p]; scopes.encloses(scopes.acts[tr], scope) {
-			scopes.acts[tr] = scope
-		}
+	for id, scope := range c.acts(scopes) {
+		scopes.acts[t.transitionID[id]] = scope
 	}
 	t.tree = scopes
 }

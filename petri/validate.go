@@ -54,6 +54,7 @@ func (n *Net) Validate() error {
 	}
 	if t, ok := c.tree(); ok {
 		c.chains(t)
+		c.loops(t)
 	}
 	return c.faults()
 }

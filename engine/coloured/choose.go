@@ -69,7 +69,7 @@ func (s *Shard) chooseOf(i int, in *instance, of *shard.Immediate, now int64) (c
 
 // findInside adds the transitions that may fire in runs of scopes to found.
 func (s *Shard) findInside(i int, in *instance, of *shard.Immediate, now int64) {
-	for _, f := range s.opened(in) {
+	for _, f := range s.frames[in.index].busy {
 		for k := range f.piles {
 			s.find(i, in, f, of.Triggered[f.piles[k].place], now)
 		}

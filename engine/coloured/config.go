@@ -95,6 +95,7 @@ type Binding struct {
 	// Data are the functions for the data of arcs, in the order of
 	// Tables.Inscribed.
 	Data []Inscription
+	Loop *LoopFuncs // of a transition that begins a loop, see petri.Loop; nil for others
 }
 
 // Retry specifies the waits before retries: First after the first failure, then
@@ -178,7 +179,7 @@ func (c *Config) checkBinding(tr int) error {
 	case (b.Guard != nil || b.Until != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
 		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
 	}
-	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr)); err != nil {
+	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr), c.checkLoop(tr)); err != nil {
 		return err
 	}
 	return b.Retry.check()

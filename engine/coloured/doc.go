@@ -36,7 +36,10 @@
 // deadlocked.
 //
 // In a net with scopes, each run of a scope has its own tokens: see
-// [petri.Scope]. A transition that can fire in several runs fires in the oldest.
+// [petri.Scope]. A transition that can fire in several runs fires in the oldest. A
+// scope may have a loop ([petri.Loop]): its runs are opened and ended by two
+// transitions, and the shard keeps the list, the counter, the variables of each
+// run and the results.
 //
 // What a shard did can be recorded and replayed, as in package plain, counters
 // included. If [Config].Runs is set, so are the starts and ends of runs: the

@@ -39,6 +39,7 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 		for j := range min(int(h.n), MaxTaken-len(x.Taken)) {
 			tok := h.token()
 			tok.ID += uint64(j)
+			tok.Data = s.view(in, h.spot, tok.Data)
 			if data != nil {
 				tok.Data = s.over(h.place, tok.Data, data)
 			}
@@ -50,11 +51,11 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 
 // unnamed returns why a transition cannot throw its event; nil if it can, or throws none. The
 // tokens that it takes carry the data that an action or a call returned, if any.
-func (s *Shard) unnamed(r *rule, taken []Placed, data []byte, now int64) error {
+func (s *Shard) unnamed(in *instance, r *rule, taken []Placed, data []byte, now int64) error {
 	if r.Event == nil || !r.throws {
 		return nil
 	}
-	return r.Event(s.with(taken, data), now)
+	return r.Event(s.with(in, taken, data), now)
 }
 
 // addressed reports whether an event can reach a catcher that waits, whose clock is given, with

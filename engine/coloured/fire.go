@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
@@ -21,10 +20,10 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		return true
 	}
 	took, read := r.split(s.tokensOf(c))
-	mask, a := s.branch(r, took, nil, now)
+	mask, a := s.branch(in, r, took, nil, now)
 	o := outcome{mask: mask, contested: contested}
-	if r.inscribed != nil && a.OK {
-		o.values, a.panicked = s.inscribe(r, mask, took, read, nil, now)
+	if r.values && a.OK {
+		a.panicked = s.valued(in, f, r, &o, took, read, now)
 	}
 	switch {
 	case a.panicked != nil:
@@ -34,7 +33,7 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.unevaluated(i, in, f, t, s.tokensOf(c), "transition failed", errNoBranch)
 		return false
 	}
-	if err := s.unnamed(r, took, nil, now); err != nil {
+	if err := s.unnamed(in, r, took, nil, now); err != nil {
 		s.unevaluated(i, in, f, t, s.tokensOf(c), "event not thrown", err)
 		return false
 	}
@@ -84,12 +83,12 @@ func firstID(taken []Placed) uint64 {
 // branch returns which branches of a split are taken: all whose guards hold, or
 // the default if none does. Guards see the tokens that were taken, with the new
 // data if data is not nil. The answer is no if there is no branch to take.
-func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask uint64, a answer) {
+func (s *Shard) branch(in *instance, r *rule, taken []Placed, data []byte, now int64) (mask uint64, a answer) {
 	if len(r.branches) == 0 {
 		return 0, answer{Verdict: Verdict{OK: true}}
 	}
 	if r.Branches != nil {
-		taken = s.with(taken, data)
+		taken = s.with(in, taken, data)
 	}
 	var otherwise uint64
 	for k, b := range r.branches {
@@ -110,79 +109,6 @@ func (s *Shard) branch(r *rule, taken []Placed, data []byte, now int64) (mask ui
 		mask = otherwise
 	}
 	return mask, answer{Verdict: Verdict{OK: mask != 0}}
-}
-
-// room reports whether the tokens that a firing puts fit, or which place would
-// overflow. The tokens that it takes are still in their places: those in taken
-// if picked is set, else the oldest.
-func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
-	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
-		return stats.NoPlace, false
-	}
-	byArcs := o.puts == nil && o.values == nil
-	for k := range r.effects {
-		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !s.fits(in, f, r, e.Place, o, picked, taken) {
-			return e.Place, false
-		}
-	}
-	for _, b := range r.branches {
-		if !s.fits(in, f, r, b.Place, o, picked, taken) {
-			return b.Place, false
-		}
-	}
-	return stats.NoPlace, true
-}
-
-func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
-	var available, total uint32
-	if s.frames == nil {
-		available, total = in.piles.count(place)
-	} else if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
-		available, total = home.in(in).count(place)
-	}
-	if o.puts == nil && o.values == nil && uint64(total)+r.most <= math.MaxUint32 {
-		return true
-	}
-	more, left := uint64(0), uint64(total)
-	for k := range taken {
-		if taken[k].Place == place {
-			left--
-		}
-	}
-	for k := range r.effects {
-		e := &r.effects[k]
-		if e.Place != place {
-			continue
-		}
-		more += uint64(e.Put)
-		switch {
-		case e.Reset:
-			left = 0
-		case !picked && e.Join:
-			left -= uint64(min(e.Take, available))
-		case !picked:
-			left -= uint64(e.Take)
-		}
-	}
-	for k, b := range r.branches {
-		if b.Place == place && o.mask>>k&1 != 0 {
-			more += uint64(b.Put)
-		}
-	}
-	for k, v := range o.values {
-		if a := &(*r.inscribed)[k]; a.Place == place {
-			more += uint64(a.Put) * uint64(len(v))
-		}
-	}
-	if o.puts != nil {
-		more = 0
-		for k := range o.puts {
-			if o.puts[k].Place == place {
-				more++
-			}
-		}
-	}
-	return left+more <= math.MaxUint32
 }
 
 // fire fires a transition without an action.
@@ -232,6 +158,7 @@ type outcome struct {
 	data      []byte
 	values    [][][]byte // of inscribed arcs: see inscribe
 	puts      []Put      // if not nil, the tokens to put instead of those of the arcs
+	turn      *turn      // what it does to a loop; nil for nothing
 	contested bool
 	replayed  bool // the tokens to put are in Shard.out
 }
@@ -243,6 +170,9 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	if r.throws && !o.replayed {
 		s.throw(i, in, t, o.data)
 	}
+	if s.looped && o.data != nil && !o.replayed {
+		o.data = s.keep(i, in, f, o.data)
+	}
 	for k := range s.took {
 		h := &s.took[k]
 		s.Rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))
@@ -253,9 +183,12 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 		}
 	}
 	for k := range r.effects {
-		if r.effects[k].Reset {
+		if e := &r.effects[k]; e.Reset && !o.turn.skips(s, e.Place) {
 			s.empty(i, in, f, r.effects[k].Place, now)
 		}
+	}
+	if o.turn != nil && o.turn.ends {
+		s.endRun(i, in, f, o.turn, now)
 	}
 	s.entered = s.entered[:0]
 	switch {
@@ -267,6 +200,9 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	}
 	if s.shared {
 		s.share(in)
+	}
+	if o.turn != nil {
+		s.turnLeaves(o)
 	}
 	if s.Part != nil {
 		s.cross(i)
@@ -343,6 +279,9 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
+		if o.turn != nil && !o.turn.ends && o.turn.skips(s, e.Place) {
+			continue
+		}
 		for j := range s.took {
 			if left == 0 {
 				break
@@ -370,6 +309,10 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	}
 	if o.values != nil {
 		s.inscribed(i, in, f, r, o.values)
+	}
+	if o.turn != nil {
+		s.turnPuts(i, in, f, o.turn, pass, data)
+		s.turnResults(o.turn)
 	}
 }
 
@@ -416,6 +359,9 @@ func (s *Shard) explicit(i int, in *instance, f *frame, puts []Put) {
 	s.out = s.out[:0]
 	for k := range puts {
 		h := held{lot{data: puts[k].Data, n: 1}, spot{puts[k].Place, s.aim(i, in, f, puts[k].Place, false)}}
+		if s.looped {
+			h.data = s.keep(i, in, s.frame(in, h.frame), h.data)
+		}
 		if h.id = puts[k].Moved; h.id != 0 {
 			for j := range s.took {
 				if s.took[j].id == h.id {
@@ -443,7 +389,7 @@ func (s *Shard) place(in *instance, now int64) {
 		h := &s.out[k]
 		h.injected = now
 		s.longest = max(s.longest, len(h.data))
-		s.open(s.frame(in, h.frame).in(in), h.place).add(h.lot)
+		s.openPile(in, s.frame(in, h.frame), h.place).add(h.lot)
 		s.Rec.Arrived(int(h.place), now)
 		s.touched = append(s.touched, h.spot)
 	}
@@ -493,6 +439,8 @@ func (s *Shard) restartClock(i int, in *instance, f *frame, t int, now int64) {
 		id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t)})
 	}
 	s.notes.due.Drop(id)
+	s.setRipe(id, false)
+	s.unsettle(in, f)
 	n := &s.notes.all[id]
-	n.since, n.due, n.ripe = now, 0, false
+	n.since, n.due = now, 0
 }

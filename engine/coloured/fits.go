@@ -3,10 +3,92 @@
 package coloured
 
 import (
+	"math"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
+
+// room reports whether the tokens that a firing puts fit, or which place would
+// overflow. The tokens that it takes are still in their places: those in taken
+// if picked is set, else the oldest.
+func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
+	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
+		return stats.NoPlace, false
+	}
+	byArcs := o.puts == nil && o.values == nil
+	for k := range r.effects {
+		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !s.fits(in, f, r, e.Place, o, picked, taken) {
+			return e.Place, false
+		}
+	}
+	for _, b := range r.branches {
+		if !s.fits(in, f, r, b.Place, o, picked, taken) {
+			return b.Place, false
+		}
+	}
+	if t := o.turn; t != nil && !t.ends && t.runs == 0 {
+		for _, p := range t.out {
+			if _, total := s.amount(in, f, p.place); total+p.n < total {
+				return p.place, false
+			}
+		}
+	}
+	return stats.NoPlace, true
+}
+
+func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
+	var available, total uint32
+	if s.frames == nil {
+		available, total = in.piles.count(place)
+	} else if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
+		available, total = home.in(in).count(place)
+	}
+	if o.puts == nil && o.values == nil && uint64(total)+r.most <= math.MaxUint32 {
+		return true
+	}
+	more, left := uint64(0), uint64(total)
+	for k := range taken {
+		if taken[k].Place == place {
+			left--
+		}
+	}
+	for k := range r.effects {
+		e := &r.effects[k]
+		if e.Place != place {
+			continue
+		}
+		more += uint64(e.Put)
+		switch {
+		case e.Reset:
+			left = 0
+		case !picked && e.Join:
+			left -= uint64(min(e.Take, available))
+		case !picked:
+			left -= uint64(e.Take)
+		}
+	}
+	for k, b := range r.branches {
+		if b.Place == place && o.mask>>k&1 != 0 {
+			more += uint64(b.Put)
+		}
+	}
+	for k, v := range o.values {
+		if a := &(*r.inscribed)[k]; a.Place == place {
+			more += uint64(a.Put) * uint64(len(v))
+		}
+	}
+	if o.puts != nil {
+		more = 0
+		for k := range o.puts {
+			if o.puts[k].Place == place {
+				more++
+			}
+		}
+	}
+	return left+more <= math.MaxUint32
+}
 
 // fitsAll reports whether tokens can carry the variables that a firing in a frame writes.
 // taken is nil if it takes the oldest tokens.

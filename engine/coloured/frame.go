@@ -20,12 +20,25 @@ type frame struct {
 	notes  int32 // the first note of a transition that acts in it; none if there is none
 	up     *frame
 	closed bool
+
+	busy      int32 // how many of its places an immediate transition looks at
+	unsettled bool  // it is in frames.unsettled
+
+	loop  *series // of which its runs are inside; nil if there is none
+	turn  int     // of a run of a loop: its number, from 0
+	ended bool    // it is a run of a loop that is over, and is kept for compensation
+	own   object  // the variables that it owns: see Shard.view. It is never changed, only replaced
 }
 
-// frames are the open frames of an instance, oldest first.
+// frames are the open frames of an instance. What is done in an instance costs what changes in it,
+// not what is open: thousands of runs of a loop may wait.
 type frames struct {
-	open []*frame
-	last uint32 // the number of the latest
+	open      []*frame // oldest first
+	busy      []*frame // those of open in which an immediate transition can have a token, oldest first
+	unsettled []*frame // those in which a clock may have to start, see settle
+	last      uint32   // the number of the latest
+	first     int32    // the first note of the instance itself, plus 1; 0 for none
+	loud      int32    // how many notes there are that are not clocks which run
 }
 
 // maxFrames bounds the frames that an instance opens during its life.
@@ -266,7 +279,7 @@ func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
 	if up != nil {
 		up.inside++
 	}
-	if s.logging {
+	if f.begun(); s.logging {
 		s.noteOpen(i, f)
 	}
 	return f
@@ -291,4 +304,67 @@ func (s *Shard) leave(in *instance, f *frame) {
 // framesLeft reports whether an instance can open the frames for a number of tokens.
 func (s *Shard) framesLeft(in *instance, tokens uint64) bool {
 	return s.frames == nil || tokens*uint64(s.Tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
+}
+
+// occupy counts a place of a frame that has got its first token, or lost its last one.
+func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
+	if f == nil || len(s.Triggered[place]) == 0 && (s.Urgent == nil || len(s.Urgent.Triggered[place]) == 0) {
+		return
+	}
+	f.busy += by
+	all := &s.frames[in.index]
+	k, ok := slices.BinarySearchFunc(all.busy, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
+	switch {
+	case f.busy > 0 && !ok:
+		all.busy = slices.Insert(all.busy, k, f)
+	case f.busy == 0 && ok:
+		all.busy = slices.Delete(all.busy, k, k+1)
+	}
+}
+
+// unsettle has settle look at a frame.
+func (s *Shard) unsettle(in *instance, f *frame) {
+	if f != nil && !f.unsettled {
+		f.unsettled = true
+		all := &s.frames[in.index]
+		all.unsettled = append(all.unsettled, f)
+	}
+}
+
+// related calls do once for each frame in which a transition acts that may see a token which has
+// changed: the frames of these tokens, and those around and inside. It reports false, and calls
+// nothing, if it can be any frame.
+func (s *Shard) related(in *instance, do func(*frame)) bool {
+	const most = 8
+	if len(s.touched) > most || !s.quiet(in) {
+		return false
+	}
+	var of []*frame
+	for _, at := range s.touched {
+		f := s.frame(in, at.frame)
+		if f == nil || s.wide[at.place] {
+			return false
+		}
+		if slices.Contains(of, f) {
+			continue
+		}
+		of = append(of, f)
+		if f.inside > 0 {
+			for g := range s.eachFrom(in, f.number+1) {
+				if g.within(f) && !slices.Contains(of, g) {
+					of = append(of, g)
+				}
+			}
+		}
+		for g := f.up; g != nil; g = g.up {
+			if !slices.Contains(of, g) {
+				of = append(of, g)
+			}
+		}
+	}
+	do(nil)
+	for _, f := range of {
+		do(f)
+	}
+	return true
 }

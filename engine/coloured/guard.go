@@ -48,10 +48,10 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now
 		c.to = int32(len(s.picked))
 		a := yes
 		if also != nil {
-			a = ask(also, s.picked[c.from:], now)
+			a = ask(also, s.seen(in, s.picked[c.from:]), now)
 		}
 		if r.Guard != nil && a.OK {
-			a = ask(r.Guard, s.with(s.picked[c.from:], data), now)
+			a = ask(r.Guard, s.with(in, s.picked[c.from:], data), now)
 		}
 		if a.OK || a.panicked != nil {
 			return c, a
@@ -68,8 +68,9 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now
 	return candidate{}, no
 }
 
-// with returns tokens with the data that an action or a call returned, if any.
-func (s *Shard) with(tokens []Placed, data []byte) []Placed {
+// with returns tokens as they are seen, with the data that an action or a call returned, if any.
+func (s *Shard) with(in *instance, tokens []Placed, data []byte) []Placed {
+	tokens = s.seen(in, tokens)
 	if data == nil {
 		return tokens
 	}

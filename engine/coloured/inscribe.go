@@ -53,18 +53,50 @@ func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
 	return effects, branches
 }
 
+// valued evaluates what a firing in a frame puts, and what it does to a loop. It returns an
+// error if a function panics or its result does not fit.
+func (s *Shard) valued(in *instance, f *frame, r *rule, o *outcome, taken, read []Placed, now int64) (err error) {
+	ends := r.ends != nil && f.up.loop != nil
+	if r.inscribed == nil && r.begins == nil && !ends {
+		return nil
+	}
+	var tokens []Placed
+	if r.inscribed != nil || r.begins != nil {
+		tokens = s.inscribable(in, f, taken, read, o.data)
+	}
+	if o.values, err = s.inscribe(r, o.mask, tokens, now); err != nil {
+		return err
+	}
+	switch {
+	case r.begins != nil:
+		o.turn, err = s.planBegin(r, tokens, now)
+	case ends:
+		o.turn, err = s.planEnd(in, f, r, taken, read, o, now)
+	}
+	return err
+}
+
+// inscribable returns the tokens that an inscription sees. Those that are taken have the data
+// that an action or a call returned, if any.
+func (s *Shard) inscribable(in *instance, f *frame, taken, read []Placed, data []byte) []Placed {
+	tokens := slices.Concat(s.with(in, taken, data), s.seen(in, read))
+	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
+	if f != nil && f.own != nil && s.Tables.Net.Scopes[f.scope-1].Apart {
+		return also(tokens, f.own) // nothing else in the run sees it
+	}
+	return tokens
+}
+
 // inscribe returns the data of the tokens that inscribed arcs put, by arc and
 // token: of normal arcs, and of the branches in mask. It returns an error if a
 // function panics or its result does not fit.
-func (s *Shard) inscribe(r *rule, mask uint64, taken, read []Placed, data []byte, now int64) ([][][]byte, error) {
+func (s *Shard) inscribe(r *rule, mask uint64, tokens []Placed, now int64) ([][][]byte, error) {
 	if r.inscribed == nil {
 		return nil, nil
 	}
-	tokens := slices.Concat(s.with(taken, data), read)
-	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
 	values, left := make([][][]byte, len(*r.inscribed)), MaxEach
 	for k, a := range *r.inscribed {
-		if a.Branch >= 0 && mask>>a.Branch&1 == 0 {
+		if a.Branch >= 0 && mask>>a.Branch&1 == 0 || r.begins != nil && s.inLoop(r.begins, a.Place) {
 			continue
 		}
 		var err error
@@ -129,7 +161,11 @@ func elements(value []byte) ([][]byte, error) {
 func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, values [][][]byte) {
 	for k, a := range *r.inscribed {
 		for _, v := range values[k] {
-			s.out = append(s.out, held{lot{data: v, n: a.Put}, spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}})
+			to := spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}
+			if s.looped {
+				v = s.keep(i, in, s.frame(in, to.frame), v)
+			}
+			s.out = append(s.out, held{lot{data: v, n: a.Put}, to})
 		}
 	}
 }

@@ -219,10 +219,12 @@ func (ps piles) marked(yield func(place int32) bool) {
 // maxSpare bounds the memory that is kept for later piles.
 const maxSpare, maxSpareLots = 1024, 64
 
-// open returns the pile of a place, and creates it if it is missing.
-func (s *Shard) open(ps *piles, place int32) *pile {
+// openPile returns the pile of a place in a frame, and creates it if it is missing.
+func (s *Shard) openPile(in *instance, f *frame, place int32) *pile {
+	ps := f.in(in)
 	at, ok := ps.find(place)
 	if !ok {
+		s.occupy(in, f, place, 1)
 		p := pile{place: place}
 		if k := len(s.spare); k > 0 {
 			p.lots, s.spare = s.spare[k-1], s.spare[:k-1]
@@ -243,6 +245,7 @@ func (s *Shard) close(in *instance, at spot) {
 	if lots := (*ps)[k].lots; cap(lots) <= maxSpareLots && len(s.spare) < maxSpare {
 		s.spare = append(s.spare, lots[:0])
 	}
+	s.occupy(in, f, at.place, -1)
 	if *ps = slices.Delete(*ps, k, k+1); f != nil && len(*ps) == 0 {
 		s.emptied = append(s.emptied, f)
 	}

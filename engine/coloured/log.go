@@ -38,6 +38,9 @@ const (
 	opEnd
 	opOpen // a run of a scope opens
 	opDue  // when a transition is due, by its Until
+	opLoop // a loop begins in the run of a scope
+	opOver // a run of a loop ends; its firing follows
+	opOwn  // the variables that the run of a loop owns have changed
 	opBeyond
 )
 
@@ -254,6 +257,8 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 		s.replayEnd(r, mine)
 	case opOpen:
 		s.replayOpen(r, i, mine)
+	case opLoop, opOver, opOwn:
+		s.replayLoop(r, i, mine, what)
 	case opDue:
 		if !mine {
 			i = -1
@@ -422,6 +427,10 @@ func (s *Shard) replayTake(r *reader, in *instance, f *frame) held {
 // refire completes a firing whose tokens were taken.
 func (s *Shard) refire(r *reader, i int, in *instance, f *frame, t int, contested bool, now int64) {
 	rule := &s.rules[t]
+	if (s.turn != nil) != (rule.ends != nil && f.up.loop != nil) {
+		r.Fail("instance %d: transition %q ends a run of a loop, and the log does not say how", s.Number(i), s.Tables.Net.Transitions[t].ID)
+		return
+	}
 	if !s.fair(in, f, rule) {
 		r.Fail("instance %d: a firing of transition %q that cannot have been", s.Number(i), s.Tables.Net.Transitions[t].ID)
 		return
@@ -433,7 +442,8 @@ func (s *Shard) refire(r *reader, i int, in *instance, f *frame, t int, conteste
 		s.Tables.NoteChosen(t, s.Order(i))
 	}
 	s.pass(i, in, f, t, now)
-	s.finish(i, in, f, t, &outcome{replayed: true}, now)
+	s.finish(i, in, f, t, &outcome{turn: s.turn, replayed: true}, now)
+	s.turn = nil
 }
 
 // fair reports whether a transition can have taken the tokens in took and put
@@ -471,7 +481,7 @@ func (s *Shard) fair(in *instance, f *frame, r *rule) bool {
 				sum += uint64(s.out[j].n)
 			}
 		}
-		if h.n == 0 || h.id == 0 || s.Outside(int(h.place)) || !r.puts(h.place) || !s.sees(in, f, h.spot) || sum > math.MaxUint32 {
+		if h.n == 0 || h.id == 0 || s.Outside(int(h.place)) || !r.puts(h.place) && !r.turns(h.place) || !s.sees(in, r.from(f), h.spot) || sum > math.MaxUint32 {
 			return false
 		}
 	}

@@ -52,6 +52,7 @@ type load struct {
 	seen      []Placed // the tokens that it took, as they were when it started; nil if they are as they were
 	read      []Placed // the tokens that it tests, as they were when it started
 	data      []byte   // the data passed to Fire
+	own       []object // what frames owned when it started, from that in which it acts on; nil in a net without loops
 	contested bool     // it was preferred to a rival
 	attempt   int
 	era       uint64
@@ -116,44 +117,82 @@ func (s *Shard) addNote(in *instance, f *frame, n note) int32 {
 	if f != nil {
 		n.nextHere = f.notes
 	}
-	id := s.notes.add(&in.notes, n)
-	if f != nil {
-		if f.notes != none {
-			s.notes.all[f.notes].prevHere = id
+	all := (*frames)(nil)
+	if s.frames != nil {
+		all = &s.frames[in.index]
+		if n.kind != noteClock {
+			all.loud++
 		}
+		if f == nil {
+			n.nextHere = all.first - 1
+		}
+	}
+	id := s.notes.add(&in.notes, n)
+	if n.nextHere != none {
+		s.notes.all[n.nextHere].prevHere = id
+	}
+	if f != nil {
 		f.notes = id
+	} else if all != nil {
+		all.first = id + 1
 	}
 	return id
+}
+
+// quiet reports whether all notes of an instance of a net with scopes are clocks that run.
+func (s *Shard) quiet(in *instance) bool { return s.frames != nil && s.frames[in.index].loud == 0 }
+
+// setRipe sets whether the time of a clock has come.
+func (s *Shard) setRipe(id int32, ripe bool) {
+	n := &s.notes.all[id]
+	if s.frames != nil && n.kind == noteClock && n.ripe != ripe {
+		if ripe {
+			s.frames[n.instance].loud++
+		} else {
+			s.frames[n.instance].loud--
+		}
+	}
+	n.ripe = ripe
 }
 
 // dropNote removes a note that addNote added.
 func (s *Shard) dropNote(in *instance, id int32) {
 	n := &s.notes.all[id]
+	f := s.frame(in, n.frame)
+	if s.frames != nil && (n.kind != noteClock || n.ripe) {
+		s.frames[in.index].loud--
+	}
+	s.unsettle(in, f)
 	if n.nextHere != none {
 		s.notes.all[n.nextHere].prevHere = n.prevHere
 	}
 	if n.prevHere != none {
 		s.notes.all[n.prevHere].nextHere = n.nextHere
-	} else if f := s.frame(in, n.frame); f != nil {
+	} else if f != nil {
 		f.notes = n.nextHere
+	} else if s.frames != nil {
+		s.frames[in.index].first = n.nextHere + 1
 	}
 	s.notes.remove(&in.notes, id)
 }
 
-// firstOf returns the first of the notes among which are all those of a frame, or none.
-func (in *instance) firstOf(f *frame) int32 {
-	if f == nil {
-		return in.notes
+// firstOf returns the first of the notes of a frame, or none.
+func (s *Shard) firstOf(in *instance, f *frame) int32 {
+	switch {
+	case f != nil:
+		return f.notes
+	case s.frames != nil:
+		return s.frames[in.index].first - 1
 	}
-	return f.notes
+	return in.notes
 }
 
 // after returns the note after one in the list of firstOf, or none.
-func (k *notes) after(f *frame, id int32) int32 {
-	if f == nil {
-		return k.all[id].next
+func (s *Shard) after(id int32) int32 {
+	if s.frames == nil {
+		return s.notes.all[id].next
 	}
-	return k.all[id].nextHere
+	return s.notes.all[id].nextHere
 }
 
 // plan sets a note's due time.
@@ -182,9 +221,9 @@ func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.fra
 
 // clock returns the clock of a transition in a frame of an instance, or none.
 func (s *Shard) clock(in *instance, f *frame, t int) int32 {
-	id := in.firstOf(f)
+	id := s.firstOf(in, f)
 	for id != none && (!s.notes.all[id].of(f, t) || s.notes.all[id].kind != noteClock) {
-		id = s.notes.after(f, id)
+		id = s.after(id)
 	}
 	return id
 }
@@ -192,7 +231,7 @@ func (s *Shard) clock(in *instance, f *frame, t int) int32 {
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
 func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
-	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
+	for id := s.firstOf(in, f); id != none; id = s.after(id) {
 		if n := &s.notes.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
 			return id
 		}
@@ -203,7 +242,7 @@ func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
 func (s *Shard) blocked(in *instance, f *frame, t int) bool {
-	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
+	for id := s.firstOf(in, f); id != none; id = s.after(id) {
 		if n := &s.notes.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
 			return true
 		}
@@ -213,7 +252,7 @@ func (s *Shard) blocked(in *instance, f *frame, t int) bool {
 
 // again reports whether a transition is an incident of an evaluation.
 func (s *Shard) again(in *instance, f *frame, t int) bool {
-	for id := in.firstOf(f); id != none; id = s.notes.after(f, id) {
+	for id := s.firstOf(in, f); id != none; id = s.after(id) {
 		if n := &s.notes.all[id]; n.again && n.of(f, t) {
 			return true
 		}
@@ -223,9 +262,9 @@ func (s *Shard) again(in *instance, f *frame, t int) bool {
 
 // clear removes the notes that block a transition, because Fire names it.
 func (s *Shard) clear(in *instance, f *frame, t int) {
-	for id := in.firstOf(f); id != none; {
+	for id := s.firstOf(in, f); id != none; {
 		n := &s.notes.all[id]
-		next := s.notes.after(f, id)
+		next := s.after(id)
 		if n.of(f, t) && n.kind != noteClock {
 			s.dropNote(in, id)
 		}
@@ -235,6 +274,9 @@ func (s *Shard) clear(in *instance, f *frame, t int) {
 
 // forget removes the notes about failures with tokens that are gone.
 func (s *Shard) forget(in *instance, id uint64, n uint32) {
+	if s.quiet(in) {
+		return
+	}
 	for k := in.notes; k != none; {
 		note := &s.notes.all[k]
 		next := note.next
@@ -249,21 +291,46 @@ func (s *Shard) forget(in *instance, id uint64, n uint32) {
 // s.touched have changed: a guard is asked again, a clock stops. It closes
 // frames that hold nothing any more.
 func (s *Shard) changed(in *instance) {
-	if in.notes != none {
-		for id := in.notes; id != none; {
-			n := &s.notes.all[id]
-			next := n.next
-			s.review(in, id, n)
-			id = next
+	if s.frames == nil {
+		if in.notes != none {
+			s.reviewAll(in)
+		}
+		s.touched = s.touched[:0]
+		return
+	}
+	if !s.related(in, func(f *frame) { s.reviewIn(in, f) }) {
+		s.reviewAll(in)
+		for _, f := range s.opened(in) {
+			s.unsettle(in, f)
 		}
 	}
 	s.touched = s.touched[:0]
-	if s.frames != nil {
+	if len(s.emptied) > 0 {
 		for _, f := range s.emptied {
 			s.leave(in, f)
 		}
 		s.emptied = s.emptied[:0]
 	}
+}
+
+// reviewAll reviews all notes of an instance.
+func (s *Shard) reviewAll(in *instance) {
+	for id := in.notes; id != none; {
+		n := &s.notes.all[id]
+		next := n.next
+		s.review(in, id, n)
+		id = next
+	}
+}
+
+// reviewIn reviews the notes of a frame.
+func (s *Shard) reviewIn(in *instance, f *frame) {
+	for id := s.firstOf(in, f); id != none; {
+		next := s.after(id)
+		s.review(in, id, &s.notes.all[id])
+		id = next
+	}
+	s.unsettle(in, f)
 }
 
 func (s *Shard) review(in *instance, id int32, n *note) {

@@ -26,6 +26,9 @@ type rule struct {
 	branches    []petri.BranchArc
 	inscribed   *[]petri.InscribedArc // nil for none; what they put is not in effects and branches
 	join        *petri.JoinTest
+	values      bool  // it evaluates something before it fires: see valued
+	begins      *loop // of which it begins the activity; nil for none
+	ends        *loop // of which it ends a run; nil for none
 	sights      []sight
 }
 
@@ -86,13 +89,13 @@ func (r *rule) puts(place int32) bool {
 func (s *Shard) compile(bindings []Binding) {
 	t := s.Tables
 	s.rules = make([]rule, t.Transitions())
-	s.users = make([][]int32, t.Places())
+	s.users, s.wide = make([][]int32, t.Places()), make([]bool, t.Places())
 	for tr, rank := range s.Ranks() {
 		r := rule{Binding: &bindings[tr], rank: rank, held: t.Held(tr),
 			preempts: t.Net.Transitions[tr].Preempts, throws: t.Net.Transitions[tr].Throws.Kind != petri.EventNone, alternative: t.Net.Transitions[tr].Alternative, conds: t.Conds(tr), join: t.Join(tr), sights: sights(t, tr)}
 		r.effects, r.branches = t.Effects(tr), t.Branches(tr)
 		if arcs := t.Inscribed(tr); len(arcs) > 0 {
-			r.inscribed = &arcs
+			r.inscribed, r.values = &arcs, true
 			r.effects, r.branches = uninscribed(t, tr)
 		}
 		for _, e := range r.effects {
@@ -104,11 +107,35 @@ func (s *Shard) compile(bindings []Binding) {
 		r.single = len(r.conds) == 1 && r.conds[0] == (petri.Cond{Place: r.conds[0].Place, Lo: 1}) && r.join == nil && !r.preempts
 		r.oldest = r.Guard == nil && r.Until == nil && r.Event == nil && r.Branches == nil && r.Data == nil && !r.Action && !r.preempts
 		s.rules[tr] = r
+		s.look(tr, &r)
 		if s.Elsewhere(tr) {
 			continue
 		}
 		for _, v := range r.sights {
 			s.users[v.place] = append(s.users[v.place], int32(tr))
+		}
+	}
+	s.compileLoops()
+}
+
+// look notes the places at which a transition looks from a scope that is neither around nor inside.
+func (s *Shard) look(tr int, r *rule) {
+	if !s.Tables.Scoped() {
+		return
+	}
+	acts := s.Tables.ActsIn(tr)
+	at := func(place int32) {
+		scope := s.Tables.ScopeOf(place)
+		s.wide[place] = s.wide[place] || !s.Tables.Encloses(acts, scope) && !s.Tables.Encloses(scope, acts)
+	}
+	for _, c := range r.conds {
+		at(c.Place)
+	}
+	if r.join != nil {
+		for place := range s.wide {
+			if r.looksAt(int32(place)) {
+				at(int32(place))
+			}
 		}
 	}
 }

@@ -29,13 +29,13 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 		s.touched = append(s.touched, taken[k].at())
 	}
 	attempt := s.attempt(i, in, f, t, firstID(taken))
-	l := load{taken: taken, read: read, data: data, contested: contested, attempt: attempt, era: s.era}
+	l := load{taken: taken, read: read, data: data, own: s.ownedBy(f), contested: contested, attempt: attempt, era: s.era}
 	s.lastRun += s.runStep
 	run := runID(s.lastRun, t)
 	deadline := s.depart(run, i, in, f, t, l, now)
 	s.noteStart(i, f, t, run, &l)
 	s.starts = append(s.starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
-		Taken: taken, Read: read, Data: data, Started: now, Deadline: deadline})
+		Taken: s.seen(in, taken), Read: s.seen(in, read), Data: data, Started: now, Deadline: deadline})
 	in.move()
 	s.pass(i, in, f, t, now)
 	s.changed(in)
@@ -131,23 +131,25 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 			return err
 		}
 	}
+	f := s.frame(in, s.notes.all[id].frame)
+	if len(l.own) > 0 {
+		res.data = l.unowned(f, res.data)
+	}
 	if o.Puts == nil {
 		var a answer
-		switch res.mask, a = s.branch(r, l.taken, res.data, now); {
+		switch res.mask, a = s.branch(in, r, l.taken, res.data, now); {
 		case a.panicked != nil:
 			return fmt.Errorf("%w: the guard of a branch panicked: %w", ErrOutcome, evaluation{a.panicked})
 		case !a.OK:
 			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{errNoBranch})
 		}
-		var err error
-		if res.values, err = s.inscribe(r, res.mask, l.taken, l.read, res.data, now); err != nil {
+		if err := s.valued(in, f, r, res, l.taken, l.read, now); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 		}
 	}
-	if err := s.unnamed(r, l.taken, res.data, now); err != nil {
+	if err := s.unnamed(in, r, l.taken, res.data, now); err != nil {
 		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 	}
-	f := s.frame(in, s.notes.all[id].frame)
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}

@@ -28,6 +28,7 @@ type Shard struct {
 	shard.Base
 	rules []rule
 	users [][]int32 // by place: transitions that take or test its tokens
+	wide  []bool    // by place: a transition looks at it that acts in a scope which neither is around it nor in it
 
 	instances    []instance
 	frames       []frames // by instance; nil if the net has no scopes
@@ -55,6 +56,7 @@ type Shard struct {
 
 	shared  bool // the data of tokens are variables: see petri.Net.Shared
 	locals  bool // and a scope has some of its own
+	looped  bool // a scope has a loop
 	longest int  // the data of no token is longer
 	logging bool
 	log     []byte // see TakeLog
@@ -66,6 +68,7 @@ type Shard struct {
 	found   []candidate // see choose
 	picked  []Placed    // tokens of found that guards accepted
 	search  search
+	turn    *turn // of the firing that a log has next
 	took    []held
 	out     []held
 	datas   [][]byte
@@ -188,6 +191,7 @@ func (s *Shard) Tokens(i, most int) []Placed {
 					}
 					tok := l.token()
 					tok.ID += uint64(j)
+					tok.Data = s.view(in, spot{p.place, f.id()}, tok.Data)
 					out = append(out, Placed{Place: p.place, Scope: f.id(), Token: tok})
 				}
 			}

@@ -106,7 +106,7 @@ func (s *Shard) appendFrames(dst []byte, in *instance) []byte {
 		dst = binary.AppendUvarint(dst, uint64(f.scope))
 		dst = binary.AppendUvarint(dst, uint64(f.up.id()))
 	}
-	return dst
+	return s.appendLoops(dst, in)
 }
 
 // appendClocks appends the clocks of an instance, the latest first.
@@ -296,7 +296,7 @@ func (s *Shard) loadFrames(r *reader, in *instance) {
 	if in != nil {
 		all = &s.frames[in.index]
 	}
-	*all = frames{last: uint32(r.Next(math.MaxUint32))}
+	*all = frames{last: uint32(r.Next(math.MaxUint32)), first: all.first, loud: all.loud}
 	before := uint32(0)
 	for range r.Next(uint64(len(r.Left))) {
 		f := &frame{number: uint32(r.Next(uint64(all.last))), scope: int32(r.Index(s.Tables.Scopes())), notes: none}
@@ -313,7 +313,11 @@ func (s *Shard) loadFrames(r *reader, in *instance) {
 		}
 		before = f.number
 		all.open = append(all.open, f)
+		if in != nil {
+			s.unsettle(in, f)
+		}
 	}
+	s.loadLoops(r, all.open)
 }
 
 // loadTokens reads the tokens of an instance; own is nil for one that the shard
@@ -347,8 +351,10 @@ func (s *Shard) loadTokens(r *reader, in, own *instance) {
 			return
 		}
 		if p.n > 0 {
-			ps := s.frame(in, at.frame).in(in)
+			f := s.frame(in, at.frame)
+			ps := f.in(in)
 			*ps = append(*ps, p)
+			s.occupy(in, f, at.place, 1)
 		}
 	}
 	if own == nil {

@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
@@ -67,7 +66,7 @@ func (s *Shard) expire(now int64) {
 		case noteWait:
 			n.kind, n.ripe = noteFailed, true
 		default:
-			n.ripe = true
+			s.setRipe(id, true)
 		}
 		s.wake(i, now)
 	}
@@ -109,7 +108,7 @@ func (n *note) sooner(o *note) bool {
 // ripe returns the delayed transition, or the retry, whose time has come, if
 // there is one; of several, the one with the earliest time.
 func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
-	for {
+	for !s.quiet(in) {
 		best := none
 		for id := in.notes; id != none; id = s.notes.all[id].next {
 			n := &s.notes.all[id]
@@ -125,7 +124,7 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 			return candidate{}, false
 		}
 		n := &s.notes.all[best]
-		n.ripe = false
+		s.setRipe(best, false)
 		t, f := int(n.transition), s.frame(in, n.frame)
 		if n.kind == noteClock {
 			s.dropNote(in, best)
@@ -135,6 +134,7 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 			return c, true
 		}
 	}
+	return candidate{}, false
 }
 
 // settle records what an instance waits for when no immediate transition is
@@ -189,6 +189,9 @@ func (s *Shard) stir(in *instance) {
 // instance will continue by time, or by an event that it expects.
 func (s *Shard) pending(in *instance) (incident, waits bool) {
 	waits = in.runs != none
+	if s.quiet(in) {
+		return false, waits || in.notes != none
+	}
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		switch n := &s.notes.all[id]; n.kind {
 		case noteIncident:
@@ -381,19 +384,19 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 	}
 	if !r.Action {
 		took, read := r.split(s.tokensOf(c))
-		mask, a := s.branch(r, took, data, now)
+		mask, a := s.branch(in, r, took, data, now)
 		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
 			return err
 		}
-		values, err := s.inscribe(r, mask, took, read, data, now)
+		o := &outcome{mask: mask, data: data}
+		err := s.valued(in, f, r, o, took, read, now)
 		if err == nil {
-			err = s.unnamed(r, took, data, now)
+			err = s.unnamed(in, r, took, data, now)
 		}
 		if err != nil {
 			s.count(opFailed, i, t)
 			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
 		}
-		o := &outcome{mask: mask, values: values, data: data}
 		if place, fits := s.room(in, f, r, o, c.picked(), took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
@@ -408,83 +411,4 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 	}
 	s.revive(i, in, now)
 	return nil
-}
-
-// startClocks starts clocks for the transitions of a settled instance that are
-// enabled and have none, and schedules those that start again.
-func (s *Shard) startClocks(i int, in *instance, now int64) {
-	for k := range in.piles {
-		s.startAll(i, in, nil, s.Waiting[in.piles[k].place], now)
-	}
-	for _, f := range s.opened(in) {
-		for k := range f.piles {
-			s.startAll(i, in, f, s.Waiting[f.piles[k].place], now)
-		}
-	}
-	s.startAll(i, in, nil, s.Unwaiting, now)
-}
-
-func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now int64) {
-	for _, t32 := range transitions {
-		t := int(t32)
-		r := &s.rules[t]
-		id := s.clock(in, f, t)
-		if id != none {
-			n := &s.notes.all[id]
-			if !n.stale && (s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {
-				continue
-			}
-			n.stale = false
-		}
-		s.picked = s.picked[:0]
-		c, ok := s.ready(i, in, f, t, now)
-		if !ok {
-			if id != none {
-				s.dropNote(in, id)
-			}
-			continue
-		}
-		if id == none {
-			id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
-		}
-		if r.Event != nil && !r.throws && !s.addressed(i, in, f, t, id, s.tokensOf(c), now) {
-			continue
-		}
-		if r.Until != nil {
-			s.planUntil(i, in, f, t, id, s.tokensOf(c))
-		} else if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
-			s.notes.plan(id, s.dueOf(i, f, t, n.since))
-		}
-	}
-}
-
-// since returns when a transition that may fire became enabled: when the last
-// token that it needs was put. If that does not depend on tokens alone, because
-// of an inhibitor or a join, or if it needs no token, since returns now.
-func (s *Shard) since(in *instance, c candidate, now int64) int64 {
-	r := &s.rules[c.t]
-	since := int64(0)
-	if c.picked() {
-		for _, p := range s.tokensOf(c) {
-			since = max(since, p.Token.Injected)
-		}
-	} else {
-		since = s.latest(in, s.frame(in, c.frame), r)
-	}
-	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
-		return now
-	}
-	return since
-}
-
-// latest returns when the last token was put that a transition needs; 0 if it
-// needs none.
-func (s *Shard) latest(in *instance, f *frame, r *rule) int64 {
-	var at int64
-	for _, c := range r.conds {
-		if c.Lo > 0 {
-			at = max(at, s.pile(in, f, c.Place).nth(c.Lo))
-		}
-	}
-	return at
 }

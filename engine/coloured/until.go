@@ -26,7 +26,7 @@ func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tok
 		s.noteDue(i, n)
 	}
 	if !s.notes.due.Planned(clock) {
-		n.ripe = false
+		s.setRipe(clock, false)
 		s.notes.plan(clock, n.due)
 	}
 }

@@ -27,10 +27,11 @@ type write struct {
 // ownData reports whether the data of the tokens of a place are no variables.
 func (s *Shard) ownData(place int32) bool { return s.Tables.Net.Places[place].Data == petri.OwnData }
 
-// isLocal reports whether a variable belongs to the runs of a scope, which is not the net.
+// isLocal reports whether a variable that tokens carry belongs to the runs of a scope, which is
+// not the net.
 func (s *Shard) isLocal(scope int32, name string) bool {
 	sc := &s.Tables.Net.Scopes[scope-1]
-	return sc.Apart || slices.Contains(sc.Local, name)
+	return sc.Apart || sc.Loop == nil && slices.Contains(sc.Local, name)
 }
 
 // holder returns the run whose variables the tokens of a place in a run carry.
@@ -52,7 +53,10 @@ func (s *Shard) owner(f *frame, name string) uint32 {
 // domain returns the innermost run, f or one around it, that has variables of its own. All
 // runs of one domain see the same variables.
 func (s *Shard) domain(f *frame) uint32 {
-	for f != nil && !s.Tables.Net.Scopes[f.scope-1].Apart && len(s.Tables.Net.Scopes[f.scope-1].Local) == 0 {
+	for f != nil {
+		if sc := &s.Tables.Net.Scopes[f.scope-1]; sc.Apart || sc.Loop == nil && len(sc.Local) > 0 {
+			break
+		}
 		f = f.up
 	}
 	return f.id()
@@ -397,10 +401,15 @@ func (s *Shard) passInto(in *instance, data []byte, at spot) []byte {
 		return data
 	}
 	to := s.domainAt(in, at)
-	if !slices.ContainsFunc(s.took, func(t held) bool { return t.data != nil && !s.ownData(t.place) && s.domainAt(in, t.spot) != to }) {
+	if !slices.ContainsFunc(s.took, func(t held) bool {
+		return (t.data != nil || s.looped) && !s.ownData(t.place) && s.domainAt(in, t.spot) != to
+	}) {
 		return data
 	}
 	o, changed := objectOf(data), false
+	if data == nil {
+		o = object{}
+	}
 	for name, value := range o {
 		owner, keep, own := s.ownerAt(in, at, name), false, false
 		each(s.took, func(t *held, from object) {
@@ -425,8 +434,25 @@ func (s *Shard) passInto(in *instance, data []byte, at spot) []byte {
 			o[name], changed = value, true
 		}
 	}
+	if o != nil && s.looped {
+		changed = s.passOwn(in, o, at) || changed
+	}
 	if !changed {
 		return data
 	}
 	return o.data()
+}
+
+// passOwn adds what frames own of what the taken tokens saw, for a run inside that has the names
+// for itself. It reports whether there was any.
+func (s *Shard) passOwn(in *instance, o object, at spot) (some bool) {
+	for _, t := range s.took {
+		f := s.holder(s.frame(in, t.frame), t.place)
+		for name, value := range s.ownSeen(f) {
+			if s.ownerAt(in, at, name) > s.ownerOf(f, name).number {
+				o[name], some = value, true
+			}
+		}
+	}
+	return some
 }

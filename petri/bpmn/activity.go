@@ -166,21 +166,11 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 		b.place(kid.run, kid.vars, n.label()+" (vars)", b.at(l, n.id), n.pos)
 		b.inscribe(begin, kid.vars, within, n.pos)
 		b.take(kid.vars, t, n.pos)
-		base := scope + "/active"
-		if n.maps != nil && kid.results != kid.vars {
-			base = b.loopPlace(l, n, kid.run, scope+"/base", n.label()+" (base)")
-			b.inscribe(begin, base, within, n.pos)
-			b.test(petri.Reset, base, t, n.pos)
-		}
-		b.gather(l, kid, n, base)
 	}
+	b.content(l, n, kid, begin, t, within)
 	if n.adHoc != nil {
 		b.adHocEnds(l, kid, n, begin, t, within)
 	}
-	b.after(func() {
-		b.enter(kid, begin, within, n.pos)
-		b.whenDone(kid, t, n.pos)
-	})
 	return b.contentNote(l, n)
 }
 

@@ -84,9 +84,11 @@ func (b *builder) keep(l *level, scope, id string, n *node, word string) {
 // compensation.
 func (b *builder) completed(l *level, n *node, transition string) {
 	scope := l.run
-	if n.loop != nil && n.kept(l.kids[n]) { // no run is compensated before all have ended
-		scope = l.id(n.id)
-		b.keep(l, scope, allPlace(l, n), n, "all")
+	if n.loop != nil {
+		scope = l.id(n.id) + eachSuffix // so that the handler is in the run that it compensates
+		if n.kept(l.kids[n]) {          // no run is compensated before all have ended
+			b.keep(l, l.id(n.id), allPlace(l, n), n, "all")
+		}
 	}
 	if n.undo != nil {
 		b.keep(l, scope, donePlace(l, n), n, "done")
@@ -212,14 +214,19 @@ func (b *builder) throwCompensation(l *level, n *node) string {
 	all, of := b.reversibles(l, n)
 	cancels := n.event.kind == "cancel"
 	from := b.input(l, n)
-	compensating := b.workPlace(of, l.id(n.id)+"/compensating", n.label()+" (compensating)", b.at(l, n.id), n.pos)
+	compensating := l.id(n.id) + "/compensating"
 	throw := b.transition(l, n, petri.Trigger{})
 	throw.Preempts = cancels
 	t := throw.ID
 	b.take(from, t, n.pos)
-	b.put(t, compensating, n.pos)
-	if cancels {
-		b.interruptLevel(l, t, n.pos)
+	if cancels && l.node.loop != nil {
+		b.cancelAll(l, n, t, compensating)
+	} else {
+		b.workPlace(of, compensating, n.label()+" (compensating)", b.at(l, n.id), n.pos)
+		b.put(t, compensating, n.pos)
+		if cancels {
+			b.interruptLevel(l, t, n.pos)
+		}
 	}
 	waits := n.waits && !cancels
 	if !waits && !cancels {
@@ -250,6 +257,21 @@ func (b *builder) throwCompensation(l *level, n *node) string {
 		return "compensates nothing"
 	}
 	return ""
+}
+
+// cancelAll builds how a cancel end event ends all runs of its transaction, which are compensated
+// together: in the petri.Scope of the transaction as a whole.
+func (b *builder) cancelAll(l *level, n *node, throw, compensating string) {
+	whole := l.parent.id(l.node.id)
+	cancelling := b.stateIn(whole, l, n, "cancelling")
+	b.stateIn(whole, l, n, "compensating")
+	b.put(throw, cancelling, n.pos)
+	t := b.step(l, n, "cancels")
+	t.Preempts, t.Priority = true, petri.Urgent
+	id := t.ID
+	b.take(cancelling, id, n.pos)
+	b.interruptLevel(l, id, n.pos)
+	b.put(id, compensating, n.pos)
 }
 
 // compensate builds the begin of a handler. Those of later activities begin first.

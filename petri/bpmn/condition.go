@@ -4,6 +4,7 @@ package bpmn
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -70,7 +71,7 @@ func (b *builder) holds(c *catcher, watched, thrown, place string) {
 	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Aside: petri.AsideAll, Pos: c.x.pos}
 	if place != "" {
 		b.test(petri.Read, place, id, c.x.pos)
-		out.Data = of(place)
+		out.Data = "find(pnagent.tokens, .place == " + strconv.Quote(place) + ").data"
 	}
 	b.arc(out)
 }

@@ -135,9 +135,6 @@ func dataAt(name, place string) string {
 	return with(name, "= context merge(for t in pnagent.tokens[place = "+jsonText(place)+"] return "+asContext+")")
 }
 
-// listAt returns an expression of FEEL for the data of the token of a place.
-func listAt(place string) string { return "pnagent.tokens[place = " + jsonText(place) + "][1].data" }
-
 // params returns lines that define variables, and an expression of FEEL for a context of them.
 func params(list []param) (lines, context string) {
 	var fields []string

@@ -63,7 +63,7 @@ type node struct {
 	event    *event      // of an event; nil for others
 	message  petri.Event // what an event or a task sends or waits for
 	inner    *scope      // of a sub-process; nil for others
-	loop     *loop       // of an activity that runs several times; nil for others
+	loop     *petri.Loop // of an activity that runs several times; nil for others
 	adHoc    *adHoc      // of an ad hoc sub-process; nil for others
 	maps     *mapping    // nil if data goes in and out as it is
 	attached []*node     // the boundary events on it

@@ -59,7 +59,16 @@ func (b *builder) workPlace(l *level, id, name string, at *petri.Point, pos petr
 
 // state adds the working place id/word of a node.
 func (b *builder) state(l *level, n *node, word string) string {
-	return b.stateIn(l.run, l, n, word)
+	return b.stateIn(l.around(n), l, n, word)
+}
+
+// around returns the petri.Scope around a node: that of its level, or that of a run which it
+// compensates, so that it sees the variables of the run.
+func (l *level) around(n *node) string {
+	if n.handles != nil && n.handles.loop != nil {
+		return l.id(n.handles.id) + eachSuffix
+	}
+	return l.run
 }
 
 // stateIn adds the working place id/word of a node in a petri.Scope inside that of the
@@ -75,11 +84,11 @@ func (b *builder) stateIn(scope string, l *level, n *node, word string) string {
 func (b *builder) scope(l *level, n *node) string {
 	id := l.id(n.id)
 	b.spend(id)
-	local, apart := n.loop.names(), false
-	if n.loop == nil {
-		local, apart = n.locals()
+	local, apart := n.locals()
+	if n.loop != nil { // they are of each run
+		local, apart = nil, false
 	}
-	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.run, Pos: b.here(n.pos), Local: local, Apart: apart})
+	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.around(n), Pos: b.here(n.pos), Local: local, Apart: apart})
 	return id
 }
 
@@ -119,9 +128,8 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
-		"done", "completed", "compensating", "compensated", "waiting", "undone", "continues", "handled",
-		"vars", "run", "finished", "list", "check", "turn", "item", "ended", "all", "each", "instances", "finish", "counted", "again", "complete", "enough", "most",
-		"gather", "base", "ran", "returns", "results", "which",
+		"done", "completed", "compensating", "compensated", "cancelling", "cancels", "waiting", "undone", "continues", "handled",
+		"vars", "run", "check", "all", "again", "enough", "gather", "base", "ran", "returns", "which",
 		"offered", "begins", "choosing", "choose", "met":
 		suffix = "/flow " + f.id
 	}

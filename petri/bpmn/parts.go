@@ -171,10 +171,8 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 		if !n.isActivity() {
 			return petri.RoleWork, true
 		}
-	case "count": // of those that have arrived; in a loop, that of its runs
-		if n.kind == "complexGateway" {
-			return petri.RoleWork, true
-		}
+	case "count": // of those that have arrived
+		return petri.RoleWork, true
 	}
 	return aside(word), false
 }
@@ -191,7 +189,7 @@ func aside(word string) petri.Role {
 	switch word[strings.LastIndexByte(word, '/')+1:] {
 	case "choosing": // an id that is not inside is an incident
 		return petri.RoleWork
-	case "vars", "run", "item", "list", "count", "results", "base", "left", "done", "completed", "all", "ends":
+	case "vars", "run", "base", "left", "done", "completed", "all", "ends":
 		return petri.RoleData
 	}
 	return petri.RoleState

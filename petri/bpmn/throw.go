@@ -365,7 +365,7 @@ func (b *builder) leaving(c *catcher, l *level) string {
 	leaves, active := t.ID, l.parent.id(n.id)+"/active"
 	b.take(id, leaves, n.pos)
 	b.arc(petri.Arc{Source: active, Target: leaves, Kind: petri.Read, Weight: 1, Aside: petri.AsideAll, Pos: n.pos})
-	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside(active, id, n.loop.names()...), n.pos)
+	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside(active, id, n.runNames()...), n.pos)
 	return id
 }
 

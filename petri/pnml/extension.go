@@ -203,6 +203,9 @@ func (n *netReader) scope(e *element) error {
 			err := n.value(c, &name)
 			s.Local = append(s.Local, name)
 			return err
+		case "loop":
+			s.Loop = &petri.Loop{}
+			return n.loop(c, s.Loop)
 		}
 		return n.ignore(c)
 	})
@@ -402,7 +405,7 @@ func (p printer) scope(s *petri.Scope) {
 	if s.Parent != "" {
 		p.put(" parent=\"", s.Parent, "\"")
 	}
-	if len(s.Local) == 0 && !s.Apart {
+	if len(s.Local) == 0 && !s.Apart && s.Loop == nil {
 		p.put("/>\n")
 		return
 	}
@@ -412,6 +415,9 @@ func (p printer) scope(s *petri.Scope) {
 	}
 	for _, name := range s.Local {
 		p.put("        <local value=\"", name, "\"/>\n")
+	}
+	if s.Loop != nil {
+		p.loop(s.Loop)
 	}
 	p.put("      </scope>\n")
 }

@@ -86,6 +86,9 @@ func writable(n *petri.Net) error {
 		if err := xmlText(append(slices.Clone(n.Scopes[i].Local), n.Scopes[i].ID)...); err != nil {
 			return fmt.Errorf("scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
 		}
+		if err := loopText(n.Scopes[i].Loop); err != nil {
+			return fmt.Errorf("the loop of scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
+		}
 	}
 	return nil
 }

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+)
+
+// turns reports whether a firing of the rule puts tokens of a place for a loop.
+func (r *rule) turns(place int32) bool {
+	for _, l := range []*loop{r.begins, r.ends} {
+		if l == nil {
+			continue
+		}
+		for _, p := range l.into {
+			if p.place == place {
+				return true
+			}
+		}
+		for _, p := range l.out {
+			if p.place == place {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// from returns the frame from which what a firing in f puts is seen: the end of a run begins others.
+func (r *rule) from(f *frame) *frame {
+	if r.ends != nil {
+		return f.up
+	}
+	return f
+}
+
+// noteLoop records that a loop begins: the run of the scope around, the scope of the runs, how
+// many are planned, and the list.
+func (s *Shard) noteLoop(i int, up *frame) {
+	s.noteBeyond(i, opLoop)
+	s.log = binary.AppendUvarint(s.log, uint64(up.number))
+	s.log = binary.AppendUvarint(s.log, uint64(up.loop.scope))
+	s.log = binary.AppendUvarint(s.log, uint64(up.loop.n+1))
+	s.log = appendData(s.log, up.loop.text)
+}
+
+// noteRunEnd records how the run of a loop ends: its number, whether it is the last one, and its
+// result.
+func (s *Shard) noteRunEnd(i int, f *frame, t *turn) {
+	s.noteBeyond(i, opOver)
+	s.log = binary.AppendUvarint(s.log, uint64(f.number))
+	last := byte(0)
+	if t.last {
+		last = 1
+	}
+	s.log = appendData(append(s.log, last), t.result)
+}
+
+// noteOwn records the variables that a run owns.
+func (s *Shard) noteOwn(i int, f *frame) {
+	s.noteBeyond(i, opOwn)
+	s.log = binary.AppendUvarint(s.log, uint64(f.number))
+	s.log = appendData(s.log, f.own.data())
+}
+
+// replayLoop reads what noteLoop, noteRunEnd or noteOwn wrote.
+func (s *Shard) replayLoop(r *reader, i int, mine bool, what uint64) {
+	number := uint32(r.Next(maxFrames))
+	var scope, n uint64
+	switch what {
+	case opLoop:
+		scope, n = r.Next(uint64(s.Tables.Scopes()-1)), r.Next(MaxEach+1)
+	case opOver:
+		n = r.Next(1)
+	}
+	data := r.data(nil)
+	if r.Err != nil || !mine {
+		return
+	}
+	f := s.frame(&s.instances[i], number)
+	switch {
+	case f == nil:
+		r.Fail("run %d of a scope, which is not open", number)
+	case what == opLoop:
+		f.loop = s.readSeries(r, f, int32(scope), int(n)-1, data)
+	case what == opOwn:
+		f.own = s.readOwn(r, f, data)
+	case f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope || f.ended:
+		r.Fail("run %d of scope %d ends, which is none of a loop", number, f.scope)
+	default:
+		s.turn = &turn{loop: f.up.loop.loop, ends: true, last: n == 1, result: data}
+	}
+}
+
+// readSeries returns the loop of a scope that begins in a frame.
+func (s *Shard) readSeries(r *reader, f *frame, scope int32, n int, text []byte) *series {
+	var l *loop
+	for k := range s.rules {
+		if b := s.rules[k].begins; b != nil && b.scope == scope {
+			l = b
+		}
+	}
+	if l == nil || l.around != f.scope || (n < 0) == l.Multi() {
+		r.Fail("a loop of scope %d in run %d of scope %d", scope, f.number, f.scope)
+		return nil
+	}
+	q := &series{loop: l, n: n, text: text}
+	if text != nil && (json.Unmarshal(text, &q.list) != nil || len(q.list) != n) || (l.List.Text != "") != (text != nil) {
+		r.Fail("a list of other than %d elements in run %d", n, f.number)
+	}
+	return q
+}
+
+// readOwn returns the variables that a frame owns.
+func (s *Shard) readOwn(r *reader, f *frame, data []byte) object {
+	own := objectOf(data)
+	if own == nil || s.Tables.Net.Scopes[f.scope-1].Loop == nil {
+		r.Fail("variables of run %d, which owns none", f.number)
+	}
+	return own
+}
+
+// appendLoops appends what the frames of an instance have of loops: of each a loop in it, and what
+// it is as one run of a loop.
+func (s *Shard) appendLoops(dst []byte, in *instance) []byte {
+	if !s.looped {
+		return dst
+	}
+	for _, f := range s.opened(in) {
+		dst = f.loop.append(dst)
+		if s.Tables.Net.Scopes[f.scope-1].Loop == nil {
+			continue
+		}
+		head := uint64(f.turn) << 1
+		if f.ended {
+			head++
+		}
+		dst = binary.AppendUvarint(dst, head)
+		var own []byte
+		if f.own != nil {
+			own = f.own.data()
+		}
+		dst = appendData(dst, own)
+	}
+	return dst
+}
+
+// append appends the scope of the runs, 0 for none; how many are planned, have begun and are over;
+// the list; and the results.
+func (q *series) append(dst []byte) []byte {
+	if q == nil {
+		return append(dst, 0)
+	}
+	dst = binary.AppendUvarint(dst, uint64(q.scope))
+	for _, n := range []int{q.n + 1, q.begun, q.over} {
+		dst = binary.AppendUvarint(dst, uint64(n))
+	}
+	dst = binary.AppendUvarint(appendData(dst, q.text), uint64(len(q.results)))
+	for _, result := range q.results {
+		dst = appendData(dst, result)
+	}
+	return dst
+}
+
+// loadLoops reads what appendLoops wrote; own is nil for an instance that the shard does not hold.
+func (s *Shard) loadLoops(r *reader, open []*frame) {
+	if !s.looped {
+		return
+	}
+	for _, f := range open {
+		s.loadSeries(r, f)
+		if r.Err == nil && s.Tables.Net.Scopes[f.scope-1].Loop != nil {
+			head := r.Next(math.MaxUint32)
+			f.turn, f.ended = int(head>>1), head&1 != 0
+			if own := r.data(nil); own != nil {
+				f.own = s.readOwn(r, f, own)
+			}
+		}
+		if r.Err != nil {
+			return
+		}
+	}
+}
+
+func (s *Shard) loadSeries(r *reader, f *frame) {
+	scope := r.Next(uint64(s.Tables.Scopes() - 1))
+	if r.Err != nil || scope == 0 {
+		return
+	}
+	n, begun, over := int(r.Next(MaxEach+1))-1, int(r.Next(math.MaxInt32)), int(r.Next(math.MaxInt32))
+	text := r.data(nil)
+	if r.Err != nil {
+		return
+	}
+	if f.loop = s.readSeries(r, f, int32(scope), n, text); r.Err != nil {
+		return
+	}
+	f.loop.begun, f.loop.over = begun, over
+	for range r.Next(uint64(len(r.Left))) {
+		result := r.data(nil)
+		if f.loop.size += len(result); r.Err != nil {
+			return
+		}
+		f.loop.results = append(f.loop.results, result)
+	}
+	if over > begun || n >= 0 && begun > n || len(f.loop.results) > begun {
+		r.Fail("%d of %d runs of scope %d are over, %d planned", over, begun, scope, n)
+	}
+}

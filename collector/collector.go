@@ -296,7 +296,7 @@ func (c *Collector) receive(ctx context.Context, m *waiting, first bool, decoder
 	if err != nil {
 		c.notice(err, m.Subject, now)
 	} else {
-		c.merger.Heard(msg.Net, msg.Source, m.heard)
+		c.merger.Received(msg.Net, msg.Source, m.received)
 		if !first && c.merger.Shows(msg.Net, msg.Source) {
 			c.inbox.show(m.Subject)
 		}

@@ -80,10 +80,10 @@ type queue struct {
 // waiting is a message that waits.
 type waiting struct {
 	*nats.Msg
-	at      int64  // when it arrived, microseconds since the Unix epoch
-	n       int64  // its number by arrival, from 1; if it replaced others, of the first of these
-	skipped uint32 // messages of the source since the one before that are not here
-	heard   int64  // when the last message of the source arrived that was dropped after this one, or waited behind it before the source was shown; 0 without one
+	at       int64  // when it arrived, microseconds since the Unix epoch
+	n        int64  // its number by arrival, from 1; if it replaced others, of the first of these
+	skipped  uint32 // messages of the source since the one before that are not here
+	received int64  // when the last message of the source arrived that was dropped after this one, or waited behind it before the source was shown; 0 without one
 }
 
 func (w *waiting) size() int { return len(w.Data) + msgBytes }
@@ -178,7 +178,7 @@ func (b *inbox) put(msg *nats.Msg, now int64) {
 		l.dropped++
 		q.skipped++
 		if !q.empty() {
-			q.msgs[len(q.msgs)-1].heard = now
+			q.msgs[len(q.msgs)-1].received = now
 		}
 		return
 	}
@@ -274,7 +274,7 @@ func (b *inbox) take(l *lane, batch []waiting) []waiting {
 		for n := 0; n < turn && !q.empty(); n++ {
 			m := q.take()
 			if !q.shown {
-				m.heard = max(last.at, last.heard)
+				m.received = max(last.at, last.received)
 			}
 			l.n, l.bytes = l.n-1, l.bytes-m.size()
 			batch = append(batch, m)

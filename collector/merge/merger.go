@@ -183,9 +183,9 @@ func (m *Merger) Overran(messages uint64, reason telemetry.Reason) {
 	m.traffic.Bad += messages
 }
 
-// Heard records that a message of a source arrived at a time, although the collector dropped it:
+// Received records that a message of a source arrived at a time, although the collector dropped it:
 // the source was not silent.
-func (m *Merger) Heard(net, source string, at int64) {
+func (m *Merger) Received(net, source string, at int64) {
 	if n := m.nets[net]; at != 0 && n != nil {
 		if s := n.sources[source]; s != nil && at > s.messageAt {
 			s.messageAt, m.touched = at, true

@@ -75,10 +75,10 @@ func TestASourceThatIsHeardIsNotSilent(t *testing.T) {
 	if _, err := m.Take(msg, 100, now); err != nil {
 		t.Fatal(err)
 	}
-	m.Heard("order", "b", now) // a source that is not known
-	m.Heard("other", "a", now)
-	m.Heard("order", "a", now+9e6)
-	m.Heard("order", "a", now+1e6) // earlier
+	m.Received("order", "b", now) // a source that is not known
+	m.Received("other", "a", now)
+	m.Received("order", "a", now+9e6)
+	m.Received("order", "a", now+1e6) // earlier
 	for seconds, want := range map[int64]SourceState{11: Up, 13: Stale} {
 		if view, _ := m.Tick(now + seconds*1e6); view.Sources[0].State != want {
 			t.Errorf("after %d s it is %s; want %s", seconds, view.Sources[0].State, want)

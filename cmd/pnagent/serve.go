@@ -141,6 +141,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	if err := c.Shown.fill(&cfg); err != nil {
 		return cfg, err
 	}
+	memlimit.KeepSmall()
 	memory := memlimit.Limit()
 	if cfg.collect = (merge.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.collect.AllRows < c.Rows {
 		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.collect.AllRows, "memory", memory)

@@ -28,6 +28,18 @@ func Set() {
 	}
 }
 
+// halfHeap is by how many percent the heap of KeepSmall grows until it is collected.
+const halfHeap = 50
+
+// KeepSmall makes the garbage collector run after the heap has grown by half, not when it has
+// doubled: for a process whose heap is large and long-lived, so that the collector takes little
+// of its time. It does nothing if the environment has GOGC.
+func KeepSmall() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(halfHeap)
+	}
+}
+
 // Limit returns the limit of the Go runtime, in bytes; math.MaxInt64 is none.
 func Limit() int64 { return debug.SetMemoryLimit(-1) }
 

@@ -4,6 +4,7 @@ package memlimit
 
 import (
 	"math"
+	"runtime/debug"
 	"testing"
 	"testing/fstest"
 )
@@ -62,4 +63,19 @@ func FuzzGroup(f *testing.F) {
 			t.Errorf("got %d; want a positive limit", got)
 		}
 	})
+}
+
+func TestAHeapIsKeptSmallUnlessTheOperatorSaysOtherwise(t *testing.T) {
+	before := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(before)
+	t.Setenv("GOGC", "100")
+	KeepSmall()
+	if got := debug.SetGCPercent(100); got != 100 {
+		t.Errorf("with GOGC=100 the heap grows by %d %%", got)
+	}
+	t.Setenv("GOGC", "")
+	KeepSmall()
+	if got := debug.SetGCPercent(100); got != halfHeap {
+		t.Errorf("without GOGC the heap grows by %d %%; want %d", got, halfHeap)
+	}
 }

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+
+	"github.com/pnagent/pnagent/collector/merge"
 )
 
 // sidecar is a running "pnagent serve".
@@ -42,6 +44,7 @@ type sidecars struct {
 	state   string // for what sidecars keep on a disk; "" keeps nothing
 	natsURL string
 	taskset string // "" if not installed
+	sources int    // that each may have to show
 	nets    []string
 }
 
@@ -75,6 +78,9 @@ func (s *sidecars) start(ctx context.Context, name string, processor int, flags 
 	}
 	args := []string{s.program, "serve", "--nats", s.natsURL, "--web.listen-address", "127.0.0.1:0", "--snmp", snmp,
 		"--mib-dir", kept, "--from-zero", "--log.format", "json"}
+	if limits := merge.DefaultLimits(); s.sources > limits.Sources {
+		args = append(args, "--collect.max-sources", strconv.Itoa(s.sources), "--collect.max-rows", strconv.Itoa(max(limits.AllRows, 2*2*size*s.sources)))
+	}
 	args = append(append(args, flags...), s.nets...)
 	if processor >= 0 && s.taskset != "" {
 		args = append([]string{s.taskset, "--cpu-list", strconv.Itoa(processor)}, args...)

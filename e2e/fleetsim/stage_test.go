@@ -138,6 +138,7 @@ func (s *stage) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.starter.sources = s.sources
 	if s.memory {
 		s.starter.state = ""
 	}

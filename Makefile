@@ -102,8 +102,8 @@ bench-regions: ## measure nets in regions over JetStream, real processes, beside
 	@cd e2e/logs && $(GO) test -count=1 -timeout 1h -run '^TestFiguresOfRegions$$' -figures .
 
 .PHONY: scale
-scale: ## measure what fleets of up to 10,000 engines take, as docs/scale.md has it
-	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' . -scale "--sources 1000,3000,5000,10000 --both 0 --silence 20s --markdown"
+scale: ## measure what fleets of up to 100,000 engines take, as docs/scale.md has it
+	@cd e2e/fleetsim && $(GO) test -count=1 -timeout 2h -v -run '^TestScale$$' . -scale "--sources 2,1000,10000,100000@30s --both 0 --warm-up 60s --silence 20s --markdown"
 
 .PHONY: generate
 generate: ## write what is generated: the compiled definition of the wire, what browsers load of the page, example MIB modules, dashboards, rules, pictures, references

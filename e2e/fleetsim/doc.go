@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package fleetsim measures sidecars from outside, under a simulated fleet of
-// engines: up to ten thousand sources of a net of 50 places and 50 transitions,
-// each of which publishes once a second.
+// engines: up to a hundred thousand sources of a net of 50 places and 50 transitions,
+// each of which publishes once a second, or at the interval that the size or a sidecar has.
 //
 //	go test -run TestScale -scale --                           all sizes, and a tree
 //	go test -run TestScale -scale '--sources 1000 --tree=0'    one size, one sidecar
+//	go test -run TestScale -scale '--sources 100000@30s'       one size with its interval
 //	go test -run TestScale -scale --markdown                   the tables of docs/scale.md
 //
 // A [source] is a cheap token game: tokens move along a line of places, and some

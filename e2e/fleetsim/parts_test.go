@@ -5,8 +5,8 @@ package fleetsim
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
-	"math"
 	"os"
 	"strings"
 	"testing"
@@ -154,35 +154,19 @@ func TestSameFindsEachDifference(t *testing.T) {
 	}
 }
 
-func TestUnitCostsAreALineThroughWhatWasMeasured(t *testing.T) {
-	for what, test := range map[string]struct {
-		points [][2]float64
-		want   slope
-	}{
-		"two points":       {[][2]float64{{1000, 30}, {3000, 50}}, slope{20, 0.01}},
-		"one point":        {[][2]float64{{1000, 30}}, slope{0, 0.03}},
-		"less than 0 at 0": {[][2]float64{{1000, 10}, {3000, 50}}, slope{0, 0.015}},
-	} {
-		got := fit(test.points)
-		if math.Abs(got.at0-test.want.at0) > 1e-9 || math.Abs(got.each-test.want.each) > 1e-9 {
-			t.Errorf("%s: %+v, want %+v", what, got, test.want)
-		}
-	}
-}
-
 func TestStagesOfOptions(t *testing.T) {
-	o, err := parse([]string{"--sources", "10, 20", "--tree", "30", "--both", "0", "--below", "2"}, io.Discard)
+	o, err := parse([]string{"--sources", "10, 20@3s,0", "--tree", "30", "--both", "0", "--below", "2"}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
 	for _, s := range o.stages() {
-		got = append(got, s.kind+" "+count(float64(s.sources)))
+		got = append(got, fmt.Sprint(s.kind, " ", s.sources, " ", s.interval))
 	}
-	if d := cmp.Diff([]string{"flat 10", "flat 20", "tree 30"}, got); d != "" {
+	if d := cmp.Diff([]string{"flat 10 1s", "flat 20 3s", "tree 30 1s"}, got); d != "" {
 		t.Error(d)
 	}
-	for _, bad := range [][]string{{"--sources", "1"}, {"--sources", "x"}, {"--tree", "1"}, {"--both", "-1"}, {"--below", "0"},
+	for _, bad := range [][]string{{"--sources", "1"}, {"--sources", "x"}, {"--sources", "5@x"}, {"--sources", "5@-1s"}, {"--tree", "1"}, {"--both", "-1"}, {"--below", "0"},
 		{"--interval", "0s"}, {"--measure", "0s"}, {"--warm-up", "-1s"}, {"10"}, {"--nosuch"}} {
 		if _, err := parse(bad, io.Discard); err == nil {
 			t.Errorf("%v: got no error; want one", bad)
@@ -193,17 +177,17 @@ func TestStagesOfOptions(t *testing.T) {
 // measuredReport returns a report with made-up figures.
 func measuredReport() *report {
 	yes, no := true, false
-	top := sidecarOutcome{Name: "flat", Pinned: true, CPU: 0.12, GC: 0.05, RSS: 100 << 20, RSSTop: 110 << 20, Age50: 0.5, Age99: 1.02, Ages: 100,
+	top := sidecarOutcome{Name: "flat", Pinned: true, CPU: 0.12, GC: 0.05, RSS: 100 << 20, RSSTop: 110 << 20, Disk: 20_000, Age50: 0.5, Age99: 1.02, Ages: 100,
 		Metrics: reading{0.1, 0.05, 500_000}, View: reading{0.2, 0.05, 600_000}, Walk: reading{1.5, 0.4, 20_000}, True: &yes}
 	big := top
 	big.CPU, big.RSS, big.True, big.Received = 0.39, 300<<20, &no, received{Lost: 3, Rejected: map[string]uint64{"overrun": 3}}
 	root := sidecarOutcome{Name: "root", CPU: 0.02, RSS: 40 << 20, RSSTop: 40 << 20, Ages: 1, Age50: 1.5, Age99: 2.9, True: &yes}
 	below := sidecarOutcome{Name: "below-1", CPU: 0.2, RSS: 120 << 20, RSSTop: 130 << 20}
 	return &report{Machine: "a machine", Command: "go test ./e2e/fleetsim -run TestScale", Stages: []*outcome{
-		{Kind: flatOnly, Sources: 1000, Seconds: 30, Messages: 1000, Bytes: 1.6e6, Full: 0.1, Load: "0.10 0.20 0.30", Sidecars: []sidecarOutcome{top}},
-		{Kind: flatOnly, Sources: 4000, Seconds: 30, Messages: 4000, Bytes: 6.4e6, Sidecars: []sidecarOutcome{big}, Faults: []string{"step-00: tokens"}},
-		{Kind: treeOnly, Sources: 2000, Seconds: 30, Messages: 2000, Bytes: 3.2e6, Sidecars: []sidecarOutcome{root, below, below}},
-		{Kind: both, Sources: 1000, Seconds: 30, Messages: 1000, Bytes: 1.6e6, Sidecars: []sidecarOutcome{top, root}, Same: &yes},
+		{Kind: flatOnly, Sources: 1000, Interval: 1, Seconds: 30, Messages: 1000, Bytes: 1.6e6, Full: 0.1, Load: "0.10 0.20 0.30", Sidecars: []sidecarOutcome{top}},
+		{Kind: flatOnly, Sources: 4000, Interval: 10, Seconds: 30, Messages: 4000, Bytes: 6.4e6, Sidecars: []sidecarOutcome{big}, Faults: []string{"step-00: tokens"}},
+		{Kind: treeOnly, Sources: 2000, Interval: 0.5, Seconds: 30, Messages: 2000, Bytes: 3.2e6, Sidecars: []sidecarOutcome{root, below, below}},
+		{Kind: both, Sources: 1000, Interval: 1, Seconds: 30, Messages: 1000, Bytes: 1.6e6, Sidecars: []sidecarOutcome{top, root}, Same: &yes},
 	}}
 }
 
@@ -217,13 +201,10 @@ func TestReportPrintsWhatWasMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| flat | 1,000 | 1,000 | 1,600 | flat, pinned | 12.0 % | 5.0 % | 0.0 % | 100 MiB | 110 MiB | 500 ms | 1.02 s | 0 | the truth |",
-		"| flat | 4,000 | 4,000 | 6,400 | flat, pinned | 39.0 % | 5.0 % | 0.0 % | 300 MiB | 110 MiB | 500 ms | 1.02 s | 3 | NOT THE TRUTH |",
-		"| tree | 2,000 | 2,000 | 3,200 | below-1 | 20.0 % | 0.0 % | 0.0 % | 120 MiB | 130 MiB |  |  | 0 | a share |",
-		"| both | 1,000 | 1,000 | 1,600 | root | 2.0 % | 0.0 % | 0.0 % | 40 MiB | 40 MiB | 1.50 s | 2.90 s | 0 | the truth, the same |",
-		"1,600 bytes a message; one sidecar takes 3.0 % of a processor and 33 MiB, and 9.0 % and 67 MiB more for each 1,000 sources.",
-		"| 10,000 | one sidecar, or a pair | 16,000 kB/s | 93.0 % | 700 MiB |",
-		"| 100,000 | a tree: 20 shares and a root | 160,000 kB/s | 80.0 % each, root 20.0 % | 367 MiB each, root 400 MiB |",
+		"| flat | 1,000 | 1 s | 1,000 | 1,600 | flat, pinned | 12.0 % | 5.0 % | 0.0 % | 100 MiB | 110 MiB | 20 | 500 ms | 1.02 s | 0 | the truth |",
+		"| flat | 4,000 | 10 s | 4,000 | 6,400 | flat, pinned | 39.0 % | 5.0 % | 0.0 % | 300 MiB | 110 MiB | 20 | 500 ms | 1.02 s | 3 | NOT THE TRUTH |",
+		"| tree | 2,000 | 0.5 s | 2,000 | 3,200 | below-1 | 20.0 % | 0.0 % | 0.0 % | 120 MiB | 130 MiB | 0 |  |  | 0 | a share |",
+		"| both | 1,000 | 1 s | 1,000 | 1,600 | root | 2.0 % | 0.0 % | 0.0 % | 40 MiB | 40 MiB | 0 | 1.50 s | 2.90 s | 0 | the truth, the same |",
 	} {
 		if !strings.Contains(markdown.String(), want) {
 			t.Errorf("got\n%s\nwant %q in it", markdown.String(), want)

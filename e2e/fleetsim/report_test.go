@@ -55,14 +55,14 @@ type table [][]string
 
 // measurements returns a table with one row for each sidecar of each stage.
 func (r *report) measurements() table {
-	t := table{{"set-up", "sources", "messages/s", "kB/s", "sidecar", "CPU", "of it GC", "waited for CPU", "memory", "most", "View age p50", "p99", "dropped", "View"}}
+	t := table{{"set-up", "sources", "interval", "messages/s", "kB/s", "sidecar", "CPU", "of it GC", "waited for CPU", "memory", "most", "disk, kB/s", "View age p50", "p99", "dropped", "View"}}
 	for s, p := range r.sidecars() {
 		name := p.Name
 		if p.Pinned {
 			name += ", pinned"
 		}
-		t = append(t, []string{s.Kind, count(float64(s.Sources)), count(s.Messages), count(s.Bytes / 1000), name,
-			percent(p.CPU), percent(p.GC), percent(p.Waited), mebibytes(p.RSS), mebibytes(p.RSSTop), seconds(p.Age50, p.Ages), seconds(p.Age99, p.Ages),
+		t = append(t, []string{s.Kind, count(float64(s.Sources)), fmt.Sprintf("%g s", s.Interval), count(s.Messages), count(s.Bytes / 1000), name,
+			percent(p.CPU), percent(p.GC), percent(p.Waited), mebibytes(p.RSS), mebibytes(p.RSSTop), count(p.Disk / 1000), seconds(p.Age50, p.Ages), seconds(p.Age99, p.Ages),
 			fmt.Sprint(p.Received.dropped()), viewOf(p, s)})
 	}
 	return t
@@ -132,7 +132,7 @@ func viewOf(p *sidecarOutcome, s *outcome) string {
 // text writes aligned tables.
 func (r *report) text(w io.Writer) error {
 	fmt.Fprintf(w, "%s\n", r.Machine)
-	for _, t := range []table{r.measurements(), r.readings(), r.silences(), r.fleets(), r.stages()} {
+	for _, t := range []table{r.measurements(), r.readings(), r.silences(), r.fleets()} {
 		if t == nil {
 			continue
 		}
@@ -163,10 +163,6 @@ func (r *report) markdown(w io.Writer) error {
 		}
 		fmt.Fprintln(&out)
 		t.markdown(&out)
-	}
-	if s := r.stages(); len(s) > 0 {
-		fmt.Fprintf(&out, "\n%s\n\n", r.units())
-		s.markdown(&out)
 	}
 	_, err := w.Write(out.Bytes())
 	return err

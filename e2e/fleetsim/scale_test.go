@@ -38,18 +38,39 @@ func TestScale(t *testing.T) {
 // options are the options of the command line.
 type options struct {
 	stage    stageConfig
-	sizes    []int
+	sizes    []fleetSize
 	tree     int
 	both     int
 	json     bool
 	markdown bool
 }
 
+// fleetSize is a number of sources, and the time between two messages of each.
+type fleetSize struct {
+	sources  int
+	interval time.Duration
+}
+
+// fleetSize reads a size: a number, and the interval if it is not the one of all sizes.
+func (o *options) fleetSize(text string) (fleetSize, error) {
+	number, own, has := strings.Cut(strings.TrimSpace(text), "@")
+	size := fleetSize{interval: o.stage.interval}
+	var err error
+	size.sources, err = strconv.Atoi(number)
+	if err == nil && has {
+		size.interval, err = time.ParseDuration(own)
+	}
+	if err != nil || size.sources < 0 || size.sources == 1 || size.interval <= 0 {
+		return size, fmt.Errorf("--sources: %q; expected a number of 2 or more, or one as in 100000@30s", text)
+	}
+	return size, nil
+}
+
 func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	f := flag.NewFlagSet("scale", flag.ContinueOnError)
 	f.SetOutput(stderr)
-	sizes := f.String("sources", "1000,3000,10000", "sizes of the fleet of one sidecar, one stage each; 0 for none")
+	sizes := f.String("sources", "1000,3000,10000", "sizes of the fleet of one sidecar, one stage each; 100000@30s has another interval than --interval; 0 for none")
 	f.IntVar(&o.tree, "tree", 10_000, "size of the fleet of a tree; 0 for none")
 	f.IntVar(&o.both, "both", 10_000, "size of the fleet that one sidecar and a tree receive at once, to compare them; 0 for none")
 	f.IntVar(&o.stage.below, "below", 4, "sidecars of the tree below the root")
@@ -72,12 +93,12 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, fmt.Errorf("unexpected argument %q: expected flags only", f.Arg(0))
 	}
 	for part := range strings.SplitSeq(*sizes, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 0 || n == 1 {
-			return o, fmt.Errorf("--sources %s: expected comma-separated numbers of 2 or more", *sizes)
+		size, err := o.fleetSize(part)
+		if err != nil {
+			return o, err
 		}
-		if n > 0 {
-			o.sizes = append(o.sizes, n)
+		if size.sources > 0 {
+			o.sizes = append(o.sizes, size)
 		}
 	}
 	if c := &o.stage; o.tree == 1 || o.both == 1 || o.tree < 0 || o.both < 0 || c.below < 1 || c.interval <= 0 || c.warmUp < 0 || c.silence < 0 || c.measure <= 0 {
@@ -89,19 +110,19 @@ func parse(args []string, stderr io.Writer) (options, error) {
 // stages returns the configured stages.
 func (o *options) stages() []stageConfig {
 	var all []stageConfig
-	add := func(kind string, sources int) {
+	add := func(kind string, size fleetSize) {
 		one := o.stage
-		one.kind, one.sources = kind, sources
+		one.kind, one.sources, one.interval = kind, size.sources, size.interval
 		all = append(all, one)
 	}
 	for _, n := range o.sizes {
 		add(flatOnly, n)
 	}
 	if o.tree > 0 {
-		add(treeOnly, o.tree)
+		add(treeOnly, fleetSize{o.tree, o.stage.interval})
 	}
 	if o.both > 0 {
-		add(both, o.both)
+		add(both, fleetSize{o.both, o.stage.interval})
 	}
 	return all
 }

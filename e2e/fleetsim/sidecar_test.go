@@ -210,6 +210,7 @@ type used struct {
 	cpu    time.Duration
 	gc     time.Duration
 	waited time.Duration // by threads that could run, while others had the processor
+	disk   uint64        // bytes written to a disk
 	rss    int64         // bytes, now
 	rssTop int64         // bytes, at most so far
 }
@@ -237,6 +238,10 @@ func usedBy(pid int) (used, error) {
 	if err != nil {
 		return u, err
 	}
+	io, err := proc.IO()
+	if err != nil {
+		return u, err
+	}
 	threads, err := procfs.AllThreads(pid)
 	if err != nil {
 		return u, err
@@ -246,6 +251,7 @@ func usedBy(pid int) (used, error) {
 			u.waited += time.Duration(s.WaitingNanoseconds)
 		}
 	}
+	u.disk = io.WriteBytes
 	u.cpu = time.Duration(stat.CPUTime() * float64(time.Second))
 	u.rss, u.rssTop = int64(status.VmRSS), int64(status.VmHWM)
 	return u, nil

@@ -60,7 +60,8 @@ type stage struct {
 type outcome struct {
 	Kind     string           `json:"kind"`
 	Sources  int              `json:"sources"`
-	Load     string           `json:"load_average"` // of the machine as the stage began: 1, 5 and 15 minutes
+	Interval float64          `json:"interval_seconds"` // of the sources, unless the sidecar asks for a longer one
+	Load     string           `json:"load_average"`     // of the machine as the stage began: 1, 5 and 15 minutes
 	Seconds  float64          `json:"measured_seconds"`
 	Messages float64          `json:"messages_per_second"` // of the fleet
 	Bytes    float64          `json:"bytes_per_second"`
@@ -78,9 +79,10 @@ type outcome struct {
 type sidecarOutcome struct {
 	Name     string   `json:"name"`
 	Pinned   bool     `json:"pinned"`
-	CPU      float64  `json:"cpu"`      // processors
-	GC       float64  `json:"gc_share"` // of CPU
-	Waited   float64  `json:"waited"`   // processors' worth of threads that could run, but had no processor
+	CPU      float64  `json:"cpu"`                   // processors
+	GC       float64  `json:"gc_share"`              // of CPU
+	Waited   float64  `json:"waited"`                // processors' worth of threads that could run, but had no processor
+	Disk     float64  `json:"disk_bytes_per_second"` // written
 	RSS      int64    `json:"rss_bytes"`
 	RSSTop   int64    `json:"rss_top_bytes"` // including while its outputs were read
 	Age50    float64  `json:"view_age_p50_seconds"`
@@ -124,7 +126,7 @@ func runStage(ctx context.Context, cfg stageConfig) (out *outcome, err error) {
 		return nil, err
 	}
 	defer s.probe.conn.Close()
-	out = &outcome{Kind: s.kind, Sources: s.sources, Load: loadAverage()}
+	out = &outcome{Kind: s.kind, Sources: s.sources, Interval: s.interval.Seconds(), Load: loadAverage()}
 	defer s.stop()
 	if err := s.start(ctx); err != nil {
 		return nil, err
@@ -283,6 +285,7 @@ func measured(p *sidecar, before, after used, pinned bool) sidecarOutcome {
 	o := sidecarOutcome{Name: p.name, Pinned: pinned, RSS: after.rss, RSSTop: after.rssTop}
 	cpu := after.cpu - before.cpu
 	passed := after.at.Sub(before.at).Seconds()
+	o.Disk = float64(after.disk-before.disk) / passed
 	o.Waited = max(after.waited-before.waited, 0).Seconds() / passed
 	if o.CPU = cpu.Seconds() / passed; cpu > 0 {
 		o.GC = float64(after.gc-before.gc) / float64(cpu)
@@ -309,7 +312,7 @@ func (s *stage) readAll(ctx context.Context, out *outcome) (err error) {
 }
 
 // patience is how long Views may take to show the truth of a stopped fleet.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // compare stops the fleet and compares what the sidecars show with the truth.
 func (s *stage) compare(ctx context.Context, out *outcome) error {

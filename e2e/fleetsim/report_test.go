@@ -61,7 +61,7 @@ func (r *report) measurements() table {
 		if p.Pinned {
 			name += ", pinned"
 		}
-		t = append(t, []string{s.Kind, count(float64(s.Sources)), fmt.Sprintf("%g s", s.Interval), count(s.Messages), count(s.Bytes / 1000), name,
+		t = append(t, []string{s.Kind, measure.Integer(float64(s.Sources)), fmt.Sprintf("%g s", s.Interval), count(s.Messages), count(s.Bytes / 1000), name,
 			percent(p.CPU), percent(p.GC), percent(p.Waited), mebibytes(p.RSS), mebibytes(p.RSSTop), count(p.Disk / 1000), seconds(p.Age50, p.Ages), seconds(p.Age99, p.Ages),
 			fmt.Sprint(p.Received.dropped()), viewOf(p, s)})
 	}
@@ -78,7 +78,7 @@ func (r *report) readings() table {
 		if p.Metrics.Amount == 0 {
 			continue
 		}
-		row := []string{s.Kind, count(float64(s.Sources)), p.Name, page(p.Metrics), seconds(p.Metrics.CPU, 1), page(p.View), seconds(p.View.CPU, 1)}
+		row := []string{s.Kind, measure.Integer(float64(s.Sources)), p.Name, page(p.Metrics), seconds(p.Metrics.CPU, 1), page(p.View), seconds(p.View.CPU, 1)}
 		if w := p.Walk; w.Amount > 0 {
 			row = append(row, seconds(w.Seconds, 1), count(float64(w.Amount)), seconds(w.CPU, 1))
 		} else {
@@ -99,7 +99,7 @@ func (r *report) silences() (t table) {
 		if t == nil {
 			t = table{{"set-up", "sources, all silent", "sidecar", "active alarms", "CPU", "memory"}}
 		}
-		t = append(t, []string{s.Kind, count(float64(s.Sources)), p.Name, count(float64(p.Silent.Alarms)), percent(p.Silent.CPU), mebibytes(p.Silent.RSS)})
+		t = append(t, []string{s.Kind, measure.Integer(float64(s.Sources)), p.Name, measure.Integer(float64(p.Silent.Alarms)), percent(p.Silent.CPU), mebibytes(p.Silent.RSS)})
 	}
 	return t
 }
@@ -108,7 +108,7 @@ func (r *report) silences() (t table) {
 func (r *report) fleets() table {
 	t := table{{"set-up", "sources", "bytes a message", "full", "fleet and NATS, CPU", "late at most", "restarts", "silences", "load before"}}
 	for _, s := range r.Stages {
-		t = append(t, []string{s.Kind, count(float64(s.Sources)), count(s.Bytes / s.Messages), percent(s.Full), percent(s.Fleet), seconds(s.Late, 1),
+		t = append(t, []string{s.Kind, measure.Integer(float64(s.Sources)), count(s.Bytes / s.Messages), percent(s.Full), percent(s.Fleet), seconds(s.Late, 1),
 			fmt.Sprint(s.Restarts), fmt.Sprint(s.Silences), s.Load})
 	}
 	return t

@@ -301,7 +301,11 @@ func (b *builder) handled(l *level, n *node) string {
 	}
 	b.made[id] = true
 	b.state(l, n, "handled")
-	t := b.step(l, n, "ends")
+	word := "ends"
+	if kid := l.kids[n]; kid != nil && kid.results != kid.vars { // it has a place of that name
+		word = "undone"
+	}
+	t := b.step(l, n, word)
 	t.Priority = petri.Urgent
 	b.take(id, t.ID, n.pos)
 	return id

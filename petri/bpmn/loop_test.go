@@ -65,6 +65,20 @@ func TestMultiInstanceAsOthersWriteIt(t *testing.T) {
 	}
 }
 
+// A handler that is a sub-process may fork.
+func TestAHandlerMayFork(t *testing.T) {
+	text, err := os.ReadFile("testdata/comp-handler-forks.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for steps, want := range map[string]string{
+		"check":     "th/compensating trip/active u1 u2 undo/active undo/vars",
+		"check a b": "e/end trip/end",
+	} {
+		scenario{steps, string(text), `{}`, steps, want}.run(t)
+	}
+}
+
 func TestVariablesOfRuns(t *testing.T) {
 	gate := func(n, condition string) string {
 		return process(`<startEvent id="s"/>`+n+`<exclusiveGateway id="g" default="g-no"/><endEvent id="yes"/><endEvent id="no"/>`+

@@ -40,6 +40,8 @@ func TestReadEncodings(t *testing.T) {
 		{"UTF-8 without a declaration", xml("")[strings.IndexByte(xml(""), '\n'):]},
 		{"a UTF-8 mark beats the declaration", "\ufeff" + xml("ISO-8859-1")},
 		{"UTF-8 that says it is UTF-16", xml("utf-16")},
+		{"UTF-8 that says it is ASCII", xml("US-ASCII")},
+		{"or by its short name", xml("ascii")},
 		{"ISO-8859-1", encoded(t, charmap.ISO8859_1, xml("ISO-8859-1"))},
 		{"latin1 under another name", encoded(t, charmap.ISO8859_1, xml("latin1"))},
 		{"ISO-8859-15", encoded(t, charmap.ISO8859_15, xml("iso-8859-15"))},

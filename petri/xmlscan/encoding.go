@@ -81,8 +81,9 @@ func (c *charset) reader(label string, in io.Reader) (io.Reader, error) {
 	}
 	c.called = true
 	name := strings.ToLower(label)
-	// Some writers declare UTF-16, the encoding of their strings, and store UTF-8.
-	if c.sure || name == "utf8" || strings.HasPrefix(name, "utf-16") {
+	// Some writers declare UTF-16, the encoding of their strings, and store UTF-8. ASCII is a part of
+	// UTF-8.
+	if c.sure || name == "utf8" || name == "ascii" || name == "us-ascii" || strings.HasPrefix(name, "utf-16") {
 		return in, nil
 	}
 	enc, err := ianaindex.IANA.Encoding(label)

@@ -3,10 +3,13 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -52,20 +55,21 @@ func contentTypes() map[string]string {
 }
 
 // readSite reads the files of the page in folders. It omits files of other kinds, such as
-// programs.
+// programs. One whose name ends in .gz is packed, and is served under the name before that: so
+// the program is smaller by half a megabyte.
 func readSite(from fs.FS, folders ...string) (*site, error) {
 	s, types, sum := &site{documents: map[string]*file{}, files: map[string]*file{}}, contentTypes(), sha256.New()
 	for _, folder := range folders {
 		err := fs.WalkDir(from, folder, func(name string, d fs.DirEntry, err error) error {
-			kind := types[path.Ext(name)]
+			at := strings.TrimSuffix(strings.TrimPrefix(name, folder), ".gz")
+			kind := types[path.Ext(at)]
 			if err != nil || d.IsDir() || kind == "" {
 				return err
 			}
-			text, err := fs.ReadFile(from, name)
+			text, err := read(from, name)
 			if err != nil {
 				return err
 			}
-			at := strings.TrimPrefix(name, folder)
 			fmt.Fprintf(sum, "%s %d\n%s", at, len(text), text)
 			s.files[at] = &file{contentType: kind, text: text}
 			return nil
@@ -85,6 +89,19 @@ func readSite(from fs.FS, folders ...string) (*site, error) {
 		delete(s.files, document)
 	}
 	return s, nil
+}
+
+// read returns what is in a file, unpacked.
+func read(from fs.FS, name string) ([]byte, error) {
+	text, err := fs.ReadFile(from, name)
+	if err != nil || path.Ext(name) != ".gz" {
+		return text, err
+	}
+	packed, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return io.ReadAll(packed)
 }
 
 // find returns what is at a path, and its Cache-Control, or nil. A page of another

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command bundle writes what the live page loads: each script and each style sheet of its
-// two documents with all that it imports, as one file without comments and space. It
+// two documents with all that it imports, as one packed file without comments and space. It
 // runs in its own folder, reads ../page, and writes into the folder of its argument, or
 // into ../dist. Names stay as they are, so that a stack trace names functions of ../page.
 //
@@ -9,8 +9,11 @@
 package main
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/evanw/esbuild/pkg/api"
 )
@@ -27,7 +30,7 @@ func main() {
 		to = os.Args[1]
 	}
 	result := api.Build(api.BuildOptions{
-		EntryPoints: entries, Outdir: to, Write: true,
+		EntryPoints: entries, Outdir: to,
 		Bundle: true, Format: api.FormatESModule, Target: api.ES2022, Charset: api.CharsetUTF8,
 		MinifyWhitespace: true, MinifySyntax: true, LineLimit: 160, // lines that a tool for differences can show
 		LegalComments: api.LegalCommentsNone, Banner: map[string]string{"js": notice, "css": notice},
@@ -39,4 +42,26 @@ func main() {
 	if len(faults) > 0 {
 		os.Exit(1)
 	}
+	for _, file := range result.OutputFiles {
+		if err := write(filepath.Join(to, filepath.Base(file.Path)+".gz"), file.Contents); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}
+}
+
+// write writes a file packed, as the program has it.
+func write(name string, text []byte) error {
+	var packed bytes.Buffer
+	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(name, packed.Bytes(), 0o644)
 }

@@ -51,6 +51,21 @@ func start(t *testing.T, e *Engine) (stop func()) {
 	return func() { cancel(); <-done }
 }
 
+// eventually waits until a difference is none: a call returns before what it enables has fired.
+func eventually(t *testing.T, differs func() string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		d := differs()
+		if d == "" {
+			return
+		}
+		if time.Now().After(end) {
+			t.Error(d)
+			return
+		}
+	}
+}
+
 func TestFiringsStopTheEngineExactly(t *testing.T) {
 	for _, c := range []struct{ workers, instances, firings int }{{1, 1, 1}, {1, 1, 100_003}, {2, 2, 100_003}, {3, 50, 12_345}, {4, 4, 3}} {
 		e := newEngine(t, Config{Source: "s", Nets: []NetConfig{{Tables: petritest.Compile(t, petritest.Ring(7))}}, Instances: c.instances, Workers: c.workers, Firings: c.firings})

@@ -131,6 +131,15 @@ func TestEventsAreReplayed(t *testing.T) {
 	if n, err := e.Signal(t.Context(), "stop", []byte(`"now"`)); err != nil || n > 3 {
 		t.Errorf("%d caught the signal, %v", n, err)
 	}
+	eventually(t, func() string {
+		var places []string
+		for _, all := range tokensByInstance(t, e) {
+			for _, p := range all {
+				places = append(places, e.cfg.Nets[0].Tables.Net.Places[p.Place].ID)
+			}
+		}
+		return cmp.Diff([]string{"done", "done", "done"}, places)
+	})
 	stop()
 	want := tokens(e)
 	if got := allMarked(e); got[0] != "a/0 done" || got[2] != "a/2 done" || got[3] != "a/3 " {

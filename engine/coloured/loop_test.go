@@ -44,7 +44,7 @@ type slowLoop struct {
 	runs    []*slowRun // in the order of beginning
 	results []any
 	until   int // the runs after which it is enough; 0 for none
-	again   int // of a standard loop: how often it goes on
+	again   int // of a standard loop: how often it continues
 	to      int // tokens that have arrived
 	gone    int
 }

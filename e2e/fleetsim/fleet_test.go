@@ -20,6 +20,7 @@ import (
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
+	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -222,7 +223,10 @@ func TestAStartAtOnceLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
-	const sources = 400
+	sources := 400
+	if kit.UnderRace {
+		sources = 100
+	}
 	f, err := newFleet(fleetConfig{sources: sources, interval: 10 * time.Millisecond, churn: 0.001, seed: 1}, ns.ClientURL(), time.Now().UnixMicro())
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +246,7 @@ func TestAStartAtOnceLosesNothing(t *testing.T) {
 	t.Cleanup(func() { cancel(); running.Wait(); f.close() })
 	until(t, "it asks for rarer messages, unless it could process them all, and all sources are shown", func() []string {
 		v := c.View()
-		if v.Pace == 0 && f.counts.messages.Load() < 1000*sources || v.Net(fleetNet).Up != sources {
+		if v.Pace == 0 && f.counts.messages.Load() < uint64(1000*sources) || v.Net(fleetNet).Up != sources {
 			return []string{fmt.Sprint(v.Pace, v.Net(fleetNet).Up)}
 		}
 		return nil

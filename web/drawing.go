@@ -150,7 +150,7 @@ func (s *Server) serveDrawing(w http.ResponseWriter, r *http.Request, n *netBoar
 }
 
 // servePicture answers with the drawing as a picture of the current state.
-func (s *Server) servePicture(w http.ResponseWriter, r *http.Request, n *netBoard) {
+func (s *Server) servePicture(w http.ResponseWriter, _ *http.Request, n *netBoard) {
 	rows, now := n.net.Rows, s.cfg.Now().UnixMicro()
 	o := &draw.Overlay{Tokens: make([]uint64, len(rows.Places)), Heat: make([]uint8, len(rows.Places)),
 		Rates: make([]float64, len(rows.Transitions)), Enabled: make([]bool, len(rows.Transitions))}

@@ -77,7 +77,8 @@ func TestASourceIsReadThatIsNotShown(t *testing.T) {
 	for i := range restEvery + 1 {
 		b.put(emptyOf("n.a"), t0)
 		var first bool
-		if batch, first = b.next(batch); first != (i < restEvery) {
+		batch, first = b.next(batch)
+		if first != (i < restEvery) {
 			t.Errorf("batch %d is of shown sources: %t", i, first)
 		}
 	}
@@ -102,19 +103,22 @@ func TestMessagesOfASourceStayInOrderWhenItIsShown(t *testing.T) {
 	if !first || !slices.Equal(order, []int64{2, 4, 6, 7}) {
 		t.Errorf("got %v, first %v; want all of b in their order", order, first)
 	}
-	if batch, first = b.next(batch); first || len(batch) != 3 {
+	batch, first = b.next(batch)
+	if first || len(batch) != 3 {
 		t.Errorf("got %d, first %v; want those of a", len(batch), first)
 	}
 	b.put(emptyOf("n.b"), t0)
 	b.keep(nil)
-	if batch, first = b.next(batch); first || len(batch) != 1 {
+	batch, first = b.next(batch)
+	if first || len(batch) != 1 {
 		t.Errorf("got %d, first %v; want one of a source that is not shown any more", len(batch), first)
 	}
 	if n := len(b.sources); n != 0 {
 		t.Errorf("%d sources are remembered without a message", n)
 	}
 	b.close()
-	if batch, _ = b.next(batch); len(batch) != 0 {
+	batch, _ = b.next(batch)
+	if len(batch) != 0 {
 		t.Errorf("got %d messages of a closed inbox", len(batch))
 	}
 }
@@ -135,7 +139,8 @@ func TestEachLaneIsBounded(t *testing.T) {
 		if want := uint64(room + 10 - kept); known != 0 || unknown != want || b.rest.n != kept || len(b.sources) != kept+1 {
 			t.Errorf("%d bytes: %d and %d dropped, %d kept; want 0, %d and %d", size, known, unknown, b.rest.n, want, kept)
 		}
-		if batch, first := b.next(nil); len(batch) != 1 || !first {
+		batch, first := b.next(nil)
+		if len(batch) != 1 || !first {
 			t.Errorf("got %d messages, first %v; want that of the shown source", len(batch), first)
 		}
 		if known, unknown := b.takeDropped(); known != 0 || unknown != 0 {
@@ -170,11 +175,13 @@ func TestAFloodUnderOneNameDelaysNoOtherSource(t *testing.T) {
 		}
 	}
 	b.put(emptyOf("n.b"), t0)
-	if batch, _ = b.next(batch); len(batch) != 1 || batch[0].skipped != 0 {
+	batch, _ = b.next(batch)
+	if len(batch) != 1 || batch[0].skipped != 0 {
 		t.Errorf("got %d messages; want one", len(batch))
 	}
 	b.put(emptyOf("n.a"), t0)
-	if batch, _ = b.next(batch); len(batch) != 1 || batch[0].skipped != 10 {
+	batch, _ = b.next(batch)
+	if len(batch) != 1 || batch[0].skipped != 10 {
 		t.Errorf("the message after ten that were dropped has %d of them", batch[0].skipped)
 	}
 }

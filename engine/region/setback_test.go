@@ -190,8 +190,7 @@ func TestAnOlderCopyOfALogIsNotPlayed(t *testing.T) {
 		had := s.logs.Open("one", nil).Last()
 		until(t, "more commits", func() bool { return s.logs.Open("one", nil).Last() > had+20 })
 		time.Sleep(time.Second)
-		whole := s.logs.Copy("one")
-		restore()
+		whole := restore()
 		if reason := s.stopsOne("had confirmed commit"); !strings.Contains(reason, "it ends with commit") {
 			t.Errorf("the reason is %q", reason)
 		}

@@ -58,6 +58,11 @@ func (s *Server) Exists(name string) bool {
 func (s *Server) Remove(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remove(name)
+}
+
+// remove does what Remove does; the caller holds mu.
+func (s *Server) remove(name string) {
 	k := s.logs[name]
 	delete(s.logs, name)
 	k.gone = true
@@ -76,21 +81,33 @@ func (s *Server) Purge(name string) {
 }
 
 // Copy returns a function that puts a log, as it is now, in the place of what
-// the server has later under its name.
-func (s *Server) Copy(name string) (restore func()) {
+// the server has later under its name. That function returns the like for what it replaces.
+func (s *Server) Copy(name string) (restore Restore) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.copied(name)
+}
+
+// Restore puts a copy of a log in the place of what the server has. undo puts that back as it was
+// at that moment: no commit is between the two.
+type Restore func() (undo Restore)
+
+// copied returns what Copy does; the caller holds mu.
+func (s *Server) copied(name string) Restore {
 	k := *s.logs[name]
 	k.commits = slices.Clone(k.commits)
-	return func() {
-		if s.Exists(name) {
-			s.Remove(name)
-		}
+	return func() Restore {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		var undo Restore
+		if s.logs[name] != nil {
+			undo = s.copied(name)
+			s.remove(name)
+		}
 		again := k
 		again.commits, again.gone, again.more = slices.Clone(k.commits), false, make(chan struct{})
 		s.logs[name] = &again
+		return undo
 	}
 }
 

@@ -66,7 +66,9 @@ func TestOneBadReplicaIsNotTakenForADamagedLog(t *testing.T) {
 					t.Errorf("after %d sessions: %v; want a damaged log after 5", opened.Load(), err)
 				}
 			} else {
-				until(t, "y has read what region one wrote", func() bool { return w.count().Parts["two"].Cursors[0].Position > 2 })
+				until(t, "y has read what region one wrote", func() bool { // to count begins a log, which y must do here
+					return w.logs.Open("two", nil).Last() > 0 && w.count().Parts["two"].Cursors[0].Position > 2
+				})
 			}
 			stop()
 			if got, want := doubted.Load(), 2*min(c.bad, 5); got != want { // in each session, the part's own log and the upstream log

@@ -163,7 +163,7 @@ func decodeAll(tokens []coloured.Placed) ([]any, error) {
 
 // decode decodes JSON.
 func decode(data []byte) (any, error) {
-	if deep(data) {
+	if scan.Deep(data) {
 		return nil, fmt.Errorf("nested more than %d deep", MaxDepth)
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
@@ -176,27 +176,6 @@ func decode(data []byte) (any, error) {
 		return nil, errors.New("not JSON: more after the first value")
 	}
 	return v, nil
-}
-
-// deep reports whether JSON nests deeper than MaxDepth.
-func deep(data []byte) bool {
-	depth, text := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case text && c == '\\':
-			i++
-		case c == '"':
-			text = !text
-		case text:
-		case c == '{' || c == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // numbers returns decoded JSON with numbers that can be compared: int if that is exact,

@@ -41,7 +41,7 @@
 // Bounds: text [MaxText], data [MaxData] and [MaxDepth] deep, [MaxRounds] of
 // all loops (all, any, filter, …) together, fewer with much data ([MaxWork]:
 // 1024 with 64 KiB), texts that an expression makes and values [MaxData]. The language
-// omits everything that can differ between two evaluations (the clock, time
-// zones of the machine, the order of keys), and everything that makes lists
+// omits everything that can differ between two evaluations (the clock, the time
+// zone of the machine, the order of keys), and everything that makes lists
 // longer than its arguments. The bounds of the other languages are in their packages.
 package guard

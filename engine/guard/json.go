@@ -25,7 +25,9 @@ func appendJSON(to []byte, v any) ([]byte, error) {
 		return appendObject(to, v.Keys(), func(k string) any { e, _ := v.Get(k); return e })
 	case *apd.Decimal:
 		return within(append(to, feel.Digits(v)...))
-	case feel.Date, feel.Time, feel.DateTime, feel.Span, feel.MonthSpan:
+	case interface{ ISO() string }:
+		return appendScalar(to, v.ISO())
+	case feel.Date, feel.Span, feel.MonthSpan:
 		return appendScalar(to, v.(fmt.Stringer).String())
 	case []any:
 		return appendList(to, v)

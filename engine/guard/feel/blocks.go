@@ -245,6 +245,11 @@ func (p *parser) inOrder(at int, name string, f *builtin, a arguments) arguments
 		for len(out.values) > 0 && out.values[len(out.values)-1] == nil {
 			out.values = out.values[:len(out.values)-1]
 		}
+		for i, n := range out.values {
+			if n == nil && f.gaps && i > 0 {
+				out.values[i] = func(*run) any { return nil }
+			}
+		}
 		if used == len(a.names) && !slices.ContainsFunc(out.values, func(n node) bool { return n == nil }) {
 			return out
 		}

@@ -55,6 +55,7 @@ type run struct {
 	scope *scope
 
 	patterns map[string]pattern // compiled, by flags and text
+	zones    map[string]*time.Location
 }
 
 // scope is the variables of a part of an expression, and of what is around it.

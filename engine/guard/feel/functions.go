@@ -15,10 +15,13 @@ import (
 // of which the last may repeat.
 type builtin struct {
 	form string
+	gaps bool // named arguments may be left out also before others
 	call func(r *run, args []any) any
 }
 
-func fn(form string, call func(r *run, args []any) any) *builtin { return &builtin{form, call} }
+func fn(form string, call func(r *run, args []any) any) *builtin {
+	return &builtin{form: form, call: call}
+}
 
 // params returns the alternatives. It is not called before an expression has the function: a
 // program that evaluates none need not read the forms of all.
@@ -57,7 +60,7 @@ func merge(all ...map[string]*builtin) map[string]*builtin {
 
 // functions are the functions of FEEL by name. Each returns nil for arguments of
 // other kinds than it expects.
-var functions = merge(numeric, texts, lists, contexts, temporals, map[string]*builtin{
+var functions = merge(numeric, texts, lists, contexts, temporals, ranges, extensions, map[string]*builtin{
 	"not": fn("negand", func(_ *run, a []any) any { return not(single(a[0])) }),
 	"is": fn("value1, value2", func(r *run, a []any) any {
 		if KindOf(a[0]) != KindOf(a[1]) {
@@ -74,9 +77,9 @@ var functions = merge(numeric, texts, lists, contexts, temporals, map[string]*bu
 func sameZone(v any) string {
 	switch v := v.(type) {
 	case Time:
-		return fmt.Sprint(v.Zoned, v.Offset)
+		return fmt.Sprint(v.Zoned, v.Offset, v.zone)
 	case DateTime:
-		return fmt.Sprint(v.Zoned, v.Offset)
+		return fmt.Sprint(v.Zoned, v.Offset, v.zone)
 	}
 	return ""
 }
@@ -127,8 +130,23 @@ func rounding(params string, how apd.Rounder) *builtin {
 	})
 }
 
+// roundings are the modes of Java that Camunda takes.
+var roundings = map[string]apd.Rounder{"UP": apd.RoundUp, "DOWN": apd.RoundDown, "CEILING": apd.RoundCeiling, "FLOOR": apd.RoundFloor,
+	"HALF_UP": apd.RoundHalfUp, "HALF_DOWN": apd.RoundHalfDown, "HALF_EVEN": apd.RoundHalfEven}
+
+func toScale(r *run, a []any) any {
+	how := apd.RoundHalfEven
+	if len(a) > 2 {
+		mode, _ := a[2].(string)
+		if how = roundings[strings.ToUpper(mode)]; how == "" {
+			return nil
+		}
+	}
+	return rounding("n, scale", how).call(r, a[:2])
+}
+
 var numeric = map[string]*builtin{
-	"decimal":         rounding("n, scale", apd.RoundHalfEven),
+	"decimal":         fn("n, scale; n, scale, mode", toScale),
 	"floor":           rounding("n; n, scale", apd.RoundFloor),
 	"ceiling":         rounding("n; n, scale", apd.RoundCeiling),
 	"round up":        rounding("n, scale", apd.RoundUp),
@@ -214,7 +232,7 @@ func toNumber(r *run, a []any) any {
 }
 
 var contexts = map[string]*builtin{
-	"get value": fn("m, key", func(r *run, a []any) any {
+	"get value": fn("m, key; context, key; context, keys", func(r *run, a []any) any {
 		c, ok := single(a[0]).(*Context)
 		if !ok {
 			return nil
@@ -237,7 +255,7 @@ var contexts = map[string]*builtin{
 		}
 		return nil
 	}),
-	"get entries": fn("m", func(r *run, a []any) any {
+	"get entries": fn("m; context", func(r *run, a []any) any {
 		c, ok := single(a[0]).(*Context)
 		if !ok {
 			return nil
@@ -284,10 +302,13 @@ var contexts = map[string]*builtin{
 		}
 		return nil
 	}),
-	"context merge": fn("contexts", func(r *run, a []any) any {
-		list, ok := asList(a[0])
-		if !ok {
-			return nil
+	"context merge": fn("contexts…", func(r *run, list []any) any {
+		if len(list) == 1 {
+			l, ok := asList(list[0])
+			if !ok {
+				return nil
+			}
+			list = l
 		}
 		out := NewContext()
 		for _, e := range list {

@@ -22,7 +22,7 @@ func day1(call func(d Date) any) *builtin {
 var temporals = map[string]*builtin{
 	"date":                      fn("from; year, month, day", toDate),
 	"time":                      fn("from; hour, minute, second; hour, minute, second, offset", toTime),
-	"date and time":             fn("from; date, time", toDateTime),
+	"date and time":             fn("from; date, time; date, timezone", toDateTime),
 	"duration":                  fn("from", toDuration),
 	"years and months duration": fn("from, to", monthsBetween),
 	"day of year":               day1(func(d Date) any { return integer(int64(d.day().YearDay())) }),
@@ -134,17 +134,24 @@ func toDateTime(r *run, a []any) any {
 		}
 		return nil
 	}
-	t, ok := single(a[1]).(Time)
+	at, ok := single(a[0]).(DateTime)
+	if zone, is := single(a[1]).(string); is && ok {
+		return r.toZone(at, zone)
+	}
+	if d, is := single(a[0]).(Date); is {
+		at, ok = DateTime{Date: d}, true
+	}
+	at.Time, ok = timeIf(a[1], ok)
 	if !ok {
 		return nil
 	}
-	switch d := single(a[0]).(type) {
-	case Date:
-		return DateTime{d, t}
-	case DateTime:
-		return DateTime{d.Date, t}
-	}
-	return nil
+	return inItsZone(at)
+}
+
+// timeIf returns a time of day, if the value is one and ok is set.
+func timeIf(v any, ok bool) (Time, bool) {
+	t, is := single(v).(Time)
+	return t, ok && is
 }
 
 func toDuration(r *run, a []any) any {

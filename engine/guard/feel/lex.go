@@ -123,7 +123,7 @@ func (p *parser) name() string {
 }
 
 // wordy are names of functions with keywords in them.
-var wordy = []string{"date and time", "years and months duration", "days and time duration"}
+var wordy = []string{"date and time", "years and months duration", "days and time duration", "get or else"}
 
 // spelt returns where a name ends that begins here, or -1.
 func (p *parser) spelt(name string) int {

@@ -48,11 +48,15 @@ func (t DateTime) shift(by *apd.Decimal) any {
 	if !ok {
 		return nil
 	}
-	at := timeOn(time.Unix(secs+t.seconds()+int64(t.Offset), int64(t.Nano)+nanos).UTC())
+	instant, offset := time.Unix(secs+t.seconds(), int64(t.Nano)+nanos), t.Offset
+	if t.zone != nil {
+		offset = offsetAt(t.zone, instant.Unix())
+	}
+	at := timeOn(instant.UTC().Add(time.Duration(offset) * time.Second))
 	if at.Year < -maxYear || at.Year > maxYear {
 		return nil
 	}
-	at.Zoned, at.Offset = t.Zoned, t.Offset
+	at.Zoned, at.Offset, at.zone = t.Zoned, offset, t.zone
 	return at
 }
 
@@ -68,6 +72,14 @@ func split(seconds *apd.Decimal) (int64, int64, bool) {
 	_, _ = decimal128.Mul(rest, rest, integer(1e9))
 	n, ok := whole(rest)
 	return s, n, ok
+}
+
+// inItsZone returns a local time with the offset that its zone has then.
+func inItsZone(t DateTime) DateTime {
+	if t.zone != nil {
+		return t.at(t.zone)
+	}
+	return t
 }
 
 func temporalSpan(v any) bool {
@@ -96,7 +108,10 @@ func addSpan(v, span any) any {
 			if !ok {
 				return nil
 			}
+			in := v.zone
+			v.zone = nil // whose offset does not change
 			if t, ok := (DateTime{Date: Date{1970, 1, 1}, Time: v}).shift(rest).(DateTime); ok {
+				t.zone = in
 				return t.Time
 			}
 		}
@@ -106,7 +121,7 @@ func addSpan(v, span any) any {
 			return v + by
 		case DateTime:
 			if d, ok := v.addMonths(by).(Date); ok {
-				return DateTime{d, v.Time}
+				return inItsZone(DateTime{d, v.Time})
 			}
 		case Date:
 			return v.addMonths(by)
@@ -162,6 +177,10 @@ func property(v any, name string) any {
 			return number(v.Minute)
 		case "second":
 			return number(v.Second)
+		case "timezone":
+			if v.zone != nil {
+				return v.zone.String()
+			}
 		case "time offset":
 			if v.Zoned {
 				return Span{integer(int64(v.Offset))}

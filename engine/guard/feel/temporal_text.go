@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cockroachdb/apd/v3"
-	"github.com/pnagent/pnagent/engine/guard/scan"
 )
 
 // maxYear bounds the years of dates, before and after year 0.
@@ -25,6 +24,7 @@ type Time struct {
 	Hour, Minute, Second, Nano int
 	Zoned                      bool
 	Offset                     int
+	zone                       *time.Location // nil for a zone without a name
 }
 
 // DateTime is a time of a day.
@@ -36,14 +36,13 @@ type DateTime struct {
 // Span is a days and time duration.
 type Span struct{ Seconds *apd.Decimal }
 
-// namedZone is a text with a zone by name, which depends on a data base of zones.
-type namedZone string
-
 var (
-	dateForm  = regexp.MustCompile(`^(-?)([1-9]\d{4,8}|\d{4})-(\d\d)-(\d\d)$`)
-	timeForm  = regexp.MustCompile(`^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d(?::\d\d)?|@[A-Za-z0-9_+/-]+)?$`)
-	monthForm = regexp.MustCompile(`^(-?)P(?:(\d+)Y)?(?:(\d+)M)?$`)
-	spanForm  = regexp.MustCompile(`^(-?)P(?:(\d+)D)?(T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d*)?)S)?)?$`)
+	dateForm   = regexp.MustCompile(`^(-?)([1-9]\d{4,8}|\d{4})-(\d\d)-(\d\d)$`)
+	timeForm   = regexp.MustCompile(`^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d(?::\d\d)?)?(?:@([A-Za-z0-9_+/-]+)|\[([A-Za-z0-9_+/-]+)])?$`)
+	offsetForm = regexp.MustCompile(`^(?:Z|[+-]\d\d:\d\d(?::\d\d)?)$`)
+	zoneForm   = regexp.MustCompile(`^(?:UTC|GMT|[A-Z][A-Za-z0-9_+-]*/[A-Za-z0-9_+/-]+)$`)
+	monthForm  = regexp.MustCompile(`^(-?)P(?:(\d+)Y)?(?:(\d+)M)?$`)
+	spanForm   = regexp.MustCompile(`^(-?)P(?:(\d+)D)?(T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d*)?)S)?)?$`)
 )
 
 // timeOn returns a time of Go.
@@ -59,14 +58,6 @@ func temporal(s string) any {
 		}
 	}
 	return nil
-}
-
-// zoned returns a value. It fails for a zone by name.
-func (r *run) zoned(v any) any {
-	if z, ok := v.(namedZone); ok {
-		r.fail("the time zone of %s; expected Z or an offset such as +02:00", scan.Quote(string(z)))
-	}
-	return v
 }
 
 func atoi(s string) int {
@@ -102,12 +93,6 @@ func parseTime(s string) any {
 	if t.Hour > 23 && (t.Hour > 24 || t.Minute+t.Second+t.Nano > 0) || t.Minute > 59 || t.Second > 59 {
 		return nil
 	}
-	if strings.HasPrefix(m[5], "@") {
-		if !strings.EqualFold(m[5], "@Etc/UTC") && !strings.EqualFold(m[5], "@UTC") && !strings.Contains(m[5], "/") {
-			return nil
-		}
-		return namedZone(s)
-	}
 	if m[5] != "" {
 		offset, ok := parseOffset(m[5])
 		if !ok {
@@ -115,15 +100,22 @@ func parseTime(s string) any {
 		}
 		t.Zoned, t.Offset = true, offset
 	}
-	return t
+	zone := m[6] + m[7]
+	switch {
+	case zone == "":
+		return t
+	case !zoneForm.MatchString(zone) || t.Zoned != (m[7] != ""):
+		return nil
+	}
+	return inZone{t, zone, t.Zoned}
 }
 
 // maxOffset is that of XML Schema.
 const maxOffset = 18 * 3600
 
 func parseOffset(s string) (int, bool) {
-	if s == "Z" {
-		return 0, true
+	if s == "Z" || !offsetForm.MatchString(s) {
+		return 0, s == "Z"
 	}
 	n := atoi(s[1:3])*3600 + atoi(s[4:6])*60
 	if len(s) > 6 {
@@ -149,15 +141,21 @@ func parseDateTime(s string) any {
 	}
 	switch t := parseTime(clock).(type) {
 	case Time:
-		if t.Hour == 24 {
-			t.Hour = 0
-			d = dateOf(d.days() + 1)
-		}
-		return DateTime{d, t}
-	case namedZone:
-		return namedZone(s)
+		return d.with(t)
+	case inZone:
+		t.value = d.with(t.value.(Time))
+		return t
 	}
 	return nil
+}
+
+// with returns a time of the day, or midnight after it for one at 24:00.
+func (d Date) with(t Time) DateTime {
+	if t.Hour == 24 {
+		t.Hour = 0
+		d = dateOf(d.days() + 1)
+	}
+	return DateTime{d, t}
 }
 
 func parseDuration(s string) any {
@@ -228,6 +226,8 @@ func (t Time) String() string {
 		s += strings.TrimRight(fmt.Sprintf(".%09d", t.Nano), "0")
 	}
 	switch o := t.Offset; {
+	case t.zone != nil:
+		s += "@" + t.zone.String()
 	case !t.Zoned:
 	case o == 0:
 		s += "Z"
@@ -245,6 +245,19 @@ func (t Time) String() string {
 }
 
 func (t DateTime) String() string { return t.Date.String() + "T" + t.Time.String() }
+
+// ISO returns the time with its offset, and a name of its zone in brackets, as Java and JSON have it.
+func (t Time) ISO() string {
+	in := t.zone
+	t.zone = nil
+	if in == nil {
+		return t.String()
+	}
+	return t.String() + "[" + in.String() + "]"
+}
+
+// ISO returns the time as that of a Time.
+func (t DateTime) ISO() string { return t.Date.String() + "T" + t.Time.ISO() }
 
 func (m MonthSpan) String() string {
 	s := "P"

@@ -55,6 +55,27 @@ func Caught(recovered any, err error) error {
 	}
 }
 
+// Deep reports whether JSON nests deeper than MaxDepth.
+func Deep(data []byte) bool {
+	depth, text := 0, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case text && c == '\\':
+			i++
+		case c == '"':
+			text = !text
+		case text:
+		case c == '{' || c == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
 // Numbers returns decoded JSON with its numbers as another type.
 func Numbers(v any, number func(json.Number) any) any {
 	switch v := v.(type) {

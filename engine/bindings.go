@@ -27,6 +27,7 @@ type netBindings struct {
 	priorities  priorities
 	bound       int
 	regions     regions
+	coerced     bool
 }
 
 // ReadBindings reads bindings from YAML:
@@ -52,6 +53,7 @@ type netBindings struct {
 //	    priority: 3                             # of the instances, 0 to 7, for a dispatcher
 //	    instances: {0-99: 7, 500: 5}            # that of some, by number
 //	    bound: 1000                             # pieces of work that may wait in an instance
+//	    conditions: coerced                     # of UEL: a text "true" is true, not an error
 //	    regions: {shop: [arrive, pay], stock: [pack, ship]}  # see Bindings.Split
 //	    merge: [[shop, stock]]                  # regions that are one
 //
@@ -105,7 +107,7 @@ func (b *Bindings) Unused(nets []*petri.Net) []error {
 
 func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 	n := netBindings{key: net, transitions: map[string]binding{}}
-	err := value.Fields("a mapping with the key transitions", "transitions, priority, instances, bound, regions or merge", map[string]func(yamlfile.Node) error{
+	err := value.Fields("a mapping with the key transitions", "transitions, priority, instances, bound, conditions, regions or merge", map[string]func(yamlfile.Node) error{
 		"transitions": func(value yamlfile.Node) error {
 			return value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 				n.transitions[key.Name], err = bindingOf(key, value)
@@ -115,8 +117,15 @@ func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 		"priority":  yamlfile.Into(&n.priorities.most, priorityOf),
 		"instances": n.priorities.read,
 		"bound":     yamlfile.Into(&n.bound, countOf),
-		"regions":   n.regions.read,
-		"merge":     n.regions.readMerge,
+		"conditions": func(value yamlfile.Node) error {
+			s, _ := value.Scalar()
+			if n.coerced = s == "coerced"; !n.coerced && s != "strict" {
+				return value.Expected("strict or coerced")
+			}
+			return nil
+		},
+		"regions": n.regions.read,
+		"merge":   n.regions.readMerge,
 	})
 	b.nets[net.Name] = n
 	return err

@@ -22,12 +22,13 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 	if b != nil {
 		n = b.nets[t.Net.ID]
 	}
-	transitions, err := declared(t, func(i int) bool { return !n.transitions[t.Net.Transitions[i].ID].guard.IsEmpty() })
+	transitions, err := declared(t, func(i int) bool { return !n.transitions[t.Net.Transitions[i].ID].guard.IsEmpty() }, n.coerced)
 	faults := []error{err}
 	if err == nil { // otherwise guards are missing for a reason that is already reported
 		faults[0] = checkTransitions(t, transitions, n.transitions)
 	}
 	binder := binder{tables: t, with: with, compiler: guard.NewCompiler(placeIDs(t))}
+	binder.compiler.Coerced = n.coerced
 	for id, bound := range n.transitions {
 		if i, ok := t.TransitionIndex(id); ok {
 			binder.bind(&transitions[i], i, &bound)

@@ -63,12 +63,13 @@ type Retry struct {
 // timer, of the name of an event or of work, of the key of a message or of the
 // data of an arc is a fault at its transition or arc.
 func Declared(t *petri.Tables) ([]Transition, error) {
-	return declared(t, func(int) bool { return false })
+	return declared(t, func(int) bool { return false }, false)
 }
 
-// declared is Declared without the guards of transitions that have another.
-func declared(t *petri.Tables, other func(transition int) bool) ([]Transition, error) {
+// declared is Declared without the guards of transitions that have another. coerced is guard.Compiler's.
+func declared(t *petri.Tables, other func(transition int) bool, coerced bool) ([]Transition, error) {
 	d := declarer{tables: t, compiler: guard.NewCompiler(placeIDs(t)), out: make([]Transition, t.Transitions())}
+	d.compiler.Coerced = coerced
 	for i := range d.out {
 		tr := &t.Net.Transitions[i]
 		d.out[i].trigger(tr.Trigger)

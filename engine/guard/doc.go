@@ -12,7 +12,7 @@
 // "with NAME = EXPRESSION" before it, which define variables for the lines after them, and a
 // guard also "unless EXPRESSION", which must not be true. Each line has its own language.
 // "once: " before an expression makes it false, not an error, while one of its variables does
-// not exist. A condition of FEEL or UEL that is null is an error otherwise.
+// not exist. A condition of FEEL or UEL that is null, or neither true nor false, is an error otherwise.
 //
 // An expression reads the tokens that the transition takes or tests, whose data is
 // JSON. In each language:

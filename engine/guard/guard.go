@@ -73,6 +73,10 @@ func errorOf(err error) *Error {
 
 // Compiler compiles the expressions of one net, equal ones once. It is for one goroutine.
 type Compiler struct {
+	// Coerced makes conditions of UEL take texts as JSR-341 does: "true" is true, and another text false.
+	// Otherwise a text is an error, as in Camunda 7 and Flowable. It is set before the first expression.
+	Coerced bool
+
 	places []string
 	known  map[string]compiled
 }
@@ -86,7 +90,7 @@ type compiled struct {
 // NewCompiler returns a Compiler. places are the ids of the net's places by index, for
 // pnagent.tokens.
 func NewCompiler(places []string) *Compiler {
-	return &Compiler{places, map[string]compiled{}}
+	return &Compiler{places: places, known: map[string]compiled{}}
 }
 
 // Guard compiles a guard (see petri.Transition.Guard for its form). The error is an
@@ -187,6 +191,9 @@ func (c *Compiler) add(to *conditions, text string, as condition, lines int) err
 	e, ok := c.known[text]
 	if !ok {
 		e.expression, e.err = compileOne(text)
+		if in, is := e.expression.(*uelExpression); is {
+			in.coerced = c.Coerced
+		}
 		c.known[text] = e
 	}
 	if e.err != nil {

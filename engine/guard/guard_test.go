@@ -169,13 +169,15 @@ func TestGuardsOfEachLanguage(t *testing.T) {
 		`= pnagent.now = date and time("2026-01-31T10:00:00Z") and now() = pnagent.now`:            "true",
 		`= some t in pnagent.tokens satisfies t.data.who = "Cy" and t.age > 15`:                    "true",
 		`${amount lt 100 and who eq 'Ann'}`:                                                        "true",
-		`#{text}`:                                                                                  "true",
+		`#{text}`:                                                                                  "found a text; expected true or false",
 		`${none}`:                                                                                  "found null; expected true or false",
-		`${who}`:                                                                                   "false",
+		`${who}`:                                                                                   "found a text; expected true or false",
 		`${missing}`:                                                                               `unknown variable "missing"`,
 		`${execution.getVariable('missing') == null}`:                                              "true",
 		`${items}`: "found a list; expected true or false",
 		`${items.size() == 2 and items[0].price == '3'}`:                                                        "true",
+		`${vars:gt(amount, 99) and vars:eq(who, 'Ann') and not vars:exists(missing)}`:                           "true",
+		`${'2026-01-31T09:00:00Z' < now() and dateTime().plusDays(1) > now()}`:                                  "true",
 		`${pnagent.age == 20 and pnagent.tokens[1].place == 'stock' and pnagent.now == '2026-01-31T10:00:00Z'}`: "true",
 		`${big == 1}`:          "found a number of more than 64 bits; expected a number",
 		`yes and amount < 100`: "true",
@@ -187,6 +189,21 @@ func TestGuardsOfEachLanguage(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// As JSR-341 has it.
+func TestCoercedConditionsTakeTexts(t *testing.T) {
+	c := NewCompiler(places)
+	c.Coerced = true
+	for text, want := range map[string]bool{`${text}`: true, `${who}`: false, "unless ${who}\n#{text}": true} {
+		g, err := c.Guard(text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		if v := g([]coloured.Placed{token(0, 10, `{"who": "Ann", "text": "True"}`)}, at); v.OK != want {
+			t.Errorf("%s: %v", text, v.OK)
 		}
 	}
 }

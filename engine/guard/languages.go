@@ -105,6 +105,7 @@ func (e *feelExpression) truth(v any) (bool, error) {
 type uelExpression struct {
 	access
 	program *uel.Program
+	coerced bool // see Compiler
 }
 
 func compileUEL(text string) (expression, error) {
@@ -113,11 +114,11 @@ func compileUEL(text string) (expression, error) {
 		return nil, err
 	}
 	a, err := accessOf(p.Paths())
-	return &uelExpression{a, p}, err
+	return &uelExpression{access: a, program: p}, err
 }
 
 func (e *uelExpression) value(in *input) (any, error) {
-	return e.program.Eval(func(name string) (any, bool) {
+	return e.program.Eval(in.time(), func(name string) (any, bool) {
 		v, ok, err := in.variable(name, e.fields)
 		if offers, is := v.(map[string]any); is && name == own {
 			offers["now"] = in.time().Format(time.RFC3339)
@@ -130,10 +131,13 @@ func (e *uelExpression) value(in *input) (any, error) {
 	})
 }
 
-// truth returns a value as the engines that use UEL read it: JSR-341 has null as false.
+// truth returns a value as the engines that use UEL read it: JSR-341 has null as false, and a text as its value.
 func (e *uelExpression) truth(v any) (bool, error) {
 	if v == nil {
 		return false, errNull
+	}
+	if _, text := v.(string); text && !e.coerced {
+		return false, errors.New("found a text; expected true or false")
 	}
 	return uel.Truth(v)
 }

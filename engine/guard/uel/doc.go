@@ -10,10 +10,10 @@
 // Whole numbers are of 64 bits and wrap around as in Java; others are of type Double. Texts
 // count in UTF-16.
 //
-// Besides operators there are the methods that conditions use: size, isEmpty, contains,
-// get, indexOf, containsKey and containsValue of lists and maps; equals, compareTo,
-// length, startsWith, endsWith, substring and others of texts; intValue and the like of numbers;
-// and execution.getVariable('x') and execution.hasVariable('x'). Another function or method is a
+// Besides operators there are the methods of Java's texts, numbers, lists and maps that files use;
+// Flowable's functions vars:get(x), vars:eq(x, 1) and others; Camunda's now() and dateTime();
+// and execution.getVariable('x') and execution.businessKey. docs/design/expressions.md has them all.
+// Another function or method is a
 // mistake in the text, as are lambdas, assignments and instanceof.
 //
 // A variable that does not exist is an error, as engines have it; a property that does

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/pnagent/pnagent/engine/guard/scan"
@@ -17,6 +18,7 @@ type node func(*run) any
 // run is one evaluation.
 type run struct {
 	variable func(name string) (any, bool)
+	now      time.Time
 }
 
 // parser reads the text of an expression and composes its node.
@@ -196,12 +198,16 @@ func (p *parser) value() node {
 				p.Unexpected("the name of a property or a method")
 			}
 			if p.Pos += len(member); p.Is("(") {
-				if name == "execution" && path != "" {
-					left, path = p.execution(at, member), ""
+				if (name == "execution" || name == "task") && path != "" {
+					left, path = p.ownMethod(at, name, member), ""
 				} else {
 					note("")
 					left = p.method(at, l, member)
 				}
+				continue
+			}
+			if path != "" && own[path+"."+member] != "" {
+				left, path = p.ownProperty(name, member), ""
 				continue
 			}
 			note("." + member)
@@ -249,7 +255,9 @@ func (p *parser) primary() (node, string) {
 		p.Pos = at
 		p.Unexpected("an expression")
 	case p.Is("("):
-		p.Fail(at, "unknown function %s", scan.Quote(w))
+		return p.function(at, w), ""
+	case p.isPrefix(w):
+		return p.ofVariable(w), ""
 	}
 	return func(r *run) any {
 		v, ok := r.variable(w)
@@ -331,27 +339,6 @@ func (p *parser) method(at int, of node, name string) node {
 	}
 	return func(r *run) any {
 		v := of(r)
-		values := make([]any, len(args))
-		for i, a := range args {
-			values[i] = a(r)
-		}
-		return call(v, name, values)
-	}
-}
-
-// execution takes a call of a method of the variable execution, by which engines offer
-// variables.
-func (p *parser) execution(at int, name string) node {
-	args := p.arguments()
-	if !slices.Contains([]string{"getVariable", "getVariableLocal", "hasVariable", "hasVariableLocal"}, name) || len(args) != 1 {
-		p.Fail(at, "unknown method %s of execution with %d arguments; expected getVariable('name') or hasVariable('name')", scan.Quote(name), len(args))
-	}
-	p.Reads("execution")
-	return func(r *run) any {
-		v, ok := r.variable(toText(args[0](r)))
-		if strings.HasPrefix(name, "has") {
-			return ok
-		}
-		return v
+		return call(v, name, evaluate(r, args))
 	}
 }

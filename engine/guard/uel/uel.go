@@ -2,7 +2,11 @@
 
 package uel
 
-import "github.com/pnagent/pnagent/engine/guard/scan"
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
+)
 
 // Program is a compiled expression. It is read-only, so any number of goroutines may
 // use it.
@@ -22,14 +26,20 @@ func Compile(text string) (p *Program, err error) {
 }
 
 // Paths returns the names of variables that the expression reads, sorted. A name has
-// the property that is read of it, if that is known: "order.total".
+// the property that is read of it, if that is known: "order.total". "now()" stands for a function of the
+// time.
 func (p *Program) Paths() []string { return p.paths }
 
-// Eval returns the value of the expression. variable returns the value of a variable, as
+// Eval returns the value of the expression, as Import returns it; a time is a text. now is the time that
+// the expression sees, in UTC. variable returns the value of a variable, as
 // Import returns it, and whether there is one. The error is an *scan.Error.
-func (p *Program) Eval(variable func(name string) (any, bool)) (v any, err error) {
+func (p *Program) Eval(now time.Time, variable func(name string) (any, bool)) (v any, err error) {
 	defer func() { err = scan.Caught(recover(), err) }()
-	return p.root(&run{variable: variable}), nil
+	v = p.root(&run{variable: variable, now: now.UTC()})
+	if t, ok := v.(moment); ok {
+		v = t.String()
+	}
+	return v, nil
 }
 
 // Truth returns a value as a boolean: null and "" are false, "true" is true. The error

@@ -30,7 +30,7 @@ func eval(t testing.TB, text, data string) (any, error) {
 	if err := d.Decode(&vars); err != nil {
 		t.Fatal(err)
 	}
-	return p.Eval(func(name string) (any, bool) {
+	return p.Eval(now, func(name string) (any, bool) {
 		v, ok := vars[name]
 		return Import(v), ok
 	})
@@ -99,8 +99,13 @@ func TestMistakesInTheText(t *testing.T) {
 		`${a`:                                 `line 1, column 4: found the end; expected "}"`,
 		"${a and\n  or}":                      `line 2, column 3: found "or"; expected an expression`,
 		`${a ? b}`:                            `column 8: found "}"; expected ":"`,
-		`${f(1)}`:                             `column 3: unknown function "f"`,
-		`${dateTime()}`:                       `unknown function "dateTime"`,
+		`${f(1)}`:                             `column 3: unknown function "f" with 1 arguments`,
+		`${dateTime(1)}`:                      `unknown function "dateTime" with 1 arguments`,
+		`${vars:find(a)}`:                     `column 3: unknown function "vars:find"`,
+		`${vars:eq(a)}`:                       `column 3: 1 arguments of vars:eq`,
+		`${vars:get(a, 1)}`:                   `2 arguments of vars:get`,
+		`${vars:contains(a)}`:                 `1 arguments of vars:contains`,
+		`${task.setAssignee('a')}`:            `unknown method "setAssignee" of task`,
 		`${bean.check(a)}`:                    `column 8: unknown method "check" with 1 arguments`,
 		`${xs.size(1)}`:                       `unknown method "size" with 1 arguments`,
 		`${execution.setVariable('a', 1)}`:    `unknown method "setVariable" of execution`,
@@ -162,6 +167,9 @@ func TestPathsAreWhatIsRead(t *testing.T) {
 		`${pnagent.age > 3 && a.size() > 0}`:         "a pnagent.age",
 		`${execution.getVariable('x') == execution}`: "execution",
 		`${'a'.length() == 1}`:                       "",
+		`${vars:get(a) == vars:eq('b', 1)}`:          "a variables",
+		`${due lt now()}`:                            "due now()",
+		`${execution.businessKey}`:                   "businessKey execution.businessKey",
 	} {
 		p, err := Compile(text)
 		if err != nil {
@@ -191,7 +199,7 @@ func FuzzUEL(f *testing.F) {
 			return
 		}
 		once := func() string {
-			v, err := p.Eval(func(name string) (any, bool) { v, ok := vars[name]; return v, ok })
+			v, err := p.Eval(now, func(name string) (any, bool) { v, ok := vars[name]; return v, ok })
 			var e *scan.Error
 			if err != nil && !errors.As(err, &e) {
 				t.Fatalf("%T: %v", err, err)

@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/pnagent/pnagent/engine/guard/scan"
 )
@@ -45,6 +45,8 @@ func kind(v any) string {
 		return "a number of more than 64 bits"
 	case []any:
 		return "a list"
+	case moment:
+		return "a time"
 	}
 	return "an object"
 }
@@ -76,6 +78,8 @@ func toText(v any) string {
 		return strconv.FormatInt(v, 10)
 	case float64:
 		return javaDouble(v)
+	case moment:
+		return v.String()
 	}
 	scan.Fail("found %s; expected a text", kind(v))
 	return ""
@@ -168,6 +172,8 @@ func equal(a, b any) bool {
 	}
 	either := func(is func(any) bool) bool { return is(a) || is(b) }
 	switch {
+	case either(isMoment):
+		return toMoment(a).Equal(toMoment(b).Time)
 	case either(isDouble):
 		return toDouble(a) == toDouble(b)
 	case either(isLong):
@@ -193,6 +199,8 @@ func related(op string, a, b any) bool {
 	either := func(is func(any) bool) bool { return is(a) || is(b) }
 	var c int
 	switch {
+	case either(isMoment):
+		c = toMoment(a).Compare(toMoment(b).Time)
 	case either(isDouble):
 		x, y := toDouble(a), toDouble(b)
 		if math.IsNaN(x) || math.IsNaN(y) {
@@ -278,13 +286,7 @@ func isEmpty(v any) bool {
 	return false
 }
 
-func joined(a, b any) string {
-	out := toText(a) + toText(b)
-	if len(out) > scan.MaxText {
-		scan.Fail("a text of more than %d bytes", scan.MaxText)
-	}
-	return out
-}
+func joined(a, b any) string { return short(toText(a) + toText(b)) }
 
 // property is v[by] (1.6).
 func property(v, by any) any {
@@ -299,6 +301,10 @@ func property(v, by any) any {
 			return v[i]
 		}
 		return nil
+	case moment:
+		if out, ok := v.property(toText(by)); ok {
+			return out
+		}
 	}
 	scan.Fail("the property %s of %s", scan.Quote(toText(by)), kind(v))
 	return nil
@@ -307,10 +313,15 @@ func property(v, by any) any {
 // arities are the methods that expressions may call, and how many arguments they can
 // have.
 var arities = map[string][]int{
-	"size": {0}, "isEmpty": {0}, "contains": {1}, "get": {1}, "containsKey": {1}, "containsValue": {1}, "indexOf": {1},
-	"equals": {1}, "toString": {0}, "compareTo": {1},
+	"size": {0}, "isEmpty": {0}, "contains": {1}, "containsAll": {1}, "get": {1}, "getOrDefault": {2}, "containsKey": {1}, "containsValue": {1}, "indexOf": {1}, "lastIndexOf": {1},
+	"equals": {1}, "toString": {0, 1}, "compareTo": {1},
 	"length": {0}, "equalsIgnoreCase": {1}, "startsWith": {1}, "endsWith": {1}, "toLowerCase": {0}, "toUpperCase": {0}, "trim": {0},
-	"substring": {1, 2}, "intValue": {0}, "longValue": {0}, "doubleValue": {0}, "booleanValue": {0},
+	"substring": {1, 2}, "charAt": {1}, "concat": {1}, "replace": {2}, "replaceAll": {2}, "replaceFirst": {2}, "repeat": {1}, "split": {1, 2}, "matches": {1}, "isBlank": {0}, "strip": {0}, "compareToIgnoreCase": {1},
+	"intValue": {0}, "longValue": {0}, "doubleValue": {0}, "floatValue": {0}, "booleanValue": {0},
+	"plusSeconds": {1}, "plusMinutes": {1}, "plusHours": {1}, "plusDays": {1}, "plusWeeks": {1}, "plusMonths": {1}, "plusYears": {1},
+	"minusSeconds": {1}, "minusMinutes": {1}, "minusHours": {1}, "minusDays": {1}, "minusWeeks": {1}, "minusMonths": {1}, "minusYears": {1},
+	"toDate": {0}, "getTime": {0}, "getMillis": {0}, "getYear": {0}, "getMonthOfYear": {0}, "getDayOfMonth": {0}, "getDayOfYear": {0}, "getDayOfWeek": {0}, "getHourOfDay": {0},
+	"getMinuteOfHour": {0}, "getSecondOfMinute": {0}, "isBefore": {1}, "isAfter": {1}, "before": {1}, "after": {1},
 }
 
 // call calls a method. It fails if the value has no such one.
@@ -318,10 +329,14 @@ func call(v any, name string, args []any) any {
 	switch {
 	case name == "equals" && v != nil:
 		return javaEqual(v, args[0])
-	case name == "toString" && v != nil:
+	case name == "toString" && v != nil && len(args) == 0:
 		return toText(v)
 	}
 	switch v := v.(type) {
+	case moment:
+		if out, ok := v.call(name, args); ok {
+			return out
+		}
 	case string:
 		if out, ok := callText(v, name, args); ok {
 			return out
@@ -330,7 +345,7 @@ func call(v any, name string, args []any) any {
 		switch name {
 		case "intValue", "longValue":
 			return toLong(v)
-		case "doubleValue":
+		case "doubleValue", "floatValue":
 			return toDouble(v)
 		case "compareTo":
 			if reflect.TypeOf(v) == reflect.TypeOf(args[0]) {
@@ -357,78 +372,27 @@ func call(v any, name string, args []any) any {
 // javaEqual is the method equals: values of different types are not equal.
 func javaEqual(a, b any) bool { return reflect.DeepEqual(a, b) }
 
-func callText(s, name string, args []any) (any, bool) {
-	arg := func() string {
-		t, ok := args[0].(string)
-		if !ok {
-			scan.Fail("%s as the argument of %s; expected a text", kind(args[0]), name)
-		}
-		return t
-	}
-	switch name {
-	case "length":
-		return int64(len(utf16.Encode([]rune(s)))), true
-	case "isEmpty":
-		return s == "", true
-	case "contains":
-		return strings.Contains(s, arg()), true
-	case "startsWith":
-		return strings.HasPrefix(s, arg()), true
-	case "endsWith":
-		return strings.HasSuffix(s, arg()), true
-	case "equalsIgnoreCase":
-		t, ok := args[0].(string)
-		return ok && strings.EqualFold(s, t), true
-	case "toLowerCase":
-		return strings.ToLower(s), true
-	case "toUpperCase":
-		return strings.ToUpper(s), true
-	case "trim":
-		return strings.TrimFunc(s, func(r rune) bool { return r <= ' ' }), true
-	case "indexOf":
-		before, _, ok := strings.Cut(s, arg())
-		if !ok {
-			return int64(-1), true
-		}
-		return int64(len(utf16.Encode([]rune(before)))), true
-	case "compareTo":
-		return int64(strings.Compare(s, arg())), true
-	case "substring":
-		return substring(s, args), true
-	}
-	return nil, false
-}
-
-func substring(s string, args []any) string {
-	units := utf16.Encode([]rune(s))
-	from, to := toLong(args[0]), int64(len(units))
-	if len(args) > 1 {
-		to = toLong(args[1])
-	}
-	if from < 0 || to > int64(len(units)) || from > to {
-		scan.Fail("the characters %d to %d of a text of %d", from, to, len(units))
-	}
-	return string(utf16.Decode(units[from:to]))
-}
-
 func callList(l []any, name string, args []any) (any, bool) {
-	index := func() int64 {
-		for i, e := range l {
-			if javaEqual(e, args[0]) {
-				return int64(i)
-			}
-		}
-		return -1
-	}
+	is := func(e any) bool { return javaEqual(e, args[0]) }
 	switch name {
 	case "size":
 		return int64(len(l)), true
 	case "isEmpty":
 		return len(l) == 0, true
 	case "contains":
-		return index() >= 0, true
+		return slices.ContainsFunc(l, is), true
+	case "containsAll":
+		of, ok := args[0].([]any)
+		return !slices.ContainsFunc(of, func(e any) bool { return !slices.ContainsFunc(l, func(have any) bool { return javaEqual(have, e) }) }), ok
 	case "indexOf":
-		return index(), true
+		return int64(slices.IndexFunc(l, is)), true
+	case "lastIndexOf":
+		for i := len(l) - 1; i >= 0; i-- {
+			if is(l[i]) {
+				return int64(i), true
+			}
+		}
+		return int64(-1), true
 	case "get":
 		i := toLong(args[0])
 		if i < 0 || i >= int64(len(l)) {
@@ -448,6 +412,13 @@ func callMap(m map[string]any, name string, args []any) (any, bool) {
 	case "get":
 		key, _ := args[0].(string)
 		return m[key], true
+	case "getOrDefault":
+		key, _ := args[0].(string)
+		v, ok := m[key]
+		if !ok {
+			return args[1], true
+		}
+		return v, true
 	case "containsKey":
 		key, ok := args[0].(string)
 		_, has := m[key]

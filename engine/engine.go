@@ -28,6 +28,7 @@ type Config struct {
 	Source    string // the name of this process; instances are named SOURCE/NUMBER
 	Nets      []NetConfig
 	Instances int    // of each net; 1 or more
+	Spare     int    // the last of them, which only an event or a timer begins, in nets that such a one can begin
 	Workers   int    // 1 or more; nets whose transitions throw or catch events have one
 	Firings   int    // the number of firings to stop after; 0 for no end
 	Seed      uint64 // same nets, same seed, same calls at the same times: same run
@@ -207,6 +208,9 @@ func (cfg *Config) check() error {
 		if n.n < n.least {
 			return fmt.Errorf("%w: %d %s; expected %d or more", ErrConfig, n.n, n.of, n.least)
 		}
+	}
+	if cfg.Spare < 0 || cfg.Spare > cfg.Instances {
+		return fmt.Errorf("%w: %d of %d instances are spare; expected 0 to %d", ErrConfig, cfg.Spare, cfg.Instances, cfg.Instances)
 	}
 	names := slices.Compact(slices.Sorted(slices.Values(cfg.ShowData)))
 	if len(names) > MaxShown || len(names) < len(cfg.ShowData) || slices.Contains(names, "") {

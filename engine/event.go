@@ -110,12 +110,12 @@ type events struct {
 }
 
 // eventful reports whether transitions of the engine's nets throw or catch
-// events, so that all instances need one worker: a firing and what it brings
-// about in other instances are one commit.
+// events, or begin instances by a timer, so that all instances need one worker: a
+// firing and what it brings about in other instances are one commit.
 func (e *Engine) eventful() bool {
 	for _, n := range e.cfg.Nets {
 		for i := range n.Tables.Net.Transitions {
-			if n.Tables.Net.Transitions[i].Eventful() {
+			if tr := &n.Tables.Net.Transitions[i]; tr.Eventful() || tr.Trigger.Begins {
 				return true
 			}
 		}
@@ -130,6 +130,10 @@ func (e *Engine) checkEvents() error {
 	}
 	if e.cfg.Part.partial() {
 		for _, t := range e.cfg.Nets[0].Tables.Net.Transitions {
+			if t.Trigger.Begins && e.cfg.Part.Cut != nil {
+				return fmt.Errorf("%w: transition %q begins instances by a timer; expected none in a region of a net, which does not see whether an instance is free; "+
+					"partitions do", ErrConfig, t.ID)
+			}
 			if t.Throws.Kind != petri.EventNone {
 				return fmt.Errorf("%w: transition %q throws a %s; expected none in one part of several, because events do not reach the other parts",
 					ErrConfig, t.ID, t.Throws.Kind)
@@ -137,7 +141,7 @@ func (e *Engine) checkEvents() error {
 		}
 	}
 	if d := e.cfg.Dispatch; d != nil && d.Policy == ready.PolicyDedicated {
-		return fmt.Errorf("%w: the dedicated dispatcher, which has several workers, for nets that throw or catch events; expected another one", ErrConfig)
+		return fmt.Errorf("%w: the dedicated dispatcher, which has several workers, for nets that throw or catch events, or begin instances by a timer; expected another one", ErrConfig)
 	}
 	e.cfg.Workers = 1
 	return nil

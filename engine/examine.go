@@ -14,8 +14,9 @@ import (
 // nets.
 type Examination struct {
 	Nets      []netDigest `json:"nets"`
-	Instances int         `json:"instances"` // of each net
-	Created   int64       `json:"created"`   // when they began, microseconds since the Unix epoch
+	Instances int         `json:"instances"`       // of each net
+	Spare     int         `json:"spare,omitempty"` // of those, see Config.Spare
+	Created   int64       `json:"created"`         // when they began, microseconds since the Unix epoch
 	First     string      `json:"first_owner,omitempty"`
 	Owner     string      `json:"owner,omitempty"` // the last one
 	Epoch     uint64      `json:"epoch,omitempty"` // of that
@@ -48,7 +49,7 @@ func Examine(ctx context.Context, log journal.Log) (*Examination, error) {
 	}
 	x.Sound = upTo
 	err = x.commits(ctx, r, upTo)
-	x.Nets, x.Instances, x.Created = r.head.Nets, r.head.Instances, r.head.Created
+	x.Nets, x.Instances, x.Spare, x.Created = r.head.Nets, r.head.Instances, r.head.Spare, r.head.Created
 	x.First, x.Owner, x.Epoch = r.head.First, r.owns.Owner, r.owns.Epoch
 	return x, err
 }

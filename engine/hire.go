@@ -175,6 +175,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 		w.urgent = w.urgent || p.HasUrgent()
 		w.stage.nets = append(w.stage.nets, acts)
 	}
+	w.starters = e.starters(w, created)
 	return w, nil
 }
 
@@ -188,7 +189,7 @@ func (e *Engine) newPlayer(n *NetConfig, s share, d *ready.Discipline, created i
 	}
 	c := coloured.Config{Tables: n.Tables, Bindings: n.bindings(), First: s.first, Stride: s.stride, Count: s.count, Numbers: s.numbers,
 		Seed: cfg.Seed, Shuffle: cfg.Shuffle, Log: cfg.Journal != nil, Priority: n.Priority, Bound: n.Bound, Merge: guard.Merge,
-		Part: cfg.Part.cut(), Runs: cfg.Journal != nil}
+		Part: cfg.Part.cut(), Runs: cfg.Journal != nil, Spare: e.spare(n)}
 	if d != nil {
 		c.Dispatch = *d
 	}
@@ -197,6 +198,17 @@ func (e *Engine) newPlayer(n *NetConfig, s share, d *ready.Discipline, created i
 		return nil, actions{}, err
 	}
 	return colouredPlayer{shard}, actionsOf(n, cfg.Source, shard), nil
+}
+
+// spare returns which instances of a net do not begin by themselves; nil for none.
+func (e *Engine) spare(n *NetConfig) func(number int) bool {
+	for t := range n.Transitions {
+		if tr := &n.Tables.Net.Transitions[t]; (tr.Trigger.Event.Kind != petri.EventNone || tr.Trigger.Begins) && begins(n.Tables, t) {
+			first := e.cfg.Instances - e.cfg.Spare
+			return func(number int) bool { return number >= first }
+		}
+	}
+	return nil
 }
 
 func actionsOf(n *NetConfig, source string, shard *coloured.Shard) actions {

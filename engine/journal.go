@@ -60,6 +60,7 @@ type recorder struct {
 type header struct {
 	Nets      []netDigest `json:"nets"`
 	Instances int         `json:"instances"`
+	Spare     int         `json:"spare,omitempty"`
 	Created   int64       `json:"created"` // when the instances began, microseconds since the Unix epoch
 	Part      *partHeader `json:"part,omitempty"`
 
@@ -94,7 +95,7 @@ type netDigest struct {
 
 // headerOf describes what an engine runs.
 func headerOf(cfg *Config, created int64) (header, error) {
-	h := header{Instances: cfg.Instances, Created: created}
+	h := header{Instances: cfg.Instances, Spare: cfg.Spare, Created: created}
 	for _, n := range cfg.Nets {
 		now, older, err := digests(n.Tables.Net)
 		if err != nil {
@@ -160,6 +161,9 @@ func (h *header) read(text []byte) error {
 func (h header) matches(want header) error {
 	if h.Instances != want.Instances {
 		return fmt.Errorf("%w: it has %d instances of each net; this one runs %d", ErrJournal, h.Instances, want.Instances)
+	}
+	if h.Spare != want.Spare {
+		return fmt.Errorf("%w: %d of its instances are spare; of this one %d", ErrJournal, h.Spare, want.Spare)
 	}
 	if h.Part == nil && want.Part != nil || h.Part != nil && want.Part == nil {
 		return fmt.Errorf("%w: one of the two is of a part of a net, the other of whole nets", ErrJournal)

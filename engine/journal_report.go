@@ -40,7 +40,7 @@ func CheckJournal(ctx context.Context, path, dir string, nets func(instances int
 	if r.Content, err = Examine(ctx, log); err != nil {
 		fault = err
 	} else if nets != nil {
-		sound, err := replayed(ctx, log, r.Content.Instances, nets)
+		sound, err := replayed(ctx, log, r.Content, nets)
 		if errors.Is(err, ErrConfig) {
 			return nil, nil, err
 		}
@@ -54,12 +54,12 @@ func CheckJournal(ctx context.Context, path, dir string, nets func(instances int
 	return r, fault, nil
 }
 
-func replayed(ctx context.Context, log journal.Log, instances int, nets func(instances int) (Config, error)) (uint64, error) {
-	cfg, err := nets(instances)
+func replayed(ctx context.Context, log journal.Log, x *Examination, nets func(instances int) (Config, error)) (uint64, error) {
+	cfg, err := nets(x.Instances)
 	if err != nil {
 		return 0, err
 	}
-	cfg.Journal = log
+	cfg.Journal, cfg.Spare = log, x.Spare
 	return Replays(ctx, cfg)
 }
 

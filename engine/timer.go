@@ -24,8 +24,16 @@ func (d *declarer) timer(transition int) {
 		return
 	}
 	repeats := slices.ContainsFunc(d.tables.Effects(transition), func(e petri.Effect) bool { return e.Take > 0 && e.Put > 0 })
-	d.out[transition].Until = func(tokens []coloured.Placed, since int64) (int64, error) {
-		return dueAt(value(tokens, since), since, repeats)
+	until := func(tokens []coloured.Placed, since int64) (int64, error) {
+		return dueAt(value(tokens, since), since, repeats || tr.Trigger.Begins && tr.Trigger.Times == 0)
+	}
+	if !tr.Trigger.Begins {
+		d.out[transition].Until = until
+		return
+	}
+	d.out[transition].Begins = beginsUntil(until)
+	if _, err := until(nil, 0); err != nil { // there are no tokens, so it never has another value
+		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the time of transition %q: %v", tr.ID, err)})
 	}
 }
 

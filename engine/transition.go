@@ -29,7 +29,11 @@ type Transition struct {
 	// takes or tests, instead of Mode.Delay. It depends on nothing else. It is called when the
 	// transition becomes enabled, and when it would take or test other tokens; not when
 	// their data change. An error is an incident.
-	Until    func(tokens []coloured.Placed, since int64) (due int64, err error)
+	Until func(tokens []coloured.Placed, since int64) (due int64, err error)
+	// Begins returns when a transition that is plain.Manual begins the next instance, see
+	// petri.Trigger.Begins: in a net that began at a time, after the last time, which is 0 before
+	// the first one; all in microseconds since the Unix epoch. nil begins none by itself.
+	Begins   func(created, last int64) (due int64, err error)
 	Guard    coloured.Guard   // nil always holds
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
 	// Data returns the data of the tokens that arcs put, in the order of
@@ -95,6 +99,10 @@ func placeIDs(t *petri.Tables) []string {
 
 // trigger applies the trigger that a net declares.
 func (tr *Transition) trigger(on petri.Trigger) {
+	if on.Begins {
+		tr.begins(on)
+		return
+	}
 	switch on.Kind {
 	case petri.TriggerEvent:
 		tr.Mode.Kind = plain.Manual
@@ -310,7 +318,7 @@ func arcName(a *petri.Arc) string {
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Loop == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Loop == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil && tr.Begins == nil
 }
 
 // binding returns the binding for package coloured.
@@ -362,6 +370,7 @@ func (tr *Transition) faults(t *petri.Tables, i int) (found []string) {
 	fault(tr.Mode.Kind > plain.Manual, "kind %d; expected immediate, delayed or manual", tr.Mode.Kind)
 	fault(tr.Due != nil && tr.Mode.Kind != plain.Delayed, "a due time, but not delayed; expected both or none")
 	fault(tr.Until != nil && (tr.Due != nil || tr.Mode.Kind != plain.Delayed), "a time from tokens, but not delayed, or with another due time; expected delayed and one of them")
+	fault(tr.Begins != nil && !begins(t, i), "a timer that begins instances, but it needs tokens; expected no such input")
 	fault(tr.Mode.Delay.Shape > plain.Normal || !within(tr.Mode.Delay.A) || !within(tr.Mode.Delay.B), "a delay of %g and %g µs; expected 0 or more", tr.Mode.Delay.A, tr.Mode.Delay.B)
 	fault(tr.Guard != nil && t.Source(i), "a guard, but no input arc; expected inputs, whose tokens a guard looks at")
 	fault(tr.Idempotent && tr.Action == nil, "idempotent without an action; expected one with an action only")

@@ -62,6 +62,8 @@ type worker struct {
 	instances int // of each net, all of which it owns
 	name      func(instance int) string
 
+	starters []starter // of instances that begin by a timer
+
 	batch   int     // firings between two readings of the clock, and so in a commit
 	inbox   *inbox  // nil without upstream parts
 	reached []reach // by upstream part: its cursor, if the next commit has to record one
@@ -131,6 +133,10 @@ func (w *worker) round() (more bool, short <-chan struct{}, err error) {
 	}
 	w.follow(now)
 	more, short = w.step(now)
+	for short == nil && w.beginDue(now) {
+		_, short = w.step(now)
+		more = true
+	}
 	w.stage.logFaults(now)
 	if err := w.flush(now); err != nil {
 		return false, nil, err
@@ -305,6 +311,11 @@ func (w *worker) wakeAt() (at int64, ok bool) {
 	for _, s := range w.shards {
 		if due, upTo, has := s.DueWithin(); has {
 			first, latest, ok = min(first, due), min(latest, upTo), true
+		}
+	}
+	for k := range w.starters {
+		if due, waits := w.starters[k].dueAt(w.stage.log, w.last); waits {
+			first, latest, ok = min(first, due), min(latest, due), true
 		}
 	}
 	if !ok {

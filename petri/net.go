@@ -141,6 +141,10 @@ type Trigger struct {
 	// Micros is the delay of TriggerDelay, or the time of TriggerTime in
 	// microseconds since the Unix epoch.
 	Micros int64
+	// Begins makes a timer begin instances, of a transition that needs no token: one each time, of all
+	// instances of the net together. Times is how often it does; 0 is without end.
+	Begins bool
+	Times  uint32
 	// Event is what a transition of TriggerEvent catches, in addition to firings
 	// by its name. One that needs no token begins an instance.
 	Event Event

@@ -103,6 +103,10 @@ func (c *checker) events(t *Transition) {
 	switch caught := t.Trigger.Event.Kind; {
 	case t.Trigger.Kind == TriggerTimer && t.Trigger.Name == "":
 		c.fault(t.Pos, "transition %q has the trigger timer without a time; expected an expression", t.ID)
+	case t.Trigger.Begins && t.Trigger.Kind != TriggerDelay && t.Trigger.Kind != TriggerTime && t.Trigger.Kind != TriggerTimer:
+		c.fault(t.Pos, "transition %q begins instances and has the trigger %s; expected delay, time or timer", t.ID, t.Trigger.Kind)
+	case t.Trigger.Times > 0 && !t.Trigger.Begins:
+		c.fault(t.Pos, "transition %q has a number of times and begins no instances; expected both or none", t.ID)
 	case caught != EventNone && t.Trigger.Kind != TriggerEvent:
 		c.fault(t.Pos, "transition %q catches a %s and has the trigger %s; expected the trigger event", t.ID, caught, t.Trigger.Kind)
 	case caught != EventNone && t.Throws.Kind != EventNone:

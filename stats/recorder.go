@@ -150,6 +150,12 @@ func (r *Recorder) Firings() uint64 {
 	return n
 }
 
+// FiringsOf returns the firings of a transition, and the time of the last one; 0 if there is none.
+func (r *Recorder) FiringsOf(transition int) (firings uint64, last int64) {
+	t := &r.transitions[transition]
+	return t.firings, t.lastFiring
+}
+
 // AddTo adds the counters to rows of the same net. Arrivals are those of the
 // tokens that left; the owner adds the present tokens.
 func (r *Recorder) AddTo(rows *Rows) {

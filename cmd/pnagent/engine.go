@@ -31,7 +31,8 @@ type engineCmd struct {
 	NATS      natsFlags        `embed:"" group:"NATS"`
 	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
 	Instances int              `default:"1" help:"Instances of each net."`
-	Workers   int              `default:"0" help:"Number of goroutines that play the instances; 0 for one a processor. Nets that throw or catch messages or signals have one."`
+	Spare     int              `default:"0" help:"How many of the instances, the last ones, do not begin by themselves, in a process that a message, a signal or a timer also begins. They are free for those."`
+	Workers   int              `default:"0" help:"Number of goroutines that play the instances; 0 for one a processor. Nets that throw or catch messages or signals, or begin by timers, have one."`
 	Bindings  string           `type:"path" help:"YAML file of bindings, which defines how transitions fire. Without it all fire at once."`
 	Interval  time.Duration    `default:"1s" help:"Time between two snapshots."`
 	Seed      *uint64          `help:"Seed of the random choice between enabled transitions, and of random delays. Without it transitions take turns, and delays differ from run to run."`

@@ -58,6 +58,7 @@ type Config struct {
 
 	Dispatch ready.Discipline
 	Priority func(number int) ready.Priority // nil: all p0
+	Spare    func(number int) bool           // instances that begin by an event only, and are as if they had ended; nil for none
 	Bound    int                             // pieces of work that may wait in an instance before it is full; 0 for no limit
 	// Merge returns the data of new tokens, given the data of the tokens that
 	// were taken and carry some: at most MaxTaken, in the order of places and

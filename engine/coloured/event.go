@@ -157,10 +157,10 @@ func (r *rule) onlyTests(place int32) bool {
 	return !r.takes(place) && slices.ContainsFunc(r.sights, func(v sight) bool { return v.take > 0 })
 }
 
-// Idle reports whether an instance can begin with an event: it has not begun,
-// or nothing is left of it but tokens in final places.
+// Idle reports whether an instance can begin with an event: it has not begun, and does
+// not begin by itself, or nothing is left of it but tokens in final places.
 func (s *Shard) Idle(i int) bool {
 	in := &s.instances[i]
 	end, _ := s.atEnd(in)
-	return in.runs == none && (end || !in.has(everMoved))
+	return in.runs == none && (end || !in.has(everMoved) && s.pool.Waiting(i) == 0)
 }

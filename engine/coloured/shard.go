@@ -113,11 +113,11 @@ func New(cfg Config, now int64) (*Shard, error) {
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
 	s.compile(cfg.Bindings)
-	return s, s.create(cfg.Priority, now)
+	return s, s.create(cfg.Priority, cfg.Spare, now)
 }
 
 // create puts all instances at the initial marking.
-func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
+func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, now int64) error {
 	var marked []int32
 	for p, m := range s.Tables.Initial {
 		if m > 0 && !s.Outside(p) {
@@ -129,6 +129,13 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 	for i := range s.instances {
 		in := &s.instances[i]
 		in.notes, in.runs, in.index = none, none, int32(i)
+		if !s.Barren && spare != nil && spare(s.Number(i)) {
+			in.flags = finished | everMoved
+			if err := s.rank(i, priority); err != nil {
+				return err
+			}
+			continue
+		}
 		in.piles = piles[i*k : i*k : (i+1)*k]
 		for j, p := range marked {
 			m := s.Tables.Initial[p]
@@ -137,17 +144,25 @@ func (s *Shard) create(priority func(int) ready.Priority, now int64) error {
 			in.lastID += uint64(m)
 			s.Rec.Arrived(int(p), now)
 		}
-		rank := ready.Priority(0)
-		if priority != nil {
-			rank = priority(s.Number(i))
+		if err := s.rank(i, priority); err != nil {
+			return err
 		}
-		if rank > ready.Highest {
-			return fmt.Errorf("net %q: instance %d has priority %v; expected at most %v", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
-		}
-		s.pool.Rank(i, rank)
 		s.Rec.Net.Created++
 		s.wake(i, now)
 	}
+	return nil
+}
+
+// rank gives an instance its priority.
+func (s *Shard) rank(i int, priority func(int) ready.Priority) error {
+	if priority == nil {
+		return nil
+	}
+	rank := priority(s.Number(i))
+	if rank > ready.Highest {
+		return fmt.Errorf("net %q: instance %d has priority %v; expected at most %v", s.Tables.Net.ID, s.Number(i), rank, ready.Highest)
+	}
+	s.pool.Rank(i, rank)
 	return nil
 }
 

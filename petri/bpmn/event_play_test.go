@@ -107,23 +107,3 @@ func TestTimersByExpression(t *testing.T) {
 		s.run(t)
 	}
 }
-
-func TestACycleBeginsAProcessAgainAndAgain(t *testing.T) {
-	cyclic := func(text, content, flows string) string {
-		return process(`<startEvent id="s"><timerEventDefinition><timeCycle>`+text+`</timeCycle></timerEventDefinition></startEvent>`+content, flows)
-	}
-	const task = `<userTask id="n"/><endEvent id="e"/>`
-	const two = `<parallelGateway id="f"/><userTask id="a"/><userTask id="b"/><parallelGateway id="j"/><userTask id="n"/><endEvent id="e"/>`
-	for _, s := range []scenario{
-		{"as often as it says", cyclic("R2/PT1H", task, "s>n>e"), `{}`, "+9h", "s-n×2"},
-		{"one after the other", cyclic("R2/PT1H", task, "s>n>e"), `{}`, "+1h", "s-n s/start"},
-		{"or without end", cyclic("R/PT1H", task, "s>n>e"), `{}`, "+3h", "s-n×3 s/start"},
-		{"what has begun shares nothing", cyclic("R2/PT1H", two, "s>f>a>j f>b>j j>n>e"), `{}`, "+9h a a", "a-j×2 f-b×2"},
-		{"and ends apart", cyclic("R2/PT1H", two, "s>f>a>j f>b>j j>n>e"), `{}`, "+9h a a b n", "a-j e/end f-b"},
-		{"a terminate end event ends one", cyclic("R/PT1H", `<userTask id="n"/><endEvent id="e"><terminateEventDefinition/></endEvent>`, "s>n>e"), `{}`, "+3h n", "e/end s-n×2 s/start"},
-		{"an event sub-process belongs to one", cyclic("R2/PT1H", task+strings.Replace(sub("w", `<startEvent id="c"><signalEventDefinition signalRef="x"/></startEvent><userTask id="h"/>`, "c>h"), ">", ` triggeredByEvent="true">`, 1), "s>n>e"),
-			`{}`, "+9h c", "c-h c/armed p/active×2 s-n"},
-	} {
-		s.run(t)
-	}
-}

@@ -75,10 +75,6 @@ func (b *builder) process(s *scope) {
 	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos, Shared: true, Model: b.file}
 	b.root = b.level(s, nil, nil)
 	b.reserve()
-	if s.repeats() { // each time is apart from the others
-		b.root.run = s.id
-		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: s.id, Pos: s.el.pos, Apart: true})
-	}
 	if slices.ContainsFunc(b.root.within(), (*level).isReversible) {
 		b.order(b.root)
 	}

@@ -127,9 +127,9 @@ func (b *builder) step(l *level, n *node, word string) *petri.Transition {
 func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
-	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds", "left",
+	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds",
 		"done", "completed", "compensating", "compensated", "cancelling", "cancels", "waiting", "undone", "continues", "handled",
-		"vars", "run", "check", "all", "again", "enough", "gather", "base", "ran", "returns", "which",
+		"vars", "run", "check", "all", "enough", "gather", "base", "ran", "returns", "which",
 		"offered", "begins", "choosing", "choose", "met":
 		suffix = "/flow " + f.id
 	}
@@ -278,14 +278,7 @@ func (b *builder) end(l *level, n *node) string {
 	id := l.id(n.id) + "/end"
 	if !b.made[id] {
 		b.made[id] = true
-		scope := l.run
-		if l == b.root {
-			scope = "" // also of a process that begins again and again
-		}
-		b.place(scope, id, n.label()+" (end)", b.at(l, n.id), n.pos)
-		if scope != l.run {
-			b.carries(petri.OwnData, id)
-		}
+		b.place(l.run, id, n.label()+" (end)", b.at(l, n.id), n.pos)
 	}
 	return id
 }

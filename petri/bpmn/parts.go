@@ -189,7 +189,7 @@ func aside(word string) petri.Role {
 	switch word[strings.LastIndexByte(word, '/')+1:] {
 	case "choosing": // an id that is not inside is an incident
 		return petri.RoleWork
-	case "vars", "run", "base", "left", "done", "completed", "all", "ends":
+	case "vars", "run", "base", "done", "completed", "all", "ends":
 		return petri.RoleData
 	}
 	return petri.RoleState

@@ -25,55 +25,21 @@ func (b *builder) source(l *level, n *node, trigger petri.Trigger) string {
 	if l.parent != nil {
 		return "left out: a call begins at a none start event"
 	}
+	if n.event != nil && n.timed() {
+		trigger.Begins, trigger.Times = true, n.event.times
+	}
 	t := b.transition(l, n, trigger).ID
 	b.output(l, n, t)
-	if n.event != nil && n.timed() {
-		b.startTimer(l, n, t)
-	}
 	if b.alive == "" {
 		return ""
 	}
-	if l.run == "" {
-		b.test(petri.Inhibitor, b.alive, t, n.pos)
-	}
+	b.test(petri.Inhibitor, b.alive, t, n.pos)
 	b.after(func() {
 		for _, place := range l.await {
 			b.putFirst(t, place, n.pos)
 		}
 	})
 	return ""
-}
-
-// startTimer makes a transition begin at its times: once, without end, or a number of times, of
-// which id/left has those after the next.
-func (b *builder) startTimer(l *level, n *node, transition string) {
-	state := func(word string, tokens uint32) string {
-		place := b.place("", l.id(n.id)+"/"+word, n.label()+" ("+word+")", b.at(l, n.id), n.pos)
-		b.rounds[place] = tokens
-		b.mark(place)
-		if n.event.times == 1 { // otherwise the end of one run does not end the others
-			l.armed = append(l.armed, place)
-		}
-		return place
-	}
-	start := state("start", 1)
-	b.divert(start, transition, n.pos)
-	switch times := n.event.times; times {
-	case 0:
-		b.put(transition, start, n.pos)
-	case 1:
-	default:
-		left := state("left", times-1)
-		again := b.step(l, n, "again").ID
-		b.take(left, again, n.pos)
-		b.test(petri.Inhibitor, start, again, n.pos)
-		b.put(again, start, n.pos)
-	}
-}
-
-// repeats reports whether the process begins again and again, by a timer.
-func (s *scope) repeats() bool {
-	return !s.beginsByItself() && slices.ContainsFunc(s.nodes, func(n *node) bool { return n.kind == "startEvent" && n.timed() && n.event.times != 1 })
 }
 
 // eventStart builds the start of an event sub-process, which waits while the level
@@ -156,9 +122,6 @@ func (b *builder) lifetime() string {
 	b.place(b.root.run, b.alive, label+" (active)", nil, pos)
 	b.root.await = append(b.root.await, b.alive)
 	end := b.place("", s.id+"/end", label+" (end)", nil, pos)
-	if b.root.run != "" {
-		b.carries(petri.OwnData, end)
-	}
 	b.left--
 	done := s.id + "/done"
 	b.net.Transitions = append(b.net.Transitions, petri.Transition{ID: done, Name: label + " (done)", Pos: pos})

@@ -300,6 +300,12 @@ func (n *netReader) trigger(e *element, to *petri.Trigger) error {
 			if to.Micros, err = strconv.ParseInt(string(value), 10, 64); err != nil {
 				n.faults.Add(e.pos, "the time %s of a trigger; expected a whole number of microseconds", xmlscan.Quote(string(value)))
 			}
+		case "begins":
+			times, err := strconv.ParseUint(string(value), 10, 32)
+			if err != nil {
+				n.faults.Add(e.pos, "how often a trigger begins an instance, %s; expected a whole number, 0 without end", xmlscan.Quote(string(value)))
+			}
+			to.Begins, to.Times = true, uint32(times)
 		default:
 			return false
 		}
@@ -329,6 +335,9 @@ func (p printer) ownTransition(t *petri.Transition) {
 		}
 		if t.Trigger.Micros != 0 {
 			p.put(" micros=\"", strconv.FormatInt(t.Trigger.Micros, 10), "\"")
+		}
+		if t.Trigger.Begins {
+			p.put(" begins=\"", strconv.FormatUint(uint64(t.Trigger.Times), 10), "\"")
 		}
 		p.put("/>\n")
 	}

@@ -85,7 +85,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
 			{ID: "join", Preempts: true, Alternative: true, Trigger: petri.Trigger{Kind: petri.TriggerDelay, Micros: math.MaxInt64, Name: "P1D"}},
-			{ID: "time", Trigger: petri.Trigger{Kind: petri.TriggerTime, Micros: -1}},
+			{ID: "time", Trigger: petri.Trigger{Kind: petri.TriggerTime, Micros: -1, Begins: true, Times: 3}},
 			{ID: "event", Trigger: petri.Trigger{Kind: petri.TriggerEvent}},
 			{ID: "caught", Trigger: petri.Trigger{Kind: petri.TriggerEvent, Name: "n", Event: petri.Event{Kind: petri.EventMessage, Name: "a \"b\"", Key: " order "}}},
 			{ID: "thrown", Throws: petri.Event{Kind: petri.EventSignal, Name: "stop"}},
@@ -160,7 +160,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
       </transition>
       <transition id="time">
         <toolspecific tool="pnagent" version="1">
-          <trigger kind="time" micros="-1"/>
+          <trigger kind="time" micros="-1" begins="3"/>
         </toolspecific>
       </transition>
       <transition id="event">
@@ -299,6 +299,8 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 			[]string{`f:1:142: an arc that is aside of "some"; expected all or own`}},
 		{"an unknown trigger", transition(`<trigger kind="whim"/>`),
 			[]string{`f:1:92: the kind "whim" of a trigger; expected event, work, delay, time or timer`}},
+		{"how often it begins that is no number", transition(`<trigger kind="delay" begins="R3"/>`),
+			[]string{`f:1:92: how often a trigger begins an instance, "R3"; expected a whole number, 0 without end`}},
 		{"a time that is no number", transition(`<trigger kind="delay" micros="1s"/>`),
 			[]string{`f:1:92: the time "1s" of a trigger; expected a whole number of microseconds`}},
 		{"two events", transition(`<throws kind="signal" name="a"/><throws kind="signal" name="b"/>`),

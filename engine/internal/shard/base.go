@@ -100,8 +100,9 @@ func New(t *petri.Tables, m Members, part *split.Part, shuffle bool, held, delay
 // others so far; of an inclusive join without such an input all that it joins.
 func (b *Base) trigger(tr int, delayed bool) {
 	if b.Tables.Source(tr) && !delayed {
-		// An event begins an instance only if it is at its end, and so does not keep it open.
-		b.OpenEnded = b.OpenEnded || b.Tables.Net.Transitions[tr].Trigger.Event.Kind == petri.EventNone
+		// An event or a timer begins an instance only if it is at its end, and so does not keep it open.
+		on := &b.Tables.Net.Transitions[tr].Trigger
+		b.OpenEnded = b.OpenEnded || on.Event.Kind == petri.EventNone && !on.Begins
 		return
 	}
 	by, rest := b.Triggered, &b.Untriggered
@@ -178,6 +179,12 @@ func (b *Base) Ranks() []uint16 {
 	}
 	return ranks
 }
+
+// Fired returns how often a transition has fired, and when it last did; 0 if never.
+func (b *Base) Fired(transition int) (firings uint64, last int64) { return b.Rec.FiringsOf(transition) }
+
+// Ended returns how many instances have finished or failed.
+func (b *Base) Ended() uint64 { return b.Rec.Net.Finished + b.Rec.Net.Failed }
 
 // Order returns in which order an instance's rivals were chosen; nil if there
 // are none or chance decides.

@@ -144,7 +144,12 @@ const maxPeriods = 10_000
 
 // beginsUntil is begins of a timer whose time an expression gives.
 func beginsUntil(until func(tokens []coloured.Placed, since int64) (int64, error)) func(created, last int64) (int64, error) {
-	return func(created, last int64) (int64, error) {
+	return func(created, last int64) (_ int64, err error) {
+		defer func() {
+			if r := recover(); r != nil { // as expressions report that they have no value
+				err = fmt.Errorf("%v", r)
+			}
+		}()
 		at := created
 		for range maxPeriods {
 			due, err := until(nil, at)

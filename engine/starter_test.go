@@ -27,7 +27,6 @@ func TestATimerThatBeginsInstancesIsRefused(t *testing.T) {
 		{"in a region, which does not see all of an instance", Config{Nets: net(hourly), Part: &Part{Name: "r", Cut: &split.Part{}}}, `transition "nightly" begins instances by a timer; expected none in a region`},
 		{"with a dispatcher of several workers", Config{Nets: net(hourly), Dispatch: &Dispatch{Policy: ready.PolicyDedicated}}, `or begin instances by a timer`},
 		{"with more spare instances than there are", Config{Nets: net(hourly), Instances: 2, Spare: 3, Workers: 1}, `3 of 2 instances are spare; expected 0 to 2`},
-		{"with an expression that is no time", Config{Nets: net(petri.Trigger{Kind: petri.TriggerTimer, Name: "= 7", Begins: true}), Instances: 1, Workers: 1}, `the value 7 of a timer`},
 	} {
 		e := &Engine{cfg: c.cfg}
 		err := e.checkEvents()

@@ -32,9 +32,6 @@ func (d *declarer) timer(transition int) {
 		return
 	}
 	d.out[transition].Begins = beginsUntil(until)
-	if _, err := until(nil, 0); err != nil { // there are no tokens, so it never has another value
-		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the time of transition %q: %v", tr.ID, err)})
-	}
 }
 
 // dueAt returns when a timer is due whose value is JSON. One that repeats puts back the token

@@ -161,6 +161,8 @@ func TestEachStartIsAnInstance(t *testing.T) {
 		{"months have the length of the calendar", process(at("timeCycle", "R/P1M")+task, "t>a a>e"), 3, 0, "+743h, +1h, +695h", "t-a |  | …", "3 0"},
 		{"and the next one too", process(at("timeCycle", "R/P1M")+task, "t>a a>e"), 3, 0, "+744h, +696h", "t-a | … | ", "3 0"},
 		{"an expression gives the time", process(at("timeCycle", `= "R/PT" + string(2) + "H"`)+task, "t>a a>e"), 3, 0, "+5h", "t-a | … | ", "3 0"},
+		{"a value that is not a time begins nothing", process(at("timeDuration", "${soon}")+task, "t>a a>e"), 3, 0, "+9h", " | …", "3 0"},
+		{"but by hand", process(at("timeDuration", "${soon}")+task, "t>a a>e"), 3, 0, "0:t, +9h", "t-a |  | …", "3 0"},
 		{"a beginning by hand counts as one", process(at("timeCycle", "R2/PT1H")+task, "t>a a>e"), 3, 0, "0:t, +9h", "t-a | … | ", "3 0"},
 		{"a message and a signal begin one each", events, 4, 2, "message go, signal all", "a/in | …", "4 0"},
 		{"not in one that begins by itself", events, 3, 1, "message go", "a/in | …", "3 0"},

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
@@ -167,7 +168,7 @@ func pick(r *Request, have []holder) ([]holder, error) {
 			return nil, fmt.Errorf("%d sources have an instance %q: %s; expected one, as --source", len(have), r.Instance, list(names))
 		}
 	}
-	slices.SortFunc(have, func(a, b holder) int { return strings.Compare(a.source, b.source) })
+	ordered.By(have, func(a, b *holder) int { return strings.Compare(a.source, b.source) })
 	return slices.CompactFunc(have, func(a, b holder) bool { return a.found.Acts == b.found.Acts }), nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -183,7 +184,7 @@ func (ev *events) of(id eventID) []catcher {
 		return named
 	}
 	all := slices.Concat(named, computed)
-	slices.SortFunc(all, func(a, b catcher) int { return cmp.Or(a.net-b.net, a.transition-b.transition) })
+	ordered.By(all, func(a, b *catcher) int { return cmp.Or(a.net-b.net, a.transition-b.transition) })
 	return all
 }
 

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // Each entry of a part's log but the first begins with the mark of the entry
@@ -124,7 +126,7 @@ func (r *reading) move(to reach, at int64) {
 func (r *reading) known() []Point {
 	all := append([]Point{{}}, r.Points...)
 	all = append(all, r.Arrived, r.Now)
-	slices.SortFunc(all, func(a, b Point) int { return int(min(max(int64(b.Position)-int64(a.Position), -1), 1)) })
+	ordered.By(all, func(a, b *Point) int { return int(min(max(int64(b.Position)-int64(a.Position), -1), 1)) })
 	return slices.Compact(all)
 }
 

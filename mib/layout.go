@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -146,7 +147,7 @@ func newPlan(root smi.OID, d *description, lock *Lock, view *merge.View) (*plan,
 		p.numbers[net.Name] = locked.Number
 		p.nets = append(p.nets, newNetPlan(i, net, locked))
 	}
-	slices.SortFunc(p.nets, func(a, b netPlan) int { return cmp.Compare(a.number, b.number) })
+	ordered.By(p.nets, func(a, b *netPlan) int { return cmp.Compare(a.number, b.number) })
 	if err := p.layHead(root.Append(subPetrinet, subObjects), d); err != nil {
 		return nil, err
 	}

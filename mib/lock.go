@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -296,7 +297,7 @@ func (k *kindLock) add(e *Locked) {
 // addRevision adds a revision, in the order of dates.
 func (n *LockedNet) addRevision(r revision) {
 	n.revisions = append(n.revisions, r)
-	slices.SortStableFunc(n.revisions, func(a, b revision) int { return cmp.Compare(a.date, b.date) })
+	ordered.By(n.revisions, func(a, b *revision) int { return cmp.Compare(a.date, b.date) })
 }
 
 // retire marks the places and transitions that the definition does not have as obsolete, and

@@ -4,10 +4,10 @@ package web
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/web/api"
 )
 
@@ -37,7 +37,7 @@ func refusedSources(all []merge.Source) []api.RefusedSources {
 		}
 		out[k].Sources++
 	}
-	slices.SortStableFunc(out, func(a, b api.RefusedSources) int {
+	ordered.By(out, func(a, b *api.RefusedSources) int {
 		return cmp.Or(cmp.Compare(b.Sources, a.Sources), cmp.Compare(a.Reason, b.Reason))
 	})
 	return out[:min(len(out), maxReasons)]
@@ -55,7 +55,7 @@ func skewedSources(all []merge.Source) *api.SkewedSources {
 	if d.Sources = len(d.Worst); d.Sources == 0 {
 		return nil
 	}
-	slices.SortStableFunc(d.Worst, func(a, b api.SkewedSource) int { return cmp.Compare(max(b.Ahead, -b.Ahead), max(a.Ahead, -a.Ahead)) })
+	ordered.By(d.Worst, func(a, b *api.SkewedSource) int { return cmp.Compare(max(b.Ahead, -b.Ahead), max(a.Ahead, -a.Ahead)) })
 	d.Worst = d.Worst[:min(d.Sources, maxSkewed)]
 	return d
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -318,8 +319,8 @@ func snapshotTokens(n *merge.NetView, place string, now int64) []api.StuckToken 
 // joined sorts tokens, and joins those of one instance that were put into a place at one
 // time with the same data.
 func joined(tokens []api.StuckToken) []api.StuckToken {
-	slices.SortStableFunc(tokens, func(a, b api.StuckToken) int {
-		return cmp.Or(tokenOf(&a).compare(tokenOf(&b)), bytes.Compare(a.Data, b.Data))
+	ordered.By(tokens, func(a, b *api.StuckToken) int {
+		return cmp.Or(tokenOf(a).compare(tokenOf(b)), bytes.Compare(a.Data, b.Data))
 	})
 	out := tokens[:0]
 	for _, t := range tokens {

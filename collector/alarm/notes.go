@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // Limits of notes.
@@ -221,7 +223,8 @@ func (n *notes) merge(from Noted, now int64, active func(index uint32) bool) {
 // bound drops the oldest notes beyond the limits.
 func (n *notes) bound() {
 	if over := len(n.silences) - MaxSilences; over > 0 {
-		oldest := slices.SortedFunc(maps.Values(n.silences), func(a, b silenceNote) int {
+		oldest := slices.Collect(maps.Values(n.silences))
+		ordered.By(oldest, func(a, b *silenceNote) int {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.ID, b.ID))
 		})
 		for _, s := range oldest[:over] {
@@ -229,7 +232,8 @@ func (n *notes) bound() {
 		}
 	}
 	if over := len(n.acks) - maxAcks; over > 0 {
-		oldest := slices.SortedFunc(maps.Values(n.acks), func(a, b ackNote) int {
+		oldest := slices.Collect(maps.Values(n.acks))
+		ordered.By(oldest, func(a, b *ackNote) int {
 			return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.index, b.index))
 		})
 		for _, a := range oldest[:over] {
@@ -328,7 +332,7 @@ func (n *notes) inEffect() []Silence {
 			out = append(out, s.Silence)
 		}
 	}
-	slices.SortFunc(out, func(a, b Silence) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.ID, b.ID)) })
+	ordered.By(out, func(a, b *Silence) int { return cmp.Or(cmp.Compare(a.Until, b.Until), cmp.Compare(a.ID, b.ID)) })
 	return out
 }
 

@@ -5,6 +5,8 @@ package alarm
 import (
 	"cmp"
 	"slices"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // unnumbered is an alarm that was over before a process gave it an index.
@@ -44,7 +46,7 @@ func (s *Saved) entries() []entry {
 		}
 		out = append(out, entry{a, p})
 	}
-	slices.SortStableFunc(out, func(a, b entry) int { return cmp.Compare(a.Index, b.Index) })
+	ordered.By(out, func(a, b *entry) int { return cmp.Compare(a.Index, b.Index) })
 	return out
 }
 

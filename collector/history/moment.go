@@ -10,6 +10,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -116,7 +117,7 @@ func sorted[T any](values []T, compare func(a, b *T) int) []T {
 	if i >= len(values) {
 		return values
 	}
-	slices.SortStableFunc(values, func(a, b T) int { return compare(&a, &b) })
+	ordered.By(values, compare)
 	return slices.CompactFunc(values, func(a, b T) bool { return compare(&a, &b) == 0 })
 }
 
@@ -164,7 +165,7 @@ func (s *Store) Moment(at int64) (*merge.View, *alarm.ActiveSet) {
 		v.Nets = append(v.Nets, n)
 	}
 	set := &alarm.ActiveSet{Active: m.alarms.at(at), Silences: m.silences.at(at)}
-	slices.SortStableFunc(set.Silences, func(a, b alarm.Silence) int { return cmp.Compare(a.Until, b.Until) })
+	ordered.By(set.Silences, func(a, b *alarm.Silence) int { return cmp.Compare(a.Until, b.Until) })
 	return v, set
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -130,7 +131,7 @@ func (s *Store) SeenAt(net string, place int, at int64) []stats.Token {
 			out = append(out, stats.Token{Instance: key.instance, Injected: seen.Injected})
 		}
 	}
-	slices.SortFunc(out, func(a, b stats.Token) int {
+	ordered.By(out, func(a, b *stats.Token) int {
 		return cmp.Or(cmp.Compare(a.Injected, b.Injected), strings.Compare(a.Instance, b.Instance))
 	})
 	return out
@@ -147,7 +148,7 @@ func (s *Store) Sightings(net, instance string) []Sighting {
 		one.Gone = seen.LastSeen < s.seen.looked[net]
 		out = append(out, one)
 	}
-	slices.SortFunc(out, func(a, b Sighting) int {
+	ordered.By(out, func(a, b *Sighting) int {
 		return cmp.Or(cmp.Compare(a.FirstSeen, b.FirstSeen), cmp.Compare(a.Injected, b.Injected), cmp.Compare(a.Place, b.Place))
 	})
 	return out

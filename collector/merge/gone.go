@@ -4,8 +4,9 @@ package merge
 
 import (
 	"cmp"
-	"slices"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // forgetOldest makes room for a source: it forgets the rows of the source that is
@@ -89,7 +90,7 @@ func (m *Merger) forgetExcess() {
 	if rows <= m.limits.GoneRows {
 		return
 	}
-	slices.SortFunc(gone, func(a, b retired) int {
+	ordered.By(gone, func(a, b *retired) int {
 		return cmp.Or(cmp.Compare(a.s.goneAt, b.s.goneAt), strings.Compare(a.net.name, b.net.name), strings.Compare(a.s.name, b.s.name))
 	})
 	for _, g := range gone {

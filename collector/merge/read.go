@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -81,7 +82,7 @@ func (r *stateReader) ungroup(n *restored) error {
 		}
 	}
 	if n.groups != nil {
-		slices.SortStableFunc(n.sources, func(a, b restoredSource) int { return int(b.marks&markOrphan - a.marks&markOrphan) })
+		ordered.By(n.sources, func(a, b *restoredSource) int { return int(b.marks&markOrphan - a.marks&markOrphan) })
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
 )
@@ -171,7 +172,7 @@ func headOf(n *net) []byte {
 		}
 		head.Regions = append(head.Regions, savedRegion{Region: region, Claim: f.Claim, Owner: f.owner, Counted: counted})
 	}
-	slices.SortFunc(head.Regions, func(a, b savedRegion) int { return strings.Compare(a.Region, b.Region) })
+	ordered.By(head.Regions, func(a, b *savedRegion) int { return strings.Compare(a.Region, b.Region) })
 	text, _ := json.Marshal(head) // texts and numbers never fail
 	return text
 }

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // Tick returns the View as of now, and the requests to send. Each View is a new
@@ -168,7 +170,7 @@ func (m *Merger) shownSources() []Source {
 			shown = append(shown, s.shown(k.net))
 		}
 	}
-	slices.SortStableFunc(shown, func(a, b Source) int {
+	ordered.By(shown, func(a, b *Source) int {
 		return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
 	})
 	return shown
@@ -219,7 +221,7 @@ func (n *net) add() *NetView {
 	for digest, sources := range users {
 		shown.Digests = append(shown.Digests, Digest{Digest: digest, Sources: sources})
 	}
-	slices.SortFunc(shown.Digests, func(a, b Digest) int {
+	ordered.By(shown.Digests, func(a, b *Digest) int {
 		return cmp.Or(cmp.Compare(b.Sources, a.Sources), strings.Compare(a.Digest, b.Digest))
 	})
 	shown.Totals = shown.totals()

@@ -11,6 +11,8 @@ import (
 	"io"
 	"slices"
 	"sync"
+
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // Open opens the journal in a directory, or creates one if the directory is
@@ -104,7 +106,7 @@ func (r *recovery) list() error {
 		}
 	}
 	slices.Sort(r.f.snapshots)
-	slices.SortFunc(r.f.segments, func(a, b segment) int { return cmp.Compare(a.first, b.first) })
+	ordered.By(r.f.segments, func(a, b *segment) int { return cmp.Compare(a.first, b.first) })
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/internal/ordered"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -64,7 +65,7 @@ func (c *Checker) Report(now int64) *Report {
 		}
 		r.Sources = append(r.Sources, s)
 	}
-	slices.SortFunc(r.Sources, func(a, b Source) int { return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Source, b.Source)) })
+	ordered.By(r.Sources, func(a, b *Source) int { return cmp.Or(cmp.Compare(a.Net, b.Net), cmp.Compare(a.Source, b.Source)) })
 	if !slices.ContainsFunc(r.Sources, func(s Source) bool { return s.Messages > 0 }) {
 		r.Wrong = append(r.Wrong, fmt.Sprintf("no message was received on %s or %s. Is the engine connected to this server, and is its prefix %q?",
 			c.subjects.Snapshots(), c.subjects.Byes(), c.subjects.Prefix()))

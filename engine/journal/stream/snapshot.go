@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +20,7 @@ import (
 	"github.com/nats-io/nuid"
 
 	"github.com/pnagent/pnagent/engine/journal"
+	"github.com/pnagent/pnagent/internal/ordered"
 )
 
 // snapshot is an object in the bucket of snapshots. Its name is the number of
@@ -133,7 +133,7 @@ func (l *Log) snapshots(ctx context.Context) ([]snapshot, error) {
 			there = append(there, snapshot{upTo, o})
 		}
 	}
-	slices.SortFunc(there, func(a, b snapshot) int { return strings.Compare(b.object.Name, a.object.Name) })
+	ordered.By(there, func(a, b *snapshot) int { return strings.Compare(b.object.Name, a.object.Name) })
 	return there, nil
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
@@ -11,16 +13,6 @@ import (
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/petri"
 )
-
-type checkCmd struct {
-	JSON      bool       `help:"Print one JSON object for each net instead of text."`
-	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a dead marking that is not a proper end, and the weighted sums of tokens that never change. Without --json, it also prints a sentence."`
-	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end, and how many dead markings and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events) or urgent transitions (those that catch an event)."`
-	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
-	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
-	Limit     limitFlags `embed:""`
-	Visit     visitFlags `embed:""`
-}
 
 // checkedNet is what check says of one net.
 type checkedNet struct {

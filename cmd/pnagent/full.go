@@ -2,7 +2,13 @@
 
 package main
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // The flags of the commands of pnagent-full, except those of attach, which are in attach.go. Files
 // with what the commands do are left out of a program with the tag slim: see FullOnly.
@@ -58,4 +64,39 @@ type topCmd struct {
 	apiFlags
 	Show string `enum:"nets,places,transitions,sources,alarms" default:"places" help:"The first table: nets, places, transitions, sources or alarms."`
 	Once bool   `help:"Print the whole table once as plain text, and exit; for scripts and screen readers."`
+}
+
+type checkCmd struct {
+	FullOnly
+	JSON      bool       `help:"Print one JSON object for each net instead of text."`
+	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a deadlock, whether the net is sound, with a shortest path to what is not (soundness), and the weighted sums of tokens that never change. Without --json, it also prints this in words."`
+	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end (a deadlock), and how many deadlocks and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events) urgent transitions (those that catch an event) or events that begin an instance."`
+	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
+	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Limit     limitFlags `embed:""`
+	Visit     visitFlags `embed:""`
+}
+
+// byteSize is a number of bytes as a flag: 512MiB, 2GiB or 1000000.
+type byteSize int64
+
+// UnmarshalText reads the value of the flag.
+func (b *byteSize) UnmarshalText(text []byte) error {
+	digits, unit := string(text), int64(1)
+	for i, suffix := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if rest, ok := strings.CutSuffix(digits, suffix); ok {
+			digits, unit = rest, 1<<(10*(i+1))
+		}
+	}
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt64/unit {
+		return fmt.Errorf("invalid size %q; expected a whole number of bytes, KiB, MiB, GiB or TiB, as in 2GiB", text)
+	}
+	*b = byteSize(n * unit)
+	return nil
+}
+
+// visitFlags bound the visits of markings.
+type visitFlags struct {
+	Memory byteSize `name:"explore.memory" default:"2GiB" help:"Maximum memory for the markings of --explore, --deadlocks or --query, such as 512MiB; 0 for no bound. A visit that reaches it is not complete."`
 }

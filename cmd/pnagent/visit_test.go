@@ -109,7 +109,7 @@ func TestDeadlocksOfANet(t *testing.T) {
 	code, out, errs := called(t.Context(), "check", "--deadlocks", "1000", path)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	want := []string{
-		`9 markings visited, which are enough to find every deadlock; 1 dead, of which 0 proper ends and 1 deadlock; ` +
+		`9 markings visited, which are enough to find every deadlock; no proper end and 1 deadlock; ` +
 			`a shortest way to one: ["t0" "t1" "t2" "t3" "t4" "t5" "t6" "t7"]`,
 		`{"net":"n","markings":9,"reduced":true,"complete":true,"deadlocks":1,"ends":0,"path":["t0","t1","t2","t3","t4","t5","t6","t7"],` +
 			`"dead":{"b0":1,"b1":1,"b2":1,"b3":1,"b4":1,"b5":1,"b6":1,"b7":1}}`,

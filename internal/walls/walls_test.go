@@ -35,6 +35,7 @@ var rooms = map[string]room{
 	"petri/iso8601":                        {pure: true},
 	"petri/netfile":                        {imports: []string{"petri", "petri/bpmn", "petri/pnml", "petri/trace"}, pure: true},
 	"petri/explore":                        {imports: []string{"petri"}, pure: true},
+	"petri/sound":                          {imports: []string{"petri", "petri/explore"}, pure: true},
 	"petri/query":                          {imports: []string{"petri", "petri/explore", "petri/xmlscan"}, pure: true},
 	"petri/play":                           {imports: []string{"petri", "petri/explore"}, pure: true},
 	"petri/petritest":                      {imports: []string{"petri"}, pure: true},

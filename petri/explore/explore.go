@@ -14,12 +14,11 @@ type Result struct {
 	Markings  int      // visited, including the initial one
 	Complete  bool     // all that were looked for: there are no others
 	Stopped   Reason   // why it is not complete
-	Deadlocks int      // dead markings among them, in which no transition is enabled
-	Ends      int      // proper ends among these: all tokens are in final places, see petri.Net.FinalPlaces
+	Deadlocks int      // dead markings among them, in which no transition is enabled, without the proper ends
+	Ends      int      // proper ends: dead markings with all tokens in final places, see petri.Net.FinalPlaces
 	Bounds    []uint32 // by place: the most tokens
-	// Path is a shortest sequence of transitions to a dead marking that is not a
-	// proper end, or nil if there is none. It is empty, not nil, if the initial
-	// marking is one.
+	// Path is a shortest sequence of transitions to a deadlock, or nil if there is
+	// none. It is empty, not nil, if the initial marking is one.
 	Path []int
 	Dead []uint32 // the marking at its end, by place
 	// Branches has, by step of Path, the places of the branches that an
@@ -33,6 +32,9 @@ type Result struct {
 	// one time, which the visit takes together: then markings can be missing, and markings
 	// that were visited need not be reachable.
 	Together []int
+	// With Options.Graph:
+	Graph *Graph // nil if there was no memory for it
+	Fires []bool // by transition: it can fire in a visited marking
 }
 
 // Reason is why a visit is not complete.
@@ -65,6 +67,9 @@ type Options struct {
 	// nil. dead reports that no transition is enabled. The visit stops if it returns
 	// false.
 	Each func(marking []uint32, dead bool) bool
+	// Graph keeps the markings and the firings between them in Result.Graph. They take
+	// no more than half of Memory.
+	Graph bool
 }
 
 // space is the state of a visit.
@@ -77,6 +82,9 @@ type space struct {
 	reduce  *stubborn // nil for all transitions
 	scopes  *scopes   // nil if the net has none
 	first   Precedence
+	begins  []uint32 // see beginning
+	graph   *Graph   // nil if it is not kept
+	fires   []bool   // nil if it is not kept
 	stopped Reason
 	closed  bool // no more markings are recorded
 
@@ -95,12 +103,15 @@ func Explore(t *petri.Tables, o Options) Result {
 		b.left = o.Memory
 	}
 	s := &space{tables: t, limit: max(min(o.Markings, math.MaxInt32), 1), choices: splits(t),
-		store: newStore(oneBit(t.Places()), nil, b), from: rows{width: 1}, next: make([]uint32, t.Places()), first: NewPrecedence(t)}
+		store: newStore(oneBit(t.Places()), nil, b), from: rows{width: 1}, next: make([]uint32, t.Places()), first: NewPrecedence(t), begins: beginning(t)}
 	if o.Reduce && Reducible(t) {
 		s.reduce = newStubborn(t)
 	}
 	if t.Scoped() {
 		s.scopes = newScopes(t)
+	}
+	if o.Graph && s.reduce == nil {
+		s.graph, s.fires = newGraph(s, o.Memory), make([]bool, t.Transitions())
 	}
 	r := Result{Bounds: make([]uint32, t.Places())}
 	final, firstDead := t.Net.FinalPlaces(), -1
@@ -117,12 +128,13 @@ func Explore(t *petri.Tables, o Options) Result {
 			r.Bounds[p] = max(r.Bounds[p], n)
 		}
 		dead := !s.leave()
-		if dead {
-			r.Deadlocks++
-			switch {
-			case properEnd(s.marking, final):
-				r.Ends++
-			case firstDead < 0:
+		s.graph.close(s)
+		switch {
+		case !dead:
+		case properEnd(s.marking, final):
+			r.Ends++
+		default:
+			if r.Deadlocks++; firstDead < 0 {
 				firstDead = at
 			}
 		}
@@ -132,7 +144,7 @@ func Explore(t *petri.Tables, o Options) Result {
 		}
 	}
 	r.Stopped, r.Cut, r.Together = s.stopped, s.cut(), s.scopes.together()
-	r.Complete = r.Stopped == AllVisited
+	r.Complete, r.Graph, r.Fires = r.Stopped == AllVisited, s.graph, s.fires
 	if firstDead >= 0 {
 		r.Dead = slices.Clone(s.store.get(uint32(firstDead)))
 		r.Path, r.Branches = s.path(uint32(firstDead))
@@ -169,7 +181,7 @@ func (s *space) leave() (alive bool) {
 	}
 	only := s.first.Only(s.marking)
 	for tr := range s.tables.Transitions() {
-		if s.first.Fires(tr, s.marking, only) {
+		if s.first.Fires(tr, s.marking, only) && s.allows(tr) {
 			alive = true
 			s.follow(tr)
 		}
@@ -179,13 +191,17 @@ func (s *space) leave() (alive bool) {
 
 // follow fires an enabled transition.
 func (s *space) follow(tr int) {
-	if s.scopes != nil && s.scopes.open(tr, s.marking) {
+	if s.fires != nil {
+		s.fires[tr] = true
+	}
+	from := s.leaves(tr)
+	if s.scopes != nil && s.scopes.open(tr, from) {
 		s.stop(SeveralRuns)
 	}
 	switch {
 	case s.choices != nil && len(s.choices[tr].sets) > 0:
-		s.followBranches(tr)
-	case fire(s.tables, tr, s.marking, s.next):
+		s.followBranches(tr, from)
+	case fire(s.tables, tr, from, s.next):
 		s.reach(s.next)
 	default:
 		s.stop(Overflow)
@@ -199,13 +215,17 @@ func (s *space) reach(marking []uint32) {
 		return
 	}
 	before := s.store.len()
-	_, ok := s.store.add(marking)
+	number, ok := s.store.add(marking)
 	switch {
 	case ok && s.store.len() == before:
+		s.graph.add(s, number)
 		return
 	case ok && before == s.limit:
 		s.stop(MaxMarkings)
 	case ok && s.from.add([]uint32{s.at}, s.store.budget):
+		if number > 0 {
+			s.graph.add(s, number)
+		}
 		return
 	default:
 		s.stop(MaxMemory)
@@ -220,7 +240,8 @@ func (s *space) path(at uint32) (path []int, branches [][]int32) {
 	split := false
 	for ; at > 0; at = s.from.at(at)[0] {
 		after := slices.Clone(s.store.get(at))
-		s.marking = s.store.get(s.from.at(at)[0])
+		s.at = s.from.at(at)[0]
+		s.marking = s.store.get(s.at)
 		tr, set := s.step(after)
 		path = append(path, tr)
 		branches = append(branches, s.chosen(tr, set))
@@ -239,7 +260,7 @@ func (s *space) path(at uint32) (path []int, branches [][]int32) {
 func (s *space) step(to []uint32) (tr int, set uint64) {
 	only := s.first.Only(s.marking)
 	for tr := range s.tables.Transitions() {
-		if !s.first.Fires(tr, s.marking, only) {
+		if !s.first.Fires(tr, s.marking, only) || !s.allows(tr) {
 			continue
 		}
 		sets := []uint64{0}
@@ -247,7 +268,7 @@ func (s *space) step(to []uint32) (tr int, set uint64) {
 			sets = s.choices[tr].sets
 		}
 		for _, set := range sets {
-			if fire(s.tables, tr, s.marking, s.next) && putBranches(s.tables.Branches(tr), set, s.next) && slices.Equal(s.next, to) {
+			if fire(s.tables, tr, s.leaves(tr), s.next) && putBranches(s.tables.Branches(tr), set, s.next) && slices.Equal(s.next, to) {
 				return tr, set
 			}
 		}

@@ -61,15 +61,15 @@ func choicesOf(always, guarded, otherwise uint64) choices {
 	return c
 }
 
-// followBranches follows an enabled split with each of its choices.
-func (s *space) followBranches(tr int) {
+// followBranches follows an enabled split from a marking with each of its choices.
+func (s *space) followBranches(tr int, from []uint32) {
 	c := &s.choices[tr]
 	c.met = true
 	if c.cut {
 		s.stop(CutBranches)
 	}
 	for _, set := range c.sets {
-		if fire(s.tables, tr, s.marking, s.next) && putBranches(s.tables.Branches(tr), set, s.next) {
+		if fire(s.tables, tr, from, s.next) && putBranches(s.tables.Branches(tr), set, s.next) {
 			s.reach(s.next)
 		} else {
 			s.stop(Overflow)

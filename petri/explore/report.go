@@ -14,8 +14,8 @@ type Report struct {
 	Markings  int               `json:"markings"`
 	Complete  bool              `json:"complete"`
 	Stopped   Reason            `json:"stopped,omitempty"` // why it is not complete
-	Deadlocks int               `json:"deadlocks"`         // dead markings: nothing is enabled
-	Ends      int               `json:"ends"`              // those of them with tokens in final places only
+	Deadlocks int               `json:"deadlocks"`         // markings in which nothing is enabled, without the proper ends
+	Ends      int               `json:"ends"`              // proper ends: nothing is enabled, and there are tokens in final places only
 	Bounds    map[string]uint32 `json:"bounds"`
 	deadPath
 	// Inclusive splits of which not every set of branches was followed.
@@ -68,7 +68,7 @@ func (r *Report) Sentence() string {
 	if r.Complete {
 		seen = "all that can be reached"
 	}
-	return count(r.Markings, "marking") + " visited, " + seen + r.inWords(r.Deadlocks, r.Ends) + togetherInWords(r.Together)
+	return count(r.Markings, "marking") + " visited, " + seen + r.inWords(r.Deadlocks, r.Ends, r.Complete) + togetherInWords(r.Together)
 }
 
 // DeadlockReport is what a search for deadlocks found, by the ids of the net's elements.
@@ -99,7 +99,7 @@ func (r *DeadlockReport) Sentence() string {
 	case r.Reduced:
 		seen = "which are enough to find every deadlock"
 	}
-	return count(r.Markings, "marking") + " visited, " + seen + r.inWords(r.Deadlocks, r.Ends) + togetherInWords(r.Together)
+	return count(r.Markings, "marking") + " visited, " + seen + r.inWords(r.Deadlocks, r.Ends, r.Complete) + togetherInWords(r.Together)
 }
 
 // togetherIn returns the ids of the scopes of which several runs were taken together.
@@ -152,21 +152,31 @@ func wayOf(t *petri.Tables, r *Result) (w deadPath) {
 	return w
 }
 
-// inWords returns how many markings are dead, how many of them are a proper end, and
-// the path to one that is not, if one was found.
-func (w *deadPath) inWords(deadlocks, ends int) string {
-	if deadlocks == 0 {
-		return "; none is dead"
+// inWords returns how many of the visited markings are proper ends and how many are deadlocks, and
+// the path to one of these.
+func (w *deadPath) inWords(deadlocks, ends int, complete bool) string {
+	said := "; " + some(ends, "proper end")
+	if ends > 0 {
+		said += " (tokens only in final places)"
 	}
-	said := fmt.Sprintf("; %d dead, of which %s", deadlocks, count(ends, "proper end"))
-	if !w.found {
-		return said + " (tokens only in final places)"
-	}
-	said += fmt.Sprintf(" and %s", count(deadlocks-ends, "deadlock"))
-	if len(w.Path) == 0 {
+	said += " and " + some(deadlocks, "deadlock")
+	switch {
+	case !w.found && !complete:
+		return said + " among them"
+	case !w.found:
+		return said
+	case len(w.Path) == 0:
 		return said + "; the initial marking is a deadlock"
 	}
 	return fmt.Sprintf("%s; a shortest way to one: %q", said, w.Path)
+}
+
+// some is count with "no" for 0.
+func some(n int, of string) string {
+	if n == 0 {
+		return "no " + of
+	}
+	return count(n, of)
 }
 
 func count(n int, of string) string {

@@ -146,3 +146,12 @@ func (r Runs) SecondIn(place int, m []uint32) (scope string) {
 	}
 	return ""
 }
+
+// several reports whether a transition opens a second run of a scope in a marking, or a run for each
+// element of a list.
+func (r Runs) several(tr int, m []uint32) bool { return r.scopes != nil && r.scopes.open(tr, m) }
+
+// minds reports whether tokens in a place can make a transition open a second run of a scope.
+func (r Runs) minds(tr int, place int32) bool {
+	return r.scopes != nil && slices.ContainsFunc(r.scopes.opens[tr], func(o opening) bool { return slices.Contains(o.rest, place) })
+}

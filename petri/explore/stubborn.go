@@ -45,14 +45,15 @@ const maxWork = 1 << 16
 // Reducible reports whether Options.Reduce can be obeyed. It cannot for inclusive
 // gateways: tokens in any place can make a join wait. It cannot for scopes either: a marking
 // that is left out may be the one in which a scope has several runs. It cannot for urgent
-// transitions: each transition that enables one holds back all others. Other priorities, timers
+// transitions: each transition that enables one holds back all others. It cannot for the source
+// transitions of a process, which fire only first. Other priorities, timers
 // and guards do not matter, because a visit ignores them.
 func Reducible(t *petri.Tables) bool {
 	if t.Scoped() || len(NewPrecedence(t).certain) > 0 {
 		return false
 	}
 	for tr := range t.Transitions() {
-		if t.Join(tr) != nil || len(t.Branches(tr)) > 0 {
+		if t.Source(tr) && beginning(t) != nil || t.Join(tr) != nil || len(t.Branches(tr)) > 0 {
 			return false
 		}
 	}

@@ -45,3 +45,12 @@ func (p Precedence) Only(m []uint32) bool {
 func (p Precedence) Fires(tr int, m []uint32, only bool) bool {
 	return (!only || p.tables.Urgent(tr)) && Enabled(p.tables, tr, m)
 }
+
+// rises reports whether tokens in a place can enable an urgent transition that holds back others.
+func (p Precedence) rises(place int32) bool {
+	return slices.ContainsFunc(p.certain, func(tr int32) bool {
+		j := p.tables.Join(int(tr))
+		return j != nil && slices.Contains(j.Places, place) ||
+			slices.ContainsFunc(p.tables.Conds(int(tr)), func(c petri.Cond) bool { return c.Place == place && c.Lo > 0 })
+	})
+}

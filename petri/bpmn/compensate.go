@@ -164,7 +164,7 @@ func (b *builder) reversibles(l *level, n *node) (all []reversible, of *level) {
 			all = append(all, at.compensable(nil)...)
 			continue
 		}
-		if i := slices.IndexFunc(at.scope.nodes, func(k *node) bool { return k.id == ref && k.isActivity() }); i >= 0 {
+		if i := slices.IndexFunc(at.scope.nodes, func(k *node) bool { return k.el.attr("id") == ref && k.isActivity() }); i >= 0 {
 			return at.compensableAt(at.scope.nodes[i], nil), of
 		}
 	}

@@ -159,6 +159,9 @@ func (d *document) readProcesses() {
 	for _, s := range d.processes {
 		d.readScope(s)
 	}
+	for _, s := range d.processes {
+		d.nameNodes(s)
+	}
 }
 
 // known records an id, which must occur once.
@@ -209,9 +212,6 @@ func (d *document) readScope(s *scope) {
 func (d *document) readNode(s *scope, e *elem) {
 	n := &give(&d.nodes, 1)[0]
 	n.el, n.kind, n.id, n.name, n.pos, n.takes, n.puts = e, e.name, e.attr("id"), display(e), e.pos, 1, 1
-	if n.id == "" {
-		d.refuse(e.pos, xmlscan.Tag(e.name)+" without an id; expected an id attribute")
-	}
 	d.known(n.id, e)
 	n.inside = s.el.name != "process"
 	n.byEvent = e.attr("triggeredByEvent") == "true"
@@ -276,8 +276,7 @@ func (d *document) connectFlow(f *flow, byID map[string]*node) {
 	d.checkEnd(f, "starts", src, byID)
 	d.checkEnd(f, "ends", dst, byID)
 	if f.id == "" {
-		f.id = src + "-" + dst
-		d.known(f.id, f.el)
+		f.id = d.unused(src+"-"+dst, f.pos)
 	}
 	if f.src, f.dst = byID[src], byID[dst]; f.src != nil && f.dst != nil {
 		d.join(&f.src.out, f)

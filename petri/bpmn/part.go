@@ -5,6 +5,7 @@ package bpmn
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -132,8 +133,22 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 		"vars", "run", "check", "all", "enough", "gather", "base", "ran", "returns", "which",
 		"offered", "begins", "choosing", "choose", "met":
 		suffix = "/flow " + f.id
+	default:
+		if strings.Contains(f.id, " ") { // an id with a word before it
+			suffix = "/flow " + f.id
+		}
 	}
 	t := b.extra(l, n, suffix, f.title())
+	t.Pos = b.here(f.pos)
+	return t
+}
+
+// into is over for an incoming flow, which is not also an outgoing one.
+func (b *builder) into(l *level, n *node, f *flow) *petri.Transition {
+	if f.src != n || n.kind != "exclusiveGateway" {
+		return b.over(l, n, f)
+	}
+	t := b.extra(l, n, "/again "+f.id, f.title())
 	t.Pos = b.here(f.pos)
 	return t
 }
@@ -240,7 +255,7 @@ func (b *builder) input(l *level, n *node) string {
 	}
 	place := b.state(l, n, "in")
 	for _, f := range n.in {
-		t := b.over(l, n, f).ID
+		t := b.into(l, n, f).ID
 		b.take(b.flowPlace(l, f), t, f.pos)
 		b.put(t, place, f.pos)
 	}

@@ -163,6 +163,11 @@ func link(docs []*document) {
 			d.checkCalls()
 		}
 	}
+	for _, d := range docs {
+		for _, s := range d.processes {
+			d.separate(s)
+		}
+	}
 }
 
 // sound reports whether neither a file nor those that it calls have a fault.

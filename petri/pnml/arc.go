@@ -49,6 +49,9 @@ func (n *netReader) arc(e *element) error {
 	}
 	n.inscription(&weight, inscription)
 	err = n.each(e, elements, func(c *element) error {
+		if c.foreign(e) {
+			return n.kindIn(c, &kind)
+		}
 		switch c.name {
 		case "inscription", "weight", "multiplicity", "value", "text":
 			return n.number(c, &weight, "weight", 1)
@@ -57,9 +60,13 @@ func (n *netReader) arc(e *element) error {
 			n.setKind(&kind, l, false)
 			return err
 		case "toolspecific":
-			return n.ownArc(c, a)
+			if c.attr("tool") == tool {
+				return n.ownArc(c, a)
+			}
+		case "graphics", "arcpath", "orientation", "labels", "token", "name", "hlinscription", "declaration", "condition":
+			return n.other(c)
 		}
-		return n.other(c)
+		return n.kindIn(c, &kind)
 	})
 	if err != nil {
 		return err

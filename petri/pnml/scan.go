@@ -86,7 +86,7 @@ func (s *scanner) child(e *element, is content) (*element, error) {
 			return nil, nil
 		case xmlscan.StartTag:
 			c := s.element(e)
-			if !c.foreign(e) {
+			if !c.foreign(e) || e.name == "arc" { // see kindIn
 				return c, nil
 			}
 			err = s.ignore(c)

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pnml
+
+import (
+	"strings"
+
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// kindIn reads a child of an arc that is not known. Tools with more kinds of arcs than ISO/IEC
+// 15909-2 write the kind in elements of their own, also inside of <toolspecific>, and such an arc
+// must not be read as a normal one. The kind is the value of an element or an attribute named as a
+// kind or a type is, or the name of an element. A word for inhibition elsewhere is refused.
+func (n *netReader) kindIn(e *element, to *arcKind) error {
+	x := kindSearch{}
+	for i := range e.attrs {
+		a := &e.attrs[i]
+		if a.Name.Space == "" && (e.name != "toolspecific" || a.Name.Local != "tool" && a.Name.Local != "version") {
+			x.value(a.Name.Local, string(a.Value))
+		}
+	}
+	if err := x.search(n, e.name); err != nil {
+		return err
+	}
+	unknown := x.unknown
+	if e.name == "toolspecific" { // it may be about a drawing
+		unknown = ""
+	}
+	switch {
+	case x.kind != "" && x.other == "":
+		n.setKind(to, label{value: x.kind, pos: e.pos}, false)
+	case x.other != "" || unknown != "":
+		word := x.other
+		if word == "" {
+			word = unknown
+		}
+		n.faults.Add(e.pos, "%s in <arc> says %s; expected the kind of an arc in its attribute type, or in an element <type>", xmlscan.Tag(e.name), xmlscan.Quote(word))
+	case e.name != "toolspecific":
+		n.Warnings.Add(e.pos, "ignored "+xmlscan.Tag(e.name)+" in "+xmlscan.Tag(e.in))
+	}
+	return nil
+}
+
+// kindSearch is what is said about the kind of an arc in one of its children.
+type kindSearch struct {
+	kind    string // as setKind takes it
+	other   string // a second kind, or a word for a kind where none is expected
+	unknown string // a value of a kind or a type that is not that of an arc
+}
+
+// search looks at the names and the texts in an element, whose start tag was read, to its end.
+func (x *kindSearch) search(n *netReader, name string) error {
+	names := []string{name}
+	var text xmlscan.Text
+	for {
+		token, err := n.Next()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case xmlscan.StartTag:
+			names = append(names, n.Name.Local)
+			text.Reset()
+			for i := range n.Attrs {
+				if a := &n.Attrs[i]; a.Name.Space == "" {
+					x.value(a.Name.Local, string(a.Value))
+				}
+			}
+		case xmlscan.CharData:
+			if err := text.Add(n.Scanner); err != nil {
+				return err
+			}
+		case xmlscan.EndTag:
+			at := len(names) - 1
+			of := names[at]
+			if at > 0 && (of == "text" || of == "value") {
+				of = names[at-1]
+			}
+			value := string(text.Bytes())
+			x.value(of, value)
+			x.named(names[at], value)
+			text.Reset()
+			if names = names[:at]; at == 0 {
+				return nil
+			}
+		}
+	}
+}
+
+// value notes a value of an element or an attribute.
+func (x *kindSearch) value(of, value string) {
+	word, of := kindWord(value), strings.ToLower(of)
+	switch {
+	case of == "name" || of == "documentation" || of == "description" || of == "comment" || value == "":
+	case strings.Contains(of, "type") || strings.Contains(of, "kind"):
+		if word == "" {
+			x.unknown = value
+			return
+		}
+		x.note(word)
+	case word == "inhibitor" || word == "" && strings.Contains(strings.ToLower(value), "inhibit"):
+		x.other = value
+	}
+}
+
+// named notes an element whose name is a kind.
+func (x *kindSearch) named(name, value string) {
+	switch word := kindWord(name); strings.ToLower(value) {
+	case "", "true", "1", "yes":
+		if word != "" && word != "normal" {
+			x.note(word)
+		}
+	case "false", "0", "no":
+	default:
+		if word == "inhibitor" {
+			x.other = name
+		}
+	}
+}
+
+func (x *kindSearch) note(word string) {
+	if x.kind != "" && x.kind != word {
+		x.other = word
+	}
+	x.kind = word
+}
+
+// kindWord returns the kind that a word says, as setKind takes it; "" if it says none.
+func kindWord(s string) string {
+	s = strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(s))
+	s = strings.TrimSuffix(strings.TrimSuffix(s, "arc"), "edge")
+	switch s {
+	case "normal", "ordinary", "standard":
+		return "normal"
+	case "inhibitor", "inhibit", "inhibitory", "inhibiting", "inhibition", "prohibit", "tapninhibitor":
+		return "inhibitor"
+	case "read", "test":
+		return "read"
+	case "reset", "flush":
+		return "reset"
+	}
+	return ""
+}

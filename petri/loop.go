@@ -3,8 +3,7 @@
 package petri
 
 // Loop says how often an activity runs: a multi-instance activity with Number or List, otherwise
-// a standard loop. The engine keeps the list, how many runs there are, and the results. The
-// variables of Scope.Local belong to the run itself: its tokens do not carry them.
+// a standard loop. The engine keeps the list, how many runs there are, and the results.
 //
 // The transition Begin begins the activity: it opens the first run, or all if Parallel is set, and
 // what it puts into the scope it puts into each. The transition End ends a run. Only if that is

@@ -22,9 +22,8 @@ type Net struct {
 	// root is the net itself: the scope "", which is not listed.
 	Scopes []Scope
 
-	// Shared makes the fields of the tokens' data variables, as in BPMN: see Scope.Local. What
-	// a firing changes of the data that it takes changes for all tokens that carry the
-	// variable.
+	// Shared makes the fields of data variables, as in BPMN: see Scope.Local. A run of a scope owns
+	// them, and its tokens show them.
 	Shared bool
 
 	// FinalMarkings are the markings in which an instance should end, as the source
@@ -94,7 +93,7 @@ type PlaceData uint8
 const (
 	Variables  PlaceData = iota // variables that the run of the place's scope sees
 	DataAround                  // variables that the run around it sees
-	OwnData                     // no variables: they change only when the token moves
+	OwnData                     // no variables: the tokens carry it
 )
 
 // Transition is one transition of a net.

@@ -41,7 +41,7 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 			tok.ID += uint64(j)
 			tok.Data = s.view(in, h.spot, tok.Data)
 			if data != nil {
-				tok.Data = s.over(h.place, tok.Data, data)
+				tok.Data = s.renewed(h.place, tok.Data, data)
 			}
 			x.Taken = append(x.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}

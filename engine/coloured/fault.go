@@ -65,7 +65,7 @@ func (s *Shard) panicked(i int, in *instance, f *frame, t int, tokens []Placed, 
 var (
 	errNoBranch      = errors.New("none of its branches can be taken")
 	errNoAlternative = errors.New("no condition of its alternatives holds, and there is no default")
-	errVariables     = errors.New("its variables are too large for a token")
+	errVariables     = errors.New("the variables of a run would have more than 1048576 bytes")
 )
 
 // evaluation is the failure of an evaluation after an action has fired.

@@ -4,6 +4,7 @@ package coloured
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
@@ -41,7 +42,7 @@ func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now in
 		s.overflow(i, in, f, t, place, petri.ErrOverflow)
 		return false
 	}
-	if !s.fitsAll(in, f, r, &o, c, took) {
+	if !s.fitsAll(in, f, r, &o) {
 		s.overflow(i, in, f, t, stats.NoPlace, errVariables)
 		return false
 	}
@@ -170,8 +171,8 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	if r.throws && !o.replayed {
 		s.throw(i, in, t, o.data)
 	}
-	if s.looped && o.data != nil && !o.replayed {
-		o.data = s.keep(i, in, f, o.data)
+	if s.shared && !o.replayed {
+		s.writeReturned(i, in, f, t, o)
 	}
 	for k := range s.took {
 		h := &s.took[k]
@@ -199,7 +200,7 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 		s.byArcs(i, in, f, t, o)
 	}
 	if s.shared {
-		s.share(in)
+		s.settleWrites(i, in, true)
 	}
 	if o.turn != nil {
 		s.turnLeaves(o)
@@ -268,13 +269,29 @@ func (s *Shard) emptySpot(i int, in *instance, ps *piles, at spot, now int64) {
 	s.close(in, at)
 }
 
+// writeReturned writes what an action or a call returned for a firing.
+func (s *Shard) writeReturned(i int, in *instance, f *frame, t int, o *outcome) {
+	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
+	if s.Tables.Source(t) {
+		s.startAfresh(i, in, true)
+	}
+	if o.data == nil || o.puts != nil {
+		return
+	}
+	if g, ok := s.context(f, &s.rules[t]); ok {
+		if fields := s.fields(o.data); fields != nil {
+			s.writes = append(s.writes, write{g, fields})
+		}
+	}
+}
+
 // byArcs fills out with the tokens that the output arcs put. A token that the
 // transition takes from a place and puts back there stays as it was.
 func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	s.out = s.out[:0]
-	r, pass, data := &s.rules[t], o.data, o.data
-	if pass == nil || s.shared {
-		pass = s.passed(i, t)
+	r, p := &s.rules[t], passing{t: t, data: o.data}
+	if s.shared && o.data != nil {
+		_, p.written = s.context(f, r)
 	}
 	for k := range r.effects {
 		e := &r.effects[k]
@@ -291,66 +308,27 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 			}
 			h := s.took[j]
 			h.n = min(h.n, left)
-			if left -= h.n; data != nil {
-				h.data = s.over(h.place, h.data, data)
+			if left -= h.n; o.data != nil {
+				h.data = s.carried(h.place, o.data)
 			}
 			s.out = append(s.out, h)
 		}
 		if left > 0 {
-			s.out = append(s.out, held{lot{data: pass, n: left}, spot{e.Place, s.aim(i, in, f, e.Place, false)}})
-			s.passOn(in, data)
+			s.putNew(i, in, spot{e.Place, s.aim(i, in, f, e.Place, false)}, left, &p)
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 && b.Put > 0 {
-			s.out = append(s.out, held{lot{data: pass, n: b.Put}, spot{b.Place, s.aim(i, in, f, b.Place, false)}})
-			s.passOn(in, data)
+			s.putNew(i, in, spot{b.Place, s.aim(i, in, f, b.Place, false)}, b.Put, &p)
 		}
 	}
 	if o.values != nil {
 		s.inscribed(i, in, f, r, o.values)
 	}
 	if o.turn != nil {
-		s.turnPuts(i, in, f, o.turn, pass, data)
-		s.turnResults(o.turn)
+		s.turnPuts(i, in, f, o.turn, &p)
+		s.turnResults(in, o.turn)
 	}
-}
-
-// passed returns the data for new tokens.
-func (s *Shard) passed(i, t int) []byte {
-	s.datas = s.datas[:0]
-	for k := range s.took {
-		if s.took[k].data == nil {
-			continue
-		}
-		for range min(int(s.took[k].n), MaxTaken-len(s.datas)) {
-			s.datas = append(s.datas, s.took[k].data)
-		}
-	}
-	switch {
-	case len(s.datas) == 0:
-		return nil
-	case len(s.datas) == 1 || s.merge == nil:
-		return s.datas[0]
-	}
-	merged, ok := merge(s.merge, s.datas)
-	if !ok {
-		s.count(opFailed, i, t)
-		return s.datas[0]
-	}
-	return merged
-}
-
-// merge calls a user's function, which may panic. ok reports whether a token
-// can carry the result.
-func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
-	defer func() {
-		if why := recover(); why != nil {
-			merged, ok = nil, false
-		}
-	}()
-	merged = how(data)
-	return merged, len(merged) <= MaxData
 }
 
 // explicit fills out with the tokens that an action puts. They have been
@@ -358,17 +336,15 @@ func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 func (s *Shard) explicit(i int, in *instance, f *frame, puts []Put) {
 	s.out = s.out[:0]
 	for k := range puts {
-		h := held{lot{data: puts[k].Data, n: 1}, spot{puts[k].Place, s.aim(i, in, f, puts[k].Place, false)}}
-		if s.looped {
-			h.data = s.keep(i, in, s.frame(in, h.frame), h.data)
-		}
+		at := spot{puts[k].Place, s.aim(i, in, f, puts[k].Place, false)}
+		h := held{lot{data: puts[k].Data, n: 1}, at}
 		if h.id = puts[k].Moved; h.id != 0 {
-			for j := range s.took {
-				if s.took[j].id == h.id {
-					h.data = s.took[j].data
-				}
+			j := slices.IndexFunc(s.took, func(t held) bool { return t.id == h.id })
+			if h.data = s.took[j].data; s.ownData(at.place) {
+				h.data = s.view(in, s.took[j].spot, h.data)
 			}
 		}
+		h.data = s.keep(in, at, h.data)
 		s.out = append(s.out, h)
 	}
 }
@@ -388,7 +364,6 @@ func (s *Shard) place(in *instance, now int64) {
 	for k := range s.out {
 		h := &s.out[k]
 		h.injected = now
-		s.longest = max(s.longest, len(h.data))
 		s.openPile(in, s.frame(in, h.frame), h.place).add(h.lot)
 		s.Rec.Arrived(int(h.place), now)
 		s.touched = append(s.touched, h.spot)

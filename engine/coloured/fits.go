@@ -4,9 +4,7 @@ package coloured
 
 import (
 	"math"
-	"slices"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -90,130 +88,59 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, p
 	return left+more <= math.MaxUint32
 }
 
-// fitsAll reports whether tokens can carry the variables that a firing in a frame writes.
-// taken is nil if it takes the oldest tokens.
-func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome, c candidate, taken []Placed) bool {
-	if !s.shared || o.data == nil && o.values == nil && o.puts == nil {
+// fitsAll reports whether the variables of each run have at most MaxData bytes after a firing in a
+// frame, or after an injection, which has no rule.
+func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
+	if !s.shared || o.data == nil && o.values == nil && o.puts == nil && o.turn == nil {
 		return true
 	}
 	sum := len(o.data)
-	for k := range o.puts {
-		sum += len(o.puts[k].Data)
-	}
-	for _, values := range o.values {
-		for _, v := range values {
-			sum += len(v)
-		}
-	}
+	o.eachPut(r, func(_ int32, data []byte, _ bool) { sum += len(data) })
 	if 6*(sum+s.longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
 	}
-	took := s.taking(in, f, r, c, taken)
-	out, entering := s.putting(f, r, o, took)
-	x := s.sharing(in, took, out, entering)
-	fits, passes := true, o.passes(r)
-	s.eachData(in, func(h held) {
-		for k := range took {
-			if t := &took[k]; !passes && t.spot == h.spot && t.id >= h.id && t.id-h.id < uint64(h.n) {
-				h.n -= min(h.n, t.n)
-			}
-		}
-		fits = fits && (h.n == 0 || len(x.after(h.data, h.spot)) <= max(MaxData, len(h.data)))
-	})
-	for _, h := range out {
-		fits = fits && len(x.after(h.data, h.spot)) <= MaxData
-	}
-	for k := range entering {
-		fits = fits && len(x.afterEntering(&entering[k])) <= MaxData
-	}
-	return fits
-}
-
-// passes reports whether a firing puts a token with the data of those that it takes.
-func (o *outcome) passes(r *rule) bool {
-	if o.puts != nil {
-		return slices.ContainsFunc(o.puts, func(p Put) bool { return p.Moved != 0 })
-	}
-	if o.data != nil {
-		return false
-	}
-	for k, b := range r.branches {
-		if o.mask>>k&1 != 0 && b.Put > 0 {
-			return true
-		}
-	}
-	return slices.ContainsFunc(r.effects, func(e petri.Effect) bool { return e.Put > 0 })
-}
-
-// eachData calls do for all lots of an instance, including tokens in flight.
-func (s *Shard) eachData(in *instance, do func(held)) {
-	for f := range s.each(in) {
-		for k := range *f.in(in) {
-			p := &(*f.in(in))[k]
-			for _, l := range s.standing(in, f, p) {
-				do(held{l, spot{p.place, f.id()}})
-			}
-		}
-	}
-}
-
-// taking returns the tokens that a firing will take.
-func (s *Shard) taking(in *instance, f *frame, r *rule, c candidate, taken []Placed) (took []held) {
-	for k := range taken {
-		took = append(took, held{lot{taken[k].Token.ID, taken[k].Token.Injected, taken[k].Token.Data, 1}, taken[k].at()})
-	}
-	if c.picked() || r == nil {
-		return took
-	}
-	for k := range r.effects {
-		e := &r.effects[k]
-		home, left := s.around(f, e.Place), e.Take
-		if p := home.in(in).pile(e.Place); p != nil {
-			for _, l := range p.left() {
-				if l.n = min(l.n, left); l.n > 0 {
-					took = append(took, held{l, spot{e.Place, home.id()}})
-					left -= l.n
-				}
-			}
-		}
-	}
-	return took
-}
-
-// putting returns the tokens with new data that a firing in a frame will put: into runs that
-// are open, and entering others, see sharing.
-func (s *Shard) putting(f *frame, r *rule, o *outcome, took []held) (out, entering []held) {
-	data := o.data
-	for k := range took {
-		data = s.over(took[k].place, took[k].data, data)
-	}
-	put := func(place int32, data []byte) {
-		home := s.around(f, place)
-		to := &out
-		if home.scopeID() != s.Tables.ScopeOf(place) {
-			to = &entering
-		}
-		*to = append(*to, held{lot{data: data}, spot{place, home.id()}})
-	}
+	all, entering, fits := news{}, object{}, true
 	if o.data != nil && o.puts == nil {
-		for k := range r.effects {
-			if r.effects[k].Put > 0 {
-				put(r.effects[k].Place, data)
-			}
+		if g, ok := s.context(f, r); ok {
+			all.add(s, in, func(name string) (*frame, bool) { return s.owner(g, name), true }, s.fields(o.data))
 		}
-		for k, b := range r.branches {
-			if o.mask>>k&1 != 0 && b.Put > 0 {
-				put(b.Place, data)
-			}
+	}
+	o.eachPut(r, func(place int32, data []byte, each bool) {
+		fields := s.fields(data)
+		if s.ownData(place) || fields == nil {
+			return
 		}
+		home := s.around(f, place)
+		if home.scopeID() == s.Tables.ScopeOf(place) {
+			home = s.holder(home, place)
+		}
+		all.add(s, in, func(name string) (*frame, bool) {
+			g, ok := s.ownerAround(home, place, name)
+			if !ok && !each {
+				entering[name] = fields[name]
+			}
+			return g, ok
+		}, fields)
+	})
+	for g, values := range all {
+		fits = fits && len(s.over(*s.owned(in, g), values.data())) <= MaxData
+	}
+	return fits && len(entering.data()) <= MaxData
+}
+
+// eachPut calls do for the places and the data of the tokens that an outcome puts with data of
+// their own; each is set if a run of its own may open for each token.
+func (o *outcome) eachPut(r *rule, do func(place int32, data []byte, each bool)) {
+	for k := range o.puts {
+		do(o.puts[k].Place, o.puts[k].Data, false)
 	}
 	for k, values := range o.values {
+		a := &(*r.inscribed)[k]
 		for _, v := range values {
-			put((*r.inscribed)[k].Place, v)
+			do(a.Place, v, a.Each)
 		}
 	}
-	for k := range o.puts {
-		put(o.puts[k].Place, o.puts[k].Data)
+	if t := o.turn; t != nil && t.results != nil && len(t.out) > 0 {
+		do(t.out[0].place, object{t.Into: t.results}.data(), false)
 	}
-	return out, entering
 }

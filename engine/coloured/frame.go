@@ -27,7 +27,7 @@ type frame struct {
 	loop  *series // of which its runs are inside; nil if there is none
 	turn  int     // of a run of a loop: its number, from 0
 	ended bool    // it is a run of a loop that is over, and is kept for compensation
-	own   object  // the variables that it owns: see Shard.view. It is never changed, only replaced
+	own   []byte  // the variables that it owns, as JSON: see Shard.view. It is never changed, only replaced
 }
 
 // frames are the open frames of an instance. What is done in an instance costs what changes in it,
@@ -279,8 +279,11 @@ func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
 	if up != nil {
 		up.inside++
 	}
-	if f.begun(); s.logging {
+	if s.begun(f); s.logging {
 		s.noteOpen(i, f)
+	}
+	if s.shared && s.isApart(scope) {
+		s.fresh = append(s.fresh, f)
 	}
 	return f
 }
@@ -332,17 +335,22 @@ func (s *Shard) unsettle(in *instance, f *frame) {
 }
 
 // related calls do once for each frame in which a transition acts that may see a token which has
-// changed: the frames of these tokens, and those around and inside. It reports false, and calls
-// nothing, if it can be any frame.
+// changed, or a variable: the frames of these, and those around and inside. It reports false, and
+// calls nothing, if it can be any frame.
 func (s *Shard) related(in *instance, do func(*frame)) bool {
 	const most = 8
 	if len(s.touched) > most || !s.quiet(in) {
 		return false
 	}
 	var of []*frame
-	for _, at := range s.touched {
-		f := s.frame(in, at.frame)
-		if f == nil || s.wide[at.place] {
+	for k := range len(s.rewritten) + len(s.touched) {
+		var f *frame
+		if k < len(s.rewritten) {
+			f = s.rewritten[k]
+		} else if at := s.touched[k-len(s.rewritten)]; !s.wide[at.place] {
+			f = s.frame(in, at.frame)
+		}
+		if f == nil {
 			return false
 		}
 		if slices.Contains(of, f) {

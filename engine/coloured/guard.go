@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/pnagent/pnagent/stats"
 )
@@ -66,19 +65,6 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now
 	}
 	s.picked = s.picked[:c.from]
 	return candidate{}, no
-}
-
-// with returns tokens as they are seen, with the data that an action or a call returned, if any.
-func (s *Shard) with(in *instance, tokens []Placed, data []byte) []Placed {
-	tokens = s.seen(in, tokens)
-	if data == nil {
-		return tokens
-	}
-	tokens = slices.Clone(tokens)
-	for k := range tokens {
-		tokens[k].Token.Data = s.over(tokens[k].Place, tokens[k].Token.Data, data)
-	}
-	return tokens
 }
 
 // ask calls a guard and recovers if it panics.

@@ -81,10 +81,7 @@ func (s *Shard) valued(in *instance, f *frame, r *rule, o *outcome, taken, read 
 func (s *Shard) inscribable(in *instance, f *frame, taken, read []Placed, data []byte) []Placed {
 	tokens := slices.Concat(s.with(in, taken, data), s.seen(in, read))
 	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
-	if f != nil && f.own != nil && s.Tables.Net.Scopes[f.scope-1].Apart {
-		return also(tokens, f.own) // nothing else in the run sees it
-	}
-	return tokens
+	return also(tokens, s.lead(f))
 }
 
 // inscribe returns the data of the tokens that inscribed arcs put, by arc and
@@ -162,10 +159,7 @@ func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, values [][][]b
 	for k, a := range *r.inscribed {
 		for _, v := range values[k] {
 			to := spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}
-			if s.looped {
-				v = s.keep(i, in, s.frame(in, to.frame), v)
-			}
-			s.out = append(s.out, held{lot{data: v, n: a.Put}, to})
+			s.out = append(s.out, held{lot{data: s.keep(in, to, v), n: a.Put}, to})
 		}
 	}
 }

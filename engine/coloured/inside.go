@@ -10,7 +10,7 @@ import "github.com/pnagent/pnagent/stats"
 func (s *Shard) Find(place, i int, name string, show func(data []byte) string, into *stats.Search) {
 	in := &s.instances[i]
 	offer := func(at int64, n uint32, data []byte, spot spot, run int32) {
-		into.Offer(stats.FoundToken{Token: stats.Token{Instance: name, Injected: at}, N: uint64(n)}, func() string { return show(data) },
+		into.Offer(stats.FoundToken{Token: stats.Token{Instance: name, Injected: at}, N: uint64(n)}, func() string { return show(s.view(in, spot, data)) },
 			func() []stats.Wait { return s.waits(in, spot, run) })
 	}
 	for f := range s.each(in) {
@@ -40,13 +40,13 @@ func (s *Shard) Inside(i int, show func(data []byte) string, into *stats.HeldLis
 			p := &(*f.in(in))[k]
 			waits := s.waits(in, spot{p.place, f.id()}, none)
 			for _, lot := range p.left() {
-				into.Add(stats.Held{Place: p.place, Tokens: uint64(lot.n), Injected: lot.injected, Waits: waits, Data: show(lot.data)})
+				into.Add(stats.Held{Place: p.place, Tokens: uint64(lot.n), Injected: lot.injected, Waits: waits, Data: show(s.view(in, spot{p.place, f.id()}, lot.data))})
 			}
 		}
 	}
 	for id := in.runs; id != none; id = s.notes.all[id].next {
 		for _, t := range s.load(id).taken {
-			into.Add(stats.Held{Place: t.Place, Tokens: 1, Injected: t.Token.Injected, Waits: s.waits(in, t.at(), id), Data: show(t.Token.Data)})
+			into.Add(stats.Held{Place: t.Place, Tokens: 1, Injected: t.Token.Injected, Waits: s.waits(in, t.at(), id), Data: show(s.view(in, t.at(), t.Token.Data))})
 		}
 	}
 }

@@ -36,11 +36,12 @@ const (
 	opLate
 	opStart // a run starts; the next one: a run is over
 	opEnd
-	opOpen // a run of a scope opens
-	opDue  // when a transition is due, by its Until
-	opLoop // a loop begins in the run of a scope
-	opOver // a run of a loop ends; its firing follows
-	opOwn  // the variables that the run of a loop owns have changed
+	opOpen   // a run of a scope opens
+	opDue    // when a transition is due, by its Until
+	opLoop   // a loop begins in the run of a scope
+	opOver   // a run of a loop ends; its firing follows
+	opOwn    // variables that a run of a scope owns, or the instance, have changed
+	opAfresh // the instance forgets its variables, because it begins again
 	opBeyond
 )
 
@@ -259,6 +260,10 @@ func (s *Shard) replayOne(r *reader, i int, mine bool, now int64) {
 		s.replayOpen(r, i, mine)
 	case opLoop, opOver, opOwn:
 		s.replayLoop(r, i, mine, what)
+	case opAfresh:
+		if mine && s.shared {
+			s.variables[i] = nil
+		}
 	case opDue:
 		if !mine {
 			i = -1
@@ -435,8 +440,11 @@ func (s *Shard) refire(r *reader, i int, in *instance, f *frame, t int, conteste
 		r.Fail("instance %d: a firing of transition %q that cannot have been", s.Number(i), s.Tables.Net.Transitions[t].ID)
 		return
 	}
+	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
 	for k := range s.out {
-		in.lastID = max(in.lastID, s.out[k].id+uint64(s.out[k].n)-1)
+		h := &s.out[k]
+		in.lastID = max(in.lastID, h.id+uint64(h.n)-1)
+		h.data = s.keep(in, h.spot, h.data) // earlier versions wrote variables with the tokens
 	}
 	if contested {
 		s.Tables.NoteChosen(t, s.Order(i))

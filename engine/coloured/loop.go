@@ -5,6 +5,7 @@ package coloured
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -258,9 +259,7 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 	after := object{}
 	for k, v := range o.values {
 		if a := &(*r.inscribed)[k]; len(v) > 0 && !s.Tables.Encloses(t.around, s.Tables.ScopeOf(a.Place)) {
-			for name, value := range objectOf(v[0]) {
-				after[name] = value
-			}
+			maps.Copy(after, s.fields(v[0]))
 		}
 	}
 	var err error
@@ -277,23 +276,38 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 	if !t.varied {
 		return t, nil
 	}
-	return t, s.planRuns(t, q.begun, also(s.outsideOf(in, f, t.loop, taken, read, o.data), after), now)
+	return t, s.planRuns(t, q.begun, also(s.outsideOf(in, f, o.data), after), now)
 }
 
-// outsideOf returns the tokens of a run that ends without what only the run knows, for the run
-// after it.
-func (s *Shard) outsideOf(in *instance, f *frame, l *loop, taken, read []Placed, data []byte) []Placed {
-	if s.Tables.Net.Scopes[l.scope-1].Apart {
-		return s.with(in, read, nil)
+// outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
+func (s *Shard) outsideOf(in *instance, f *frame, data []byte) []Placed {
+	seen, fields := s.seenIn(in, f.up), maps.Clone(s.fields(data))
+	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return s.isLocal(f.scope, name) })
+	if len(fields) > 0 {
+		seen = s.over(seen, fields.data())
 	}
-	taken = slices.Clone(taken)
-	if data != nil {
-		_, data = s.sorted(f, data)
-		for k := range taken {
-			taken[k].Token.Data = s.over(taken[k].Place, taken[k].Token.Data, data)
-		}
+	return []Placed{{Place: -1, Token: Token{Data: seen}}}
+}
+
+// lead returns the variables of a run that its loop sets and only the expressions of the loop see,
+// because the run is apart.
+func (s *Shard) lead(f *frame) object {
+	if f.parent() == nil || f.up.loop == nil || f.up.loop.scope != f.scope || !s.isApart(f.scope) {
+		return nil
 	}
-	return slices.Concat(taken, s.with(in, read, nil))
+	return f.up.loop.own(f.turn, f.up.loop.list)
+}
+
+// begun gives a new frame the variables of its run, if it is one of a loop.
+func (s *Shard) begun(f *frame) {
+	if f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope {
+		return
+	}
+	q := f.up.loop
+	if f.turn = q.begun; !s.isApart(f.scope) {
+		f.own = q.own(f.turn, q.list).data()
+	}
+	q.begun++
 }
 
 // done reports whether the runs of a loop are over when one ends. tokens have the variables
@@ -387,14 +401,13 @@ func (f *frame) below(outer *frame) *frame {
 }
 
 // turnPuts adds to out what a loop puts: into runs that begin, or outside if there is none.
-func (s *Shard) turnPuts(i int, in *instance, f *frame, t *turn, pass, data []byte) {
+func (s *Shard) turnPuts(i int, in *instance, f *frame, t *turn, pass *passing) {
 	up := f.parent()
 	if !t.ends {
 		up = s.around(f, t.into0())
 		if t.runs == 0 {
 			for _, p := range t.out {
-				s.out = append(s.out, held{lot{data: pass, n: p.n}, spot{p.place, s.aim(i, in, f, p.place, false)}})
-				s.passOn(in, data)
+				s.putNew(i, in, spot{p.place, s.aim(i, in, f, p.place, false)}, p.n, pass)
 			}
 			return
 		}
@@ -404,23 +417,17 @@ func (s *Shard) turnPuts(i int, in *instance, f *frame, t *turn, pass, data []by
 			s.noteLoop(i, up)
 		}
 	}
-	var latest []byte
 	for k := range t.runs {
 		run := s.openFrame(i, in, up, t.scope)
 		before := s.entered
 		s.entered = []*frame{run}
 		for j, p := range t.into {
-			to := s.enter(i, in, run, s.Tables.ScopeOf(p.place), false)
-			s.out = append(s.out, held{lot{data: pass, n: p.n}, spot{p.place, to.id()}})
+			at := spot{p.place, s.enter(i, in, run, s.Tables.ScopeOf(p.place), false).id()}
 			if p.data < 0 {
-				s.passOn(in, data)
+				s.putNew(i, in, at, p.n, pass)
 				continue
 			}
-			value := s.keep(i, in, to, t.values[k][j])
-			if string(value) == string(latest) {
-				value = latest // so that runs share it
-			}
-			latest, s.out[len(s.out)-1].data = value, value
+			s.out = append(s.out, held{lot{data: s.keep(in, at, t.values[k][j]), n: p.n}, at})
 		}
 		s.entered = before
 	}
@@ -436,19 +443,20 @@ func (f *frame) parent() *frame {
 // into0 returns a place of the scope of the runs.
 func (t *turn) into0() int32 { return t.into[0].place }
 
-// turnResults adds the list of results to what a firing puts outside of the activity.
-func (s *Shard) turnResults(t *turn) {
+// turnResults writes the list of results where a firing puts tokens outside of the activity.
+func (s *Shard) turnResults(in *instance, t *turn) {
 	if t.results == nil {
 		return
 	}
 	value := object{t.Into: t.results}.data()
 	for k := range s.out {
-		if h := &s.out[k]; !s.Tables.Encloses(t.around, s.Tables.ScopeOf(h.place)) {
-			if h.data == nil {
-				h.data = value
-			} else {
-				h.data = s.over(h.place, h.data, value)
-			}
+		h := &s.out[k]
+		switch {
+		case s.Tables.Encloses(t.around, s.Tables.ScopeOf(h.place)):
+		case h.data == nil:
+			h.data = s.keep(in, h.spot, value)
+		default:
+			h.data = s.keep(in, h.spot, s.over(h.data, value))
 		}
 	}
 }

@@ -5,7 +5,9 @@ package coloured
 import (
 	"encoding/binary"
 	"encoding/json"
+	"maps"
 	"math"
+	"slices"
 )
 
 // turns reports whether a firing of the rule puts tokens of a place for a loop.
@@ -58,11 +60,24 @@ func (s *Shard) noteRunEnd(i int, f *frame, t *turn) {
 	s.log = appendData(append(s.log, last), t.result)
 }
 
-// noteOwn records the variables that a run owns.
-func (s *Shard) noteOwn(i int, f *frame) {
-	s.noteBeyond(i, opOwn)
-	s.log = binary.AppendUvarint(s.log, uint64(f.number))
-	s.log = appendData(s.log, f.own.data())
+// noteOwn records new values of variables that a run owns.
+func (s *Shard) noteOwn(i int, f *frame, values object) {
+	for _, text := range values.texts() {
+		s.noteBeyond(i, opOwn)
+		s.log = binary.AppendUvarint(s.log, uint64(f.id()))
+		s.log = appendData(s.log, text)
+	}
+}
+
+// texts returns the object as JSON in one text, or, if that is too long, one for each field.
+func (o object) texts() (all [][]byte) {
+	if text := o.data(); len(text) <= MaxData {
+		return [][]byte{text}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		all = append(all, object{name: o[name]}.data())
+	}
+	return all
 }
 
 // replayLoop reads what noteLoop, noteRunEnd or noteOwn wrote.
@@ -79,14 +94,17 @@ func (s *Shard) replayLoop(r *reader, i int, mine bool, what uint64) {
 	if r.Err != nil || !mine {
 		return
 	}
-	f := s.frame(&s.instances[i], number)
+	in := &s.instances[i]
+	f := s.frame(in, number)
 	switch {
-	case f == nil:
+	case f.id() != number:
 		r.Fail("run %d of a scope, which is not open", number)
+	case what == opOwn:
+		s.readOwn(r, i, in, f, data)
+	case f == nil:
+		r.Fail("a loop in run 0")
 	case what == opLoop:
 		f.loop = s.readSeries(r, f, int32(scope), int(n)-1, data)
-	case what == opOwn:
-		f.own = s.readOwn(r, f, data)
 	case f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope || f.ended:
 		r.Fail("run %d of scope %d ends, which is none of a loop", number, f.scope)
 	default:
@@ -113,13 +131,52 @@ func (s *Shard) readSeries(r *reader, f *frame, scope int32, n int, text []byte)
 	return q
 }
 
-// readOwn returns the variables that a frame owns.
-func (s *Shard) readOwn(r *reader, f *frame, data []byte) object {
-	own := objectOf(data)
-	if own == nil || s.Tables.Net.Scopes[f.scope-1].Loop == nil {
-		r.Fail("variables of run %d, which owns none", f.number)
+// readOwn gives variables that a run owns the values that a log or a state has.
+func (s *Shard) readOwn(r *reader, i int, in *instance, f *frame, data []byte) {
+	values := objectOf(data)
+	if values == nil || !s.shared {
+		r.Fail("variables of run %d, which owns none", f.id())
+		return
 	}
-	return own
+	s.setOwn(i, in, f, values, false)
+}
+
+// appendOwn appends the variables of an instance, each run's as an entry: its number and the
+// variables. Earlier versions wrote those of the runs of loops elsewhere, and the others with the
+// tokens.
+func (s *Shard) appendOwn(dst []byte, i int, in *instance) []byte {
+	if !s.shared {
+		return dst
+	}
+	for f := range s.each(in) {
+		own := *s.owned(in, f)
+		if own == nil {
+			continue
+		}
+		for _, text := range s.fields(own).texts() {
+			dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
+			dst = binary.AppendUvarint(dst, stateOwn*s.Turns())
+			dst = appendData(binary.AppendUvarint(dst, uint64(f.id())), text)
+		}
+	}
+	return dst
+}
+
+// loadOwn reads what appendOwn wrote; i is -1 for an instance that the shard does not hold.
+func (s *Shard) loadOwn(r *reader, i int) {
+	number := uint32(r.Next(maxFrames))
+	data := r.data(nil)
+	if r.Err != nil || i < 0 {
+		return
+	}
+	in := &s.instances[i]
+	f := s.frame(in, number)
+	if f.id() != number {
+		r.Fail("variables of run %d of a scope, which is not open", number)
+		return
+	}
+	s.readOwn(r, i, in, f, data)
+	s.rewritten = s.rewritten[:0]
 }
 
 // appendLoops appends what the frames of an instance have of loops: of each a loop in it, and what
@@ -137,12 +194,7 @@ func (s *Shard) appendLoops(dst []byte, in *instance) []byte {
 		if f.ended {
 			head++
 		}
-		dst = binary.AppendUvarint(dst, head)
-		var own []byte
-		if f.own != nil {
-			own = f.own.data()
-		}
-		dst = appendData(dst, own)
+		dst = appendData(binary.AppendUvarint(dst, head), nil) // earlier versions wrote the variables here
 	}
 	return dst
 }
@@ -174,8 +226,10 @@ func (s *Shard) loadLoops(r *reader, open []*frame) {
 		if r.Err == nil && s.Tables.Net.Scopes[f.scope-1].Loop != nil {
 			head := r.Next(math.MaxUint32)
 			f.turn, f.ended = int(head>>1), head&1 != 0
-			if own := r.data(nil); own != nil {
-				f.own = s.readOwn(r, f, own)
+			if own := r.data(nil); own != nil && objectOf(own) == nil {
+				r.Fail("variables of run %d that are no object", f.number)
+			} else if !s.isApart(f.scope) {
+				f.own = own
 			}
 		}
 		if r.Err != nil {

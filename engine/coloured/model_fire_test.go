@@ -29,7 +29,7 @@ func (m *model) take(f *modelFrame, t int, taken []*modelToken) {
 func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRun {
 	m.take(f, t, c.taken)
 	m.lastRun++
-	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, seen: savedTokens(c.taken), read: savedTokens(c.read), data: data, started: m.now, attempt: 1}
+	r := &modelRun{id: runID(m.lastRun, t), t: t, in: f, taken: c.taken, saw: m.sawBy(f, t), read: savedTokens(c.read), data: data, started: m.now, attempt: 1}
 	for _, x := range m.troubles {
 		if x.t == t && x.in == f && x.token == first(c.taken) && x.failures > 0 {
 			r.attempt = x.failures + 1
@@ -47,6 +47,13 @@ func (m *model) start(f *modelFrame, t int, c modelChoice, data []byte) *modelRu
 	m.starts = append(m.starts, r)
 	m.changed()
 	return r
+}
+
+func (m *model) sawBy(f *modelFrame, t int) []byte {
+	if g := m.context(f, t); g != nil && m.net.Shared {
+		return m.seenIn(g)
+	}
+	return nil
 }
 
 // over ends a run: its tokens are no longer in flight.
@@ -103,7 +110,8 @@ func (m *model) fire(f *modelFrame, t int, c modelChoice, branches []petri.Branc
 }
 
 func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []petri.BranchArc, values []modelValue, data []byte, puts []Put) {
-	old := slices.Clone(m.tokens)
+	opened := len(m.frames)
+	m.begin(f, t, data, puts)
 	m.destroy(taken)
 	m.each(func(p int32) {
 		if !m.between(p, t).reset {
@@ -115,24 +123,9 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 		m.destroy(m.at(f, p, false))
 	})
 	m.entered = map[string]*modelFrame{}
-	passed := data
-	if m.net.Shared {
-		passed = nil
-	}
-	for _, k := range taken {
-		if passed == nil {
-			passed = k.Data
-		}
-	}
-	passOn := func(n int) {
-		for _, k := range m.tokens[len(m.tokens)-n:] {
-			if data == nil || m.net.Shared {
-				m.pass(taken, k)
-			}
-			if data != nil {
-				k.Data = m.withData(k, data)
-			}
-		}
+	put := func(p int32, n int) {
+		in := m.aim(f, p)
+		m.put(p, in, m.passed(f, t, taken, data, p, in), n)
 	}
 	if puts != nil {
 		m.puts(f, taken, puts)
@@ -146,21 +139,19 @@ func (m *model) complete(f *modelFrame, t int, taken []*modelToken, branches []p
 				}
 			}
 			if left > 0 {
-				m.put(p, m.aim(f, p), passed, left)
-				passOn(left)
+				put(p, left)
 			}
 		})
 		for _, b := range branches {
 			if m.net.Arcs[b.Arc].Data == "" {
-				m.put(b.Place, m.aim(f, b.Place), passed, int(b.Put))
-				passOn(int(b.Put))
+				put(b.Place, int(b.Put))
 			}
 		}
 		for _, v := range values {
 			m.inscribed(f, v)
 		}
 	}
-	m.share(taken, slices.DeleteFunc(slices.Clone(m.tokens), func(k *modelToken) bool { return slices.Contains(old, k) }))
+	m.settleWrites(m.frames[opened:])
 	m.changed()
 	m.counts[t].firings++
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return x.t == t && x.in == f && x.token == 0 })
@@ -171,7 +162,7 @@ func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
 	n := &modelToken{Token: k.Token, place: place, in: in}
 	n.Injected = m.now
 	if data != nil {
-		n.Data = m.withData(k, data)
+		n.Data = m.carried(place, data)
 	}
 	m.tokens = append(m.tokens, n)
 	m.touch(n)
@@ -179,12 +170,17 @@ func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
 
 func (m *model) puts(f *modelFrame, taken []*modelToken, puts []Put) {
 	for _, p := range puts {
+		in := m.aim(f, p.Place)
 		if p.Moved == 0 {
-			m.put(p.Place, m.aim(f, p.Place), p.Data, 1)
+			m.put(p.Place, in, m.keep(p.Place, in, p.Data), 1)
 			continue
 		}
-		k := taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
-		m.again(k, p.Place, m.aim(f, p.Place), nil)
+		k := *taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
+		if m.net.Places[p.Place].Data == petri.OwnData {
+			k.Data = m.view(&k)
+		}
+		k.Data = m.keep(p.Place, in, k.Data)
+		m.again(&k, p.Place, in, nil)
 	}
 }
 

@@ -19,6 +19,7 @@ type modelFrame struct {
 	number uint32
 	scope  string
 	up     *modelFrame
+	own    map[string]any // the variables that it owns
 }
 
 // within reports whether a frame is another one or inside of it.
@@ -124,7 +125,7 @@ func (m *model) inscribe(t int, c modelChoice, branches []petri.BranchArc, data 
 			continue
 		}
 		var list []string
-		value, err := evaluate(m.bindings[t].Data[n-1], false, tokens.seen(), m.now)
+		value, err := evaluate(m.bindings[t].Data[n-1], false, m.seen(tokens), m.now)
 		if ok = ok && err == nil; !ok {
 			continue
 		}
@@ -159,7 +160,8 @@ func (m *model) inscribed(f *modelFrame, v modelValue) {
 		if v.arc.Each {
 			delete(m.entered, scope)
 		}
-		m.put(place, m.aim(f, place), []byte(data), int(v.arc.Weight))
+		in := m.aim(f, place)
+		m.put(place, in, m.keep(place, in, []byte(data)), int(v.arc.Weight))
 		if v.arc.Each {
 			m.entered[scope] = shared
 		}

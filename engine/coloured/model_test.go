@@ -36,6 +36,9 @@ type model struct {
 	stops    []RunID
 	counts   []counters
 	touched  []modelToken // whose place has changed
+
+	writes    []modelWrite  // of the present firing
+	rewritten []*modelFrame // that own variables which have changed
 }
 
 type modelToken struct {
@@ -50,7 +53,7 @@ type modelRun struct {
 	t        int
 	in       *modelFrame
 	taken    []*modelToken
-	seen     []*modelToken // taken, as they were when it started
+	saw      []byte        // the variables that it saw when it started
 	read     []*modelToken // as they were when it started
 	data     []byte
 	started  int64
@@ -196,16 +199,18 @@ func (m *model) enabled(f *modelFrame, t int) bool {
 // modelChoice is one combination of tokens.
 type modelChoice struct{ taken, read []*modelToken }
 
-func (c modelChoice) seen() []Placed {
+func (m *model) seen(c modelChoice) []Placed {
 	all := append(slices.Clone(c.taken), c.read...)
 	slices.SortStableFunc(all, func(a, b *modelToken) int { return cmp.Compare(a.place, b.place) })
-	return placedOf(all)
+	return m.placedOf(all)
 }
 
-func placedOf(tokens []*modelToken) []Placed {
+func (m *model) placedOf(tokens []*modelToken) []Placed {
 	var out []Placed
 	for _, k := range tokens {
-		out = append(out, Placed{Place: k.place, Scope: k.in.number, Token: k.Token})
+		p := Placed{Place: k.place, Scope: k.in.number, Token: k.Token}
+		p.Token.Data = m.view(k)
+		out = append(out, p)
 	}
 	return out
 }
@@ -271,7 +276,7 @@ func (m *model) pickWith(f *modelFrame, t int, data []byte) (modelChoice, bool) 
 		return modelChoice{}, false
 	}
 	for _, c := range m.choices(f, t) {
-		if g := m.bindings[t].Guard; g == nil || g(m.given(c, data).seen(), m.now).OK {
+		if g := m.bindings[t].Guard; g == nil || g(m.seen(m.given(c, data)), m.now).OK {
 			return c, true
 		}
 	}
@@ -315,7 +320,7 @@ func (m *model) actor(t int) *modelFrame {
 
 // branches returns the outputs of a split that are taken.
 func (m *model) branches(t int, taken []*modelToken, data []byte) (out []petri.BranchArc, ok bool) {
-	seen := placedOf(taken)
+	seen := m.placedOf(taken)
 	for k := range seen {
 		if data != nil {
 			seen[k].Token.Data = m.withData(taken[k], data)
@@ -468,13 +473,13 @@ func (m *model) settle() (over bool) {
 			}
 			c, _ := m.pick(f, t)
 			var of []uint64
-			for _, p := range c.seen() {
+			for _, p := range m.seen(c) {
 				of = append(of, p.Token.ID)
 			}
 			if until := m.bindings[t].Until; until == nil {
 				k.due = k.since + int64(m.bindings[t].Mode.Delay.A)
 			} else if k.due == 0 || !slices.Equal(of, k.of) {
-				due, err := until(c.seen(), k.since)
+				due, err := until(m.seen(c), k.since)
 				if err != nil {
 					m.counts[t].failures++
 					m.unevaluated(f, t, first(c.taken))
@@ -542,7 +547,7 @@ func (m *model) rest() string {
 func (m *model) changed() {
 	m.clocks = slices.DeleteFunc(m.clocks, func(k *modelClock) bool { return !m.open(k.in) || !m.enabled(k.in, k.t) })
 	m.troubles = slices.DeleteFunc(m.troubles, func(x *trouble) bool { return !m.open(x.in) || x.again && m.hasTouched(x) })
-	m.touched = nil
+	m.touched, m.rewritten = nil, nil
 }
 
 // touch records that the place of a token has changed.
@@ -555,6 +560,9 @@ func (m *model) touch(tokens ...*modelToken) {
 // hasTouched reports whether a place of the transition of a trouble has changed.
 func (m *model) hasTouched(x *trouble) bool {
 	j := m.tables.Join(x.t)
+	if slices.ContainsFunc(m.rewritten, x.in.within) {
+		return true
+	}
 	return slices.ContainsFunc(m.touched, func(k modelToken) bool {
 		a := m.between(k.place, x.t)
 		return (a.take > 0 || a.read > 0 || a.limit > 0 || a.join || j != nil && j.Reach[k.place] != 0) && m.sees(x.in, &k)

@@ -4,9 +4,11 @@ package coloured
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -19,12 +21,18 @@ import (
 	"github.com/pnagent/pnagent/petri/petritest"
 )
 
-// How the model shares variables: each is looked up from scratch, token by token.
+// How the model has variables: each is looked up from scratch, frame by frame.
 
 // modelVariable is a name in a frame.
 type modelVariable struct {
 	owner *modelFrame
 	name  string
+}
+
+// modelWrite is variables that a firing writes, as a frame sees them.
+type modelWrite struct {
+	in     *modelFrame
+	fields map[string]any
 }
 
 func fieldsIn(data []byte) map[string]any {
@@ -40,152 +48,172 @@ func textOf(o map[string]any) []byte {
 	return out
 }
 
-// variable returns the variable of a name at a token; ok is false if its data is no variables.
-func (m *model) variable(k *modelToken, name string) (v modelVariable, ok bool) {
-	f := k.in
-	if m.net.Places[k.place].Data == petri.DataAround && f.up != nil {
-		f = f.up
-	}
-	for f.up != nil {
-		s := m.net.Scopes[slices.IndexFunc(m.net.Scopes, func(s petri.Scope) bool { return s.ID == f.scope })]
-		if s.Apart || slices.Contains(s.Local, name) {
-			break
-		}
-		f = f.up
-	}
-	return modelVariable{f, name}, m.net.Places[k.place].Data != petri.OwnData
+func (m *model) scopeOf(f *modelFrame) petri.Scope {
+	return m.net.Scopes[slices.IndexFunc(m.net.Scopes, func(s petri.Scope) bool { return s.ID == f.scope })]
 }
 
-// share writes what the put tokens have and the taken ones had not into all tokens.
-func (m *model) share(taken, put []*modelToken) {
-	if !m.net.Shared {
-		return
+// holder returns the frame whose variables a token of a place in a frame shows.
+func (m *model) holder(f *modelFrame, place int32) *modelFrame {
+	if m.net.Places[place].Data == petri.DataAround && f.up != nil {
+		return f.up
 	}
-	before, writes := map[modelVariable]any{}, map[modelVariable]any{}
+	return f
+}
+
+// owner returns the frame that has a variable which is seen in a frame.
+func (m *model) owner(f *modelFrame, name string) *modelFrame {
+	if f.up == nil || m.scopeOf(f).Apart || slices.Contains(m.scopeOf(f).Local, name) {
+		return f
+	}
+	return m.owner(f.up, name)
+}
+
+// variables returns what a frame sees.
+func (m *model) variables(f *modelFrame) map[string]any {
+	all := map[string]any{}
+	if f.up != nil && !m.scopeOf(f).Apart {
+		all = m.variables(f.up)
+	}
+	maps.Copy(all, f.own)
+	return all
+}
+
+// seenIn returns what a frame sees, as JSON; nil for nothing.
+func (m *model) seenIn(f *modelFrame) []byte {
+	if all := m.variables(f); len(all) > 0 {
+		return textOf(all)
+	}
+	return nil
+}
+
+// view returns the data that a token shows.
+func (m *model) view(k *modelToken) []byte {
+	if !m.net.Shared || k.Data != nil || m.net.Places[k.place].Data == petri.OwnData {
+		return k.Data
+	}
+	return m.seenIn(m.holder(k.in, k.place))
+}
+
+// context returns the innermost frame whose variables the tokens show that a transition takes.
+func (m *model) context(f *modelFrame, t int) (g *modelFrame) {
+	m.each(func(p int32) {
+		if a := m.between(p, t); a.take > 0 || a.join {
+			if h := m.holder(m.home(f, p), p); g == nil || h.within(g) {
+				g = h
+			}
+		}
+	})
+	return g
+}
+
+// keep returns what a new token carries of data, and notes the variables in it.
+func (m *model) keep(place int32, in *modelFrame, data []byte) []byte {
+	o := fieldsIn(data)
+	if !m.net.Shared || o == nil || m.net.Places[place].Data == petri.OwnData {
+		return data
+	}
+	m.writes = append(m.writes, modelWrite{m.holder(in, place), o})
+	return nil
+}
+
+// begin notes what an action or a call returned for a firing.
+func (m *model) begin(f *modelFrame, t int, data []byte, puts []Put) {
+	if m.writes = nil; m.tables.Source(t) {
+		m.startAfresh()
+	}
+	if g := m.context(f, t); g != nil && m.net.Shared && puts == nil && fieldsIn(data) != nil {
+		m.writes = append(m.writes, modelWrite{g, fieldsIn(data)})
+	}
+}
+
+// startAfresh forgets the variables of an instance that is at its end and begins again.
+func (m *model) startAfresh() {
+	if !slices.ContainsFunc(m.tokens, func(k *modelToken) bool { return !m.final(k.place) || k.run != nil }) {
+		if m.frames[0].own != nil {
+			m.rewritten = append(m.rewritten, m.frames[0])
+		}
+		m.frames[0].own = nil
+	}
+}
+
+// settleWrites makes what was noted the values of variables. fresh are the frames that have opened.
+func (m *model) settleWrites(fresh []*modelFrame) {
+	news := map[modelVariable]any{}
+	for _, w := range m.writes {
+		for name, value := range w.fields {
+			v := modelVariable{m.owner(w.in, name), name}
+			if old, has := v.owner.own[name]; !has || !reflect.DeepEqual(old, value) {
+				news[v] = value
+			}
+		}
+	}
+	for v, value := range news {
+		if v.owner.own == nil {
+			v.owner.own = map[string]any{}
+		}
+		v.owner.own[v.name] = value
+		m.rewritten = append(m.rewritten, v.owner)
+	}
+	for _, f := range fresh {
+		given := slices.ContainsFunc(m.writes, func(w modelWrite) bool { return w.in.within(f) })
+		if all := m.variables(f.up); m.net.Shared && m.scopeOf(f).Apart && !given && len(all) > 0 {
+			f.own = all
+			m.rewritten = append(m.rewritten, f)
+		}
+	}
+	m.writes = nil
+}
+
+// passed returns what a new token carries that a firing passes data on to. data is what an action
+// or a call returned.
+func (m *model) passed(f *modelFrame, t int, taken []*modelToken, data []byte, place int32, in *modelFrame) []byte {
+	own := m.net.Places[place].Data == petri.OwnData
+	switch {
+	case data != nil && m.net.Shared && !own && m.context(f, t) == nil:
+		return m.keep(place, in, data)
+	case data != nil:
+		return m.carried(place, data)
+	}
 	for _, k := range taken {
-		for name, value := range fieldsIn(k.Data) {
-			if v, ok := m.variable(k, name); ok {
-				before[v] = value
-			}
+		if k.Data != nil {
+			return m.keep(place, in, k.Data)
+		}
+		if own && m.view(k) != nil {
+			return m.view(k)
 		}
 	}
-	for _, k := range put {
-		for name, value := range fieldsIn(k.Data) {
-			v, ok := m.variable(k, name)
-			if old, was := before[v]; ok && (!was || !reflect.DeepEqual(old, value)) {
-				writes[v] = value
-			}
-		}
-	}
-	for _, k := range m.tokens {
-		if m.write(k, writes) && k.run == nil {
-			m.touch(k)
-		}
-	}
-	for _, r := range m.runs {
-		for _, k := range r.read {
-			m.write(k, writes)
-		}
-	}
+	return nil
 }
 
-func (m *model) write(k *modelToken, writes map[modelVariable]any) (changed bool) {
-	o := fieldsIn(k.Data)
-	if k.Data == nil {
-		o = map[string]any{}
+// carried returns what a token carries of data whose variables are noted.
+func (m *model) carried(place int32, data []byte) []byte {
+	if m.net.Shared && m.net.Places[place].Data != petri.OwnData && fieldsIn(data) != nil {
+		return nil
 	}
-	for v, value := range writes {
-		at, ok := m.variable(k, v.name)
-		if old, has := o[v.name]; o != nil && ok && at == v && (!has || !reflect.DeepEqual(old, value)) {
-			o[v.name], changed = value, true
-		}
-	}
-	if changed {
-		k.Data = textOf(o)
-	}
-	return changed
-}
-
-// pass leaves out of a put token what it passes on of variables of frames inside, unless
-// one around has the name.
-func (m *model) pass(taken []*modelToken, k *modelToken) {
-	o := fieldsIn(k.Data)
-	changed := false
-	for name, value := range o {
-		to, ok := m.variable(k, name)
-		if !m.net.Shared || !ok {
-			continue
-		}
-		keep := false
-		for _, from := range taken {
-			mine, has := fieldsIn(from.Data)[name]
-			switch at, _ := m.variable(from, name); {
-			case !has:
-			case at == to:
-				value, keep = mine, true
-			default:
-				keep = keep || at.owner.number < to.owner.number
-			}
-		}
-		if slices.ContainsFunc(taken, func(from *modelToken) bool {
-			_, variable := m.variable(from, name)
-			_, has := fieldsIn(from.Data)[name]
-			return has && !variable
-		}) {
-			continue
-		}
-		if !keep {
-			delete(o, name)
-			changed = true
-		} else if !reflect.DeepEqual(o[name], value) {
-			o[name], changed = value, true
-		}
-	}
-	if changed {
-		k.Data = textOf(o)
-	}
+	return data
 }
 
 // withData returns the data of a token after a call or a run returned data: in a shared net,
 // variables that it does not name stay.
 func (m *model) withData(k *modelToken, data []byte) []byte {
-	o, given := fieldsIn(k.Data), fieldsIn(data)
+	o, given := fieldsIn(m.view(k)), fieldsIn(data)
 	if !m.net.Shared || m.net.Places[k.place].Data == petri.OwnData || o == nil || given == nil {
 		return data
 	}
-	for name, value := range given {
-		o[name] = value
-	}
+	maps.Copy(o, given)
 	return textOf(o)
 }
 
 // rebased returns what a run returned, with the present values of what it left as it was.
 func (m *model) rebased(r *modelRun, data []byte) []byte {
-	o := fieldsIn(data)
-	if o == nil || !m.net.Shared {
+	o, g := fieldsIn(data), m.context(r.in, r.t)
+	if o == nil || !m.net.Shared || g == nil {
 		return data
 	}
-	before, now := map[string]any{}, map[string]any{}
-	for k := range r.taken {
-		for name, value := range fieldsIn(r.seen[k].Data) {
-			before[name] = value
+	for name, value := range m.variables(g) {
+		if old, was := fieldsIn(r.saw)[name]; was && reflect.DeepEqual(old, o[name]) {
+			o[name] = value
 		}
-		for name, value := range fieldsIn(r.taken[k].Data) {
-			now[name] = value
-		}
-	}
-	changed := false
-	for name, value := range now {
-		old, was := before[name]
-		mine, has := o[name]
-		other := !was || !reflect.DeepEqual(old, value)
-		left := !was && !has || was && has && reflect.DeepEqual(old, mine)
-		if other && left {
-			o[name], changed = value, true
-		}
-	}
-	if !changed {
-		return data
 	}
 	return textOf(o)
 }
@@ -365,5 +393,38 @@ func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
 			t.Errorf("the late answer: %v, want %v", err, ErrLate)
 		}
 		w.want(want)
+	}
+}
+
+// Earlier versions wrote variables with each token, in logs and states. They are those of the runs
+// that own them.
+func TestVariablesOfAnEarlierVersionAreRead(t *testing.T) {
+	n := build("p q x@s y@s done", "enter step beside out", "p>enter enter>x x>step step>y q>beside beside>q y>out out>done")
+	n.Shared = true
+	n.Scopes[0].Local = []string{"a"}
+	var logs [2][]byte
+	for k, text := range []string{
+		"000800000101010d7b2261223a312c2262223a327d000801000201010d7b2261223a312c2262223a327d0008000003010104746578740012010100000000010001010102010401010d7b2261223a31" +
+			"2c2262223a337d00020101020401010301050101157b2261223a342c2262223a332c2263223a5b315d7d",
+		"000400010102010101000201011d7b2261223a312c2262223a332c2263223a5b315d2c2264223a2278227d00060101030501010400060101177b2262223a332c2263223a5b315d2c2264223a2278227d",
+	} {
+		logs[k], _ = hex.DecodeString(text)
+	}
+	state, _ := hex.DecodeString("01020205010101010000030000010380c097d1edff9603010104746578740100010280c097d1edff96030101157b2261223a312c2262223a332c2263223a5b315d7d" +
+		"0301010580c097d1edff96030101157b2261223a342c2262223a332c2263223a5b315d7d00")
+	for _, from := range []string{"a log", "a state"} {
+		w := newWorld(t, n, manual, manual, manual, manual)
+		err := w.s.Replay(logs[0], now0)
+		if from == "a state" {
+			_, err = w.s.LoadState(state)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.want(`p: text; q: {"a":1,"b":3,"c":[1]}; y/1: {"a":4,"b":3,"c":[1]}`)
+		if err := w.s.Replay(logs[1], now0); err != nil {
+			t.Fatal(err)
+		}
+		w.want(`p: text; q: {"a":1,"b":3,"c":[1],"d":"x"}; done: {"a":1,"b":3,"c":[1],"d":"x"}`)
 	}
 }

@@ -49,10 +49,9 @@ type note struct {
 // load is the data of a run.
 type load struct {
 	taken     []Placed
-	seen      []Placed // the tokens that it took, as they were when it started; nil if they are as they were
+	seen      []byte   // the variables that its action saw when it started, as JSON; nil for none
 	read      []Placed // the tokens that it tests, as they were when it started
 	data      []byte   // the data passed to Fire
-	own       []object // what frames owned when it started, from that in which it acts on; nil in a net without loops
 	contested bool     // it was preferred to a rival
 	attempt   int
 	era       uint64
@@ -288,14 +287,14 @@ func (s *Shard) forget(in *instance, id uint64, n uint32) {
 }
 
 // changed updates the notes of an instance after the tokens of the spots in
-// s.touched have changed: a guard is asked again, a clock stops. It closes
-// frames that hold nothing any more.
+// s.touched have changed, and the variables of the frames in s.rewritten: a guard is asked again, a
+// clock stops. It closes frames that hold nothing any more.
 func (s *Shard) changed(in *instance) {
 	if s.frames == nil {
 		if in.notes != none {
 			s.reviewAll(in)
 		}
-		s.touched = s.touched[:0]
+		s.touched, s.rewritten = s.touched[:0], s.rewritten[:0]
 		return
 	}
 	if !s.related(in, func(f *frame) { s.reviewIn(in, f) }) {
@@ -304,7 +303,7 @@ func (s *Shard) changed(in *instance) {
 			s.unsettle(in, f)
 		}
 	}
-	s.touched = s.touched[:0]
+	s.touched, s.rewritten = s.touched[:0], s.rewritten[:0]
 	if len(s.emptied) > 0 {
 		for _, f := range s.emptied {
 			s.leave(in, f)
@@ -334,11 +333,19 @@ func (s *Shard) reviewIn(in *instance, f *frame) {
 }
 
 func (s *Shard) review(in *instance, id int32, n *note) {
-	r := &s.rules[n.transition]
+	r, f := &s.rules[n.transition], s.frame(in, n.frame)
+	if slices.ContainsFunc(s.rewritten, f.within) {
+		switch {
+		case n.kind == noteNo, n.kind == noteIncident && n.again:
+			s.dropNote(in, id)
+			return
+		case n.kind == noteClock:
+			n.stale = true
+		}
+	}
 	if n.kind == noteClock && !slices.ContainsFunc(s.touched, func(at spot) bool { return r.looksAt(at.place) }) {
 		return
 	}
-	f := s.frame(in, n.frame)
 	for _, at := range s.touched {
 		p := at.place
 		if !s.sees(in, f, at) {

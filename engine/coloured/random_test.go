@@ -113,8 +113,8 @@ func randomOutcome(r *rand.Rand, tables *petri.Tables, run *modelRun) (o Outcome
 	}
 	if tables.Net.Shared && o.Data != nil {
 		o.Data = variablesOf(r)
-		if len(run.seen) > 0 && r.IntN(2) == 0 { // it returns all that it saw
-			seen := fieldsIn(run.seen[0].Data)
+		if len(run.taken) > 0 && r.IntN(2) == 0 { // it returns all that it saw
+			seen := fieldsIn(run.saw)
 			if fieldsIn(o.Data) != nil {
 				for name, value := range seen {
 					if r.IntN(4) > 0 {
@@ -171,9 +171,12 @@ func (p *pair) happens() {
 		}
 		p.m.now = p.now
 		if n > 0 {
+			p.m.startAfresh()
+			opened := len(p.m.frames)
 			p.m.entered = map[string]*modelFrame{}
-			p.m.put(int32(place), p.m.aim(p.m.frames[0], int32(place)), data, int(n))
-			p.m.share(nil, slices.Clone(p.m.tokens[len(p.m.tokens)-int(n):]))
+			in := p.m.aim(p.m.frames[0], int32(place))
+			p.m.put(int32(place), in, p.m.keep(int32(place), in, data), int(n))
+			p.m.settleWrites(p.m.frames[opened:])
 		}
 		p.m.changed()
 	case k < 4:
@@ -224,7 +227,7 @@ func (p *pair) compare() {
 	slices.SortFunc(all, func(a, b *modelToken) int {
 		return cmp.Or(cmp.Compare(a.in.number, b.in.number), cmp.Compare(a.place, b.place), cmp.Compare(a.Injected, b.Injected), cmp.Compare(a.ID, b.ID))
 	})
-	want := placedOf(all)
+	want := p.m.placedOf(all)
 	if got := p.s.Tokens(0, 1e6); !slices.EqualFunc(want, got, samePlaced) {
 		p.Fatalf("tokens (-model +machine):\n%s", difference(want, got))
 	}

@@ -29,7 +29,7 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 		s.touched = append(s.touched, taken[k].at())
 	}
 	attempt := s.attempt(i, in, f, t, firstID(taken))
-	l := load{taken: taken, read: read, data: data, own: s.ownedBy(f), contested: contested, attempt: attempt, era: s.era}
+	l := load{taken: taken, seen: s.seenBy(in, f, r), read: read, data: data, contested: contested, attempt: attempt, era: s.era}
 	s.lastRun += s.runStep
 	run := runID(s.lastRun, t)
 	deadline := s.depart(run, i, in, f, t, l, now)
@@ -126,15 +126,8 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if err := s.check(r, l.taken, &o); err != nil {
 		return err
 	}
-	if l.seen != nil {
-		if err := l.rebased(res); err != nil {
-			return err
-		}
-	}
 	f := s.frame(in, s.notes.all[id].frame)
-	if len(l.own) > 0 {
-		res.data = l.unowned(f, res.data)
-	}
+	s.rebased(in, f, r, &l, res)
 	if o.Puts == nil {
 		var a answer
 		switch res.mask, a = s.branch(in, r, l.taken, res.data, now); {
@@ -153,8 +146,8 @@ func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
 	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	if !s.fitsAll(in, f, r, res, candidate{}, l.taken) {
-		return fmt.Errorf("%w: its variables, for a token", ErrTooLarge)
+	if !s.fitsAll(in, f, r, res) {
+		return fmt.Errorf("%w, and so do the variables of a run", ErrTooLarge)
 	}
 	s.took = s.took[:0]
 	for k := range l.taken {

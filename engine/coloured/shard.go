@@ -54,14 +54,14 @@ type Shard struct {
 	thrown     []Thrown // see Thrown
 	faults     []Fault  // see Faults
 
-	shared  bool // the data of tokens are variables: see petri.Net.Shared
-	locals  bool // and a scope has some of its own
-	looped  bool // a scope has a loop
-	longest int  // the data of no token is longer
-	logging bool
-	log     []byte // see TakeLog
-	random  shard.Stream
-	delays  *rand.Rand // draws from random
+	shared    bool     // the data of tokens are variables: see petri.Net.Shared
+	variables [][]byte // those that each instance owns, as JSON; nil if the net is not shared
+	looped    bool     // a scope has a loop
+	longest   int      // no text of variables that one run owns is longer
+	logging   bool
+	log       []byte // see TakeLog
+	random    shard.Stream
+	delays    *rand.Rand // draws from random
 
 	// Reused memory.
 	before  petri.Order // the order before the latest choice
@@ -77,6 +77,14 @@ type Shard struct {
 	emptied []*frame // that have lost their last token since then
 	entered []*frame // that the present firing has opened
 	spare   [][]lot
+
+	writes     []write  // of the present firing
+	fresh      []*frame // that have opened in it, and are apart from what is around
+	rewritten  []*frame // that own variables which have changed since the last call of changed
+	joints     [8]joint // the latest results of over
+	nextJoint  int
+	parsed     [8]parsed // the latest results of fields
+	nextParsed int
 }
 
 // New returns a shard with its instances at the initial marking as of now. The
@@ -109,7 +117,9 @@ func New(cfg Config, now int64) (*Shard, error) {
 		s.frames = make([]frames, base.Count)
 	}
 	s.shared = t.Net.Shared && base.Part == nil
-	s.locals = s.shared && slices.ContainsFunc(t.Net.Scopes, func(sc petri.Scope) bool { return sc.Apart || len(sc.Local) > 0 })
+	if s.shared {
+		s.variables = make([][]byte, base.Count)
+	}
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
 	s.compile(cfg.Bindings)

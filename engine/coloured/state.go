@@ -18,6 +18,7 @@ import (
 const (
 	stateRun = shard.StateEnded + 1 + iota
 	stateDue
+	stateOwn
 	stateBeyond
 )
 
@@ -38,7 +39,8 @@ const (
 // If the net has scopes, the number of a run follows the transition of a clock
 // and the index of a place.
 //
-// The due times by Binding.Until follow, each as an entry of the instance: see appendDue.
+// The variables and the due times by Binding.Until follow, each as an entry of the instance: see
+// appendOwn and appendDue.
 //
 // The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
 // in flight are written in their places.
@@ -74,6 +76,7 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		dst = s.appendFrames(dst, in)
 		dst = s.appendClocks(dst, in)
 		dst = s.appendTokens(dst, in)
+		dst = s.appendOwn(dst, i, in)
 		dst = s.appendDues(dst, i, in)
 	}
 	return binary.AppendUvarint(s.appendRuns(dst), 0)
@@ -196,6 +199,8 @@ func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 			s.loadRun(r, i)
 		case stateDue:
 			s.readDue(r, i)
+		case stateOwn:
+			s.loadOwn(r, i)
 		default:
 			s.loadInstance(r, i, uint16(head%s.Turns()), state)
 		}
@@ -211,6 +216,9 @@ func (s *Shard) loadEnded(i int) {
 	s.instances[i] = instance{notes: none, runs: none, index: int32(i), flags: finished | everMoved}
 	if s.frames != nil {
 		s.frames[i] = frames{}
+	}
+	if s.shared {
+		s.variables[i] = nil
 	}
 	clear(s.Order(i))
 }
@@ -256,9 +264,15 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 		}
 		clocks = append(clocks, n)
 	}
+	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
 	s.loadTokens(r, in, own)
 	if r.Err != nil || i < 0 {
 		return
+	}
+	if s.shared {
+		s.variables[i] = nil
+		s.settleWrites(i, in, false)
+		s.rewritten = s.rewritten[:0]
 	}
 	in.move()
 	in.flags |= s.CountRest(shard.FlagOf(state))
@@ -344,8 +358,10 @@ func (s *Shard) loadTokens(r *reader, in, own *instance) {
 			if r.Err != nil {
 				return
 			}
+			if own != nil {
+				l.data = s.keep(own, at, l.data) // earlier versions wrote variables with the tokens
+			}
 			p.add(l)
-			s.longest = max(s.longest, len(l.data))
 		}
 		if r.Err != nil {
 			return

@@ -277,26 +277,29 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	if _, total := in.piles.count(int32(place)); total+n < n || !s.framesLeft(in, 1) {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	if s.shared && !s.fitsAll(in, nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}, candidate{}, nil) {
-		return fmt.Errorf("place %q: %w: its variables, for a token", s.Tables.Net.Places[place].ID, ErrTooLarge)
+	if s.shared && !s.fitsAll(in, nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
+		return fmt.Errorf("place %q: %w, and so do the variables of a run", s.Tables.Net.Places[place].ID, ErrTooLarge)
 	}
-	s.entered = s.entered[:0]
+	s.entered, s.fresh = s.entered[:0], s.fresh[:0]
 	s.inject(i, in, held{lot{data: data, n: n}, spot{int32(place), s.aim(i, in, nil, int32(place), true)}}, now)
 	s.revive(i, in, now)
 	return nil
 }
 
-// inject puts a lot. It gives the lot an identity if it has none.
+// inject puts a lot. It gives the lot an identity if it has none. A log has the lot with its data,
+// from which a replay derives what is written.
 func (s *Shard) inject(i int, in *instance, h held, now int64) {
 	s.took, s.out = s.took[:0], append(s.out[:0], h)
-	if s.shared {
-		s.share(in)
-	}
 	if s.name(in); h.id != 0 {
 		in.lastID = max(in.lastID, h.id+uint64(h.n)-1)
 	}
 	if s.logging {
 		s.noteInject(i, &s.out[0])
+	}
+	if s.shared {
+		s.startAfresh(i, in, false)
+		s.out[0].data = s.keep(in, h.spot, h.data)
+		s.settleWrites(i, in, false)
 	}
 	s.place(in, now)
 	in.move()
@@ -400,8 +403,8 @@ func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, als
 		if place, fits := s.room(in, f, r, o, c.picked(), took); !fits {
 			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
-		if !s.fitsAll(in, f, r, o, c, took) {
-			return fmt.Errorf("transition %q: %w: its variables, for a token", id, ErrTooLarge)
+		if !s.fitsAll(in, f, r, o) {
+			return fmt.Errorf("transition %q: %w, and so do the variables of a run", id, ErrTooLarge)
 		}
 		s.clear(in, f, t)
 		s.fire(i, in, f, c, took, o, now)

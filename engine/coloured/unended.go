@@ -175,7 +175,7 @@ func (s *Shard) resumeRuns(now int64) {
 		}
 		in := &s.instances[p.i]
 		f := s.frame(in, p.frame)
-		p.own = s.ownedBy(f)
+		p.seen = s.seenBy(in, f, &s.rules[p.t])
 		deadline := s.depart(run, p.i, in, f, p.t, p.load, p.since)
 		s.starts = append(s.starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
 			Taken: s.seen(in, p.taken), Read: s.seen(in, p.read), Data: p.data, Started: p.since, Deadline: deadline})

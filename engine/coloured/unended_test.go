@@ -20,8 +20,9 @@ func running(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
 	for run, id := range s.runs {
 		n, l := &s.notes.all[id], s.load(id)
+		in := &s.instances[n.instance]
 		start := Start{Run: run, Era: l.era, Instance: s.Number(int(n.instance)), Transition: int32(n.transition), Attempt: l.attempt,
-			Taken: l.taken, Read: l.read, Data: l.data, Started: n.since}
+			Taken: s.seen(in, l.taken), Read: s.seen(in, l.read), Data: l.data, Started: n.since}
 		if limit := s.rules[n.transition].Timeout; limit > 0 {
 			start.Deadline = n.since + limit
 		}

@@ -4,37 +4,35 @@ package coloured
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 )
 
-// variable is a variable of a shared net: a name in a run of a scope, 0 for the instance.
-type variable struct {
-	owner uint32
-	name  string
-}
+// The runs of a shared net own its variables: each frame those of petri.Scope.Local, or all with
+// petri.Scope.Apart, and the instance the others. A token shows what its run sees. It carries data
+// of its own only if that is no JSON object, or if its place has petri.OwnData.
 
-// write gives a variable a value.
+// write is variables that a firing writes, as a run sees them.
 type write struct {
-	variable
-	value json.RawMessage
+	f      *frame
+	fields object
 }
 
 // ownData reports whether the data of the tokens of a place are no variables.
 func (s *Shard) ownData(place int32) bool { return s.Tables.Net.Places[place].Data == petri.OwnData }
 
-// isLocal reports whether a variable that tokens carry belongs to the runs of a scope, which is
-// not the net.
+// isLocal reports whether a variable belongs to the runs of a scope, which is not the net.
 func (s *Shard) isLocal(scope int32, name string) bool {
 	sc := &s.Tables.Net.Scopes[scope-1]
-	return sc.Apart || sc.Loop == nil && slices.Contains(sc.Local, name)
+	return sc.Apart || slices.Contains(sc.Local, name)
 }
 
-// holder returns the run whose variables the tokens of a place in a run carry.
+// isApart reports whether the runs of a scope see only their own variables.
+func (s *Shard) isApart(scope int32) bool { return s.Tables.Net.Scopes[scope-1].Apart }
+
+// holder returns the run whose variables the tokens of a place in a run show.
 func (s *Shard) holder(f *frame, place int32) *frame {
 	if f != nil && s.Tables.Net.Places[place].Data == petri.DataAround {
 		return f.up
@@ -42,417 +40,273 @@ func (s *Shard) holder(f *frame, place int32) *frame {
 	return f
 }
 
+func (s *Shard) holderAt(in *instance, at spot) *frame {
+	return s.holder(s.frame(in, at.frame), at.place)
+}
+
 // owner returns the run to which a variable belongs that is seen in a run.
-func (s *Shard) owner(f *frame, name string) uint32 {
+func (s *Shard) owner(f *frame, name string) *frame {
 	for f != nil && !s.isLocal(f.scope, name) {
 		f = f.up
 	}
-	return f.id()
-}
-
-// domain returns the innermost run, f or one around it, that has variables of its own. All
-// runs of one domain see the same variables.
-func (s *Shard) domain(f *frame) uint32 {
-	for f != nil {
-		if sc := &s.Tables.Net.Scopes[f.scope-1]; sc.Apart || sc.Loop == nil && len(sc.Local) > 0 {
-			break
-		}
-		f = f.up
-	}
-	return f.id()
-}
-
-// domainAt is domain of the holder of a token.
-func (s *Shard) domainAt(in *instance, at spot) uint32 {
-	return s.domain(s.holder(s.frame(in, at.frame), at.place))
-}
-
-// sharing is the writes of one firing, and the tokens' data that they have changed.
-type sharing struct {
-	*Shard
-	in      *instance
-	writes  []write
-	domains map[uint32][]write // the writes that a domain sees
-	changed map[changedData][]byte
-}
-
-// changedData is data in a domain, by its first byte; nil if a token carries none.
-type changedData struct {
-	first  *byte
-	domain uint32
-}
-
-// share makes the values of variables that the tokens in out have, and those in took had
-// not, the values of all tokens that carry these variables.
-func (s *Shard) share(in *instance) {
-	if s.nothingNew(in) {
-		return
-	}
-	x := s.sharing(in, s.took, s.out, nil)
-	if len(x.writes) == 0 {
-		return
-	}
-	for k := range s.out {
-		x.update(&s.out[k].data, s.out[k].spot)
-	}
-	first := slices.MinFunc(x.writes, func(a, b write) int { return cmp.Compare(a.owner, b.owner) })
-	for f := range s.eachFrom(in, first.owner) {
-		for k := range *f.in(in) {
-			p, changed := &(*f.in(in))[k], false
-			left := p.left()
-			for j := range left {
-				changed = x.update(&left[j].data, spot{p.place, f.id()}) || changed
-			}
-			if changed {
-				s.touched = append(s.touched, spot{p.place, f.id()})
-			}
-		}
-	}
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		x.updateRun(s.load(id))
-	}
-	for _, p := range s.unended {
-		if p.i == int(in.index) {
-			x.updateAll(p.taken)
-			x.updateAll(p.read)
-		}
-	}
-}
-
-// nothingNew reports whether out has no data that took has not, or there is no other token.
-func (s *Shard) nothingNew(in *instance) bool {
-	news, alone := false, len(in.piles) == 0 && len(s.out) == 1 && in.runs == none && len(s.unended) == 0
-	for k := range s.out {
-		h := &s.out[k]
-		news = news || len(h.data) > 0 && !s.ownData(h.place) &&
-			!slices.ContainsFunc(s.took, func(t held) bool {
-				return sameData(t.data, h.data) && !s.ownData(t.place) && (!s.locals || s.domainAt(in, t.spot) == s.domainAt(in, h.spot))
-			})
-	}
-	if !news || !alone {
-		return !news
-	}
-	for _, f := range s.opened(in) {
-		if len(f.piles) > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// sharing returns the writes of a firing that takes and puts tokens. Those in entering are put
-// into runs that are not open yet: their spots have the run around these that is.
-func (s *Shard) sharing(in *instance, took, out, entering []held) *sharing {
-	base, values := map[variable]json.RawMessage{}, map[variable]json.RawMessage{}
-	each(took, func(h *held, o object) {
-		if !s.ownData(h.place) {
-			for name, value := range o {
-				base[variable{s.ownerAt(in, h.spot, name), name}] = value
-			}
-		}
-	})
-	put := func(v variable, value json.RawMessage) {
-		if old, ok := base[v]; !ok || !equalJSON(old, value) {
-			values[v] = value
-		}
-	}
-	each(out, func(h *held, o object) {
-		if s.ownData(h.place) {
-			return
-		}
-		for name, value := range o {
-			put(variable{s.ownerAt(in, h.spot, name), name}, value)
-		}
-	})
-	each(entering, func(h *held, o object) {
-		if s.ownData(h.place) {
-			return
-		}
-		for name, value := range o {
-			if owner, ok := s.ownerAround(s.frame(in, h.frame), h.place, name); ok {
-				put(variable{owner, name}, value)
-			}
-		}
-	})
-	x := &sharing{Shard: s, in: in, domains: map[uint32][]write{}, changed: map[changedData][]byte{}}
-	for v, value := range values {
-		x.writes = append(x.writes, write{v, value})
-	}
-	slices.SortFunc(x.writes, func(a, b write) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.owner, b.owner)) })
-	return x
-}
-
-// each calls do for the lots whose data is an object.
-func each(lots []held, do func(*held, object)) {
-	var o object
-	for k := range lots {
-		if k == 0 || !sameData(lots[k].data, lots[k-1].data) {
-			o = objectOf(lots[k].data)
-		}
-		if o != nil {
-			do(&lots[k], o)
-		}
-	}
-}
-
-func (s *Shard) ownerAt(in *instance, at spot, name string) uint32 {
-	if !s.locals {
-		return 0
-	}
-	return s.owner(s.holder(s.frame(in, at.frame), at.place), name)
+	return f
 }
 
 // ownerAround returns the run to which a variable belongs that a token of a place in a new run
-// carries; ok is false if it is the new run, or a new one around it in f.
-func (s *Shard) ownerAround(f *frame, place int32, name string) (owner uint32, ok bool) {
+// shows; ok is false if it is the new run, or a new one around it in f.
+func (s *Shard) ownerAround(f *frame, place int32, name string) (owner *frame, ok bool) {
 	scope := s.Tables.ScopeOf(place)
-	if s.Tables.Net.Places[place].Data == petri.DataAround {
+	if scope != f.scopeID() && s.Tables.Net.Places[place].Data == petri.DataAround {
 		scope = s.Tables.ScopeParent(scope)
 	}
 	for ; scope != f.scopeID(); scope = s.Tables.ScopeParent(scope) {
 		if s.isLocal(scope, name) {
-			return 0, false
+			return nil, false
 		}
 	}
 	return s.owner(f, name), true
 }
 
-// seen returns the writes that a domain sees.
-func (x *sharing) seen(domain uint32) []write {
-	if !x.locals {
-		return x.writes
+// owned returns the variables that a run owns, as JSON. The text is never changed, only replaced.
+func (s *Shard) owned(in *instance, f *frame) *[]byte {
+	if f == nil {
+		return &s.variables[in.index]
 	}
-	seen, ok := x.domains[domain]
-	if !ok {
-		f := x.frame(x.in, domain)
-		for _, w := range x.writes {
-			if x.owner(f, w.name) == w.owner {
-				seen = append(seen, w)
-			}
-		}
-		x.domains[domain] = seen
-	}
-	return seen
+	return &f.own
 }
 
-// after returns the data of a token after the writes.
-func (x *sharing) after(data []byte, at spot) []byte {
-	if x.ownData(at.place) || data != nil && len(data) == 0 {
-		return data
+// seenIn returns the variables that a run sees, as JSON; nil if there are none.
+func (s *Shard) seenIn(in *instance, f *frame) []byte {
+	for f != nil && f.own == nil && !s.isApart(f.scope) {
+		f = f.up
 	}
-	key := changedData{}
-	if x.locals {
-		key.domain = x.domainAt(x.in, at)
+	if f == nil || s.isApart(f.scope) {
+		return *s.owned(in, f)
 	}
-	if data != nil {
-		key.first = &data[0]
-	}
-	out, ok := x.changed[key]
-	if !ok {
-		out = written(data, x.seen(key.domain))
-		x.changed[key] = out
-	}
-	return out
+	return s.over(s.seenIn(in, f.up), f.own)
 }
 
-// afterEntering is after for a token that enters a new run: see sharing.
-func (x *sharing) afterEntering(h *held) []byte {
-	if x.ownData(h.place) {
-		return h.data
+// over returns data with the fields of other data over it, if both are objects; otherwise the other.
+func (s *Shard) over(under, over []byte) []byte {
+	if under == nil {
+		return over
 	}
-	var seen []write
-	for _, w := range x.writes {
-		if owner, ok := x.ownerAround(x.frame(x.in, h.frame), h.place, w.name); ok && owner == w.owner {
-			seen = append(seen, w)
+	for k := range s.joints {
+		if j := &s.joints[k]; sameData(j.under, under) && sameData(j.over, over) {
+			return j.both
 		}
 	}
-	return written(h.data, seen)
+	a, b, both := s.fields(under), s.fields(over), over
+	if a != nil && b != nil {
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		both = all.data()
+	}
+	s.joints[s.nextJoint%len(s.joints)] = joint{under, over, both}
+	s.nextJoint++
+	return both
 }
 
-// written returns data after writes: the same if it is not an object or has the values.
-func written(data []byte, writes []write) []byte {
-	if len(writes) == 0 {
+// joint is a result of Shard.over.
+type joint struct{ under, over, both []byte }
+
+// fields returns objectOf data that is never changed. The caller must not change it, either.
+func (s *Shard) fields(data []byte) object {
+	for k := range s.parsed {
+		if sameData(s.parsed[k].data, data) {
+			return s.parsed[k].object
+		}
+	}
+	o := objectOf(data)
+	s.parsed[s.nextParsed%len(s.parsed)] = parsed{data, o}
+	s.nextParsed++
+	return o
+}
+
+// parsed is a result of Shard.fields.
+type parsed struct {
+	data   []byte
+	object object
+}
+
+// view returns the data that a token shows.
+func (s *Shard) view(in *instance, at spot, data []byte) []byte {
+	if !s.shared || data != nil || s.ownData(at.place) {
 		return data
 	}
-	o, changed := object{}, false
-	if data != nil {
-		o = objectOf(data)
+	return s.seenIn(in, s.holderAt(in, at))
+}
+
+// seen returns tokens with the data that they show.
+func (s *Shard) seen(in *instance, tokens []Placed) []Placed {
+	if !s.shared {
+		return tokens
 	}
+	tokens = slices.Clone(tokens)
+	for k := range tokens {
+		tokens[k].Token.Data = s.view(in, tokens[k].at(), tokens[k].Token.Data)
+	}
+	return tokens
+}
+
+// with returns tokens as they are seen, with the data that an action or a call returned, if any.
+// In a shared net, the variables that it does not name keep their values.
+func (s *Shard) with(in *instance, tokens []Placed, data []byte) []Placed {
+	tokens = s.seen(in, tokens)
+	if data == nil {
+		return tokens
+	}
+	tokens = slices.Clone(tokens)
+	for k := range tokens {
+		tokens[k].Token.Data = s.renewed(tokens[k].Place, tokens[k].Token.Data, data)
+	}
+	return tokens
+}
+
+// renewed returns the data of a token of a place after an action or a call returned data for it.
+func (s *Shard) renewed(place int32, old, data []byte) []byte {
+	if !s.shared || s.ownData(place) || old == nil {
+		return data
+	}
+	return s.over(old, data)
+}
+
+// context returns the run that sees what an action or a call returns for a firing in a frame: the
+// innermost of those whose variables the tokens show that it takes. ok is false if it takes none;
+// then those see it that it puts.
+func (s *Shard) context(f *frame, r *rule) (g *frame, ok bool) {
+	for _, v := range r.sights {
+		if v.take == 0 {
+			continue
+		}
+		if h := s.holder(s.around(f, v.place), v.place); !ok || h.within(g) {
+			g, ok = h, true
+		}
+	}
+	return g, ok
+}
+
+// keep returns what a new token of a spot carries of data, and writes the rest.
+func (s *Shard) keep(in *instance, at spot, data []byte) []byte {
+	if !s.shared || data == nil || s.ownData(at.place) {
+		return data
+	}
+	o := s.fields(data)
 	if o == nil {
 		return data
 	}
-	for _, w := range writes {
-		if !o.has(w.name, w.value) {
-			o[w.name], changed = w.value, true
+	s.writes = append(s.writes, write{s.holderAt(in, at), o})
+	return nil
+}
+
+// news are the variables to write, by the run that owns them.
+type news map[*frame]object
+
+// add adds those of some fields that are new, as a run sees them.
+func (n news) add(s *Shard, in *instance, owner func(name string) (f *frame, ok bool), fields object) {
+	for name, value := range fields {
+		f, ok := owner(name)
+		if !ok || s.fields(*s.owned(in, f)).has(name, value) {
+			continue
+		}
+		if n[f] == nil {
+			n[f] = object{}
+		}
+		n[f][name] = value
+	}
+}
+
+// settleWrites gives variables their values after a firing, an injection, or a part of it. A run
+// that is new and apart from what is around begins with all variables around it, unless the firing
+// gives it its own.
+func (s *Shard) settleWrites(i int, in *instance, log bool) {
+	if len(s.writes) == 0 && len(s.fresh) == 0 {
+		return
+	}
+	all := news{}
+	for _, w := range s.writes {
+		all.add(s, in, func(name string) (*frame, bool) { return s.owner(w.f, name), true }, w.fields)
+	}
+	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.id(), g.id()) }) {
+		s.setOwn(i, in, f, all[f], log)
+	}
+	for _, f := range s.fresh {
+		given := slices.ContainsFunc(s.writes, func(w write) bool { return w.f.within(f) })
+		if around := s.fields(s.seenIn(in, f.up)); f.own == nil && !given && around != nil {
+			s.setOwn(i, in, f, around, log)
 		}
 	}
-	if !changed {
-		return data
-	}
-	return o.data()
+	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
 }
 
-// update changes the data of a token, and reports whether it did. Data that would be too
-// large stays as it is: see fitsAll.
-func (x *sharing) update(data *[]byte, at spot) bool {
-	after := x.after(*data, at)
-	if sameData(after, *data) || len(after) > MaxData {
-		return false
-	}
-	*data = after
-	x.longest = max(x.longest, len(after))
-	return true
-}
-
-func (x *sharing) updateAll(tokens []Placed) {
-	for k := range tokens {
-		x.update(&tokens[k].Token.Data, tokens[k].at())
+// setOwn gives variables that a run owns values.
+func (s *Shard) setOwn(i int, in *instance, f *frame, values object, log bool) {
+	own := s.owned(in, f)
+	o := object{}
+	maps.Copy(o, s.fields(*own))
+	maps.Copy(o, values)
+	*own = o.data()
+	s.longest = max(s.longest, len(*own))
+	s.rewritten = append(s.rewritten, f)
+	if log && s.logging {
+		s.noteOwn(i, f, values)
 	}
 }
 
-// updateRun changes the data of the tokens of a run. Its worker has the tokens as they were.
-func (x *sharing) updateRun(l *load) {
-	if l.seen == nil {
-		l.seen, l.taken, l.read = l.taken, slices.Clone(l.taken), slices.Clone(l.read)
+// startAfresh makes an instance forget its variables, if it is at its end and begins again.
+func (s *Shard) startAfresh(i int, in *instance, log bool) {
+	if !s.shared || s.variables[in.index] == nil {
+		return
 	}
-	x.updateAll(l.taken)
-	x.updateAll(l.read)
+	if end, _ := s.atEnd(in); !end {
+		return
+	}
+	s.variables[in.index] = nil
+	if s.rewritten = append(s.rewritten, nil); log && s.logging {
+		s.noteBeyond(i, opAfresh)
+	}
 }
 
 // rebase returns the data that an action returned, over what others have written since it
 // started: of a variable that the action left as it was, the present value.
-func (l *load) rebase(data []byte) []byte {
+func (s *Shard) rebase(started, now, data []byte) []byte {
+	if started == nil || sameData(started, now) {
+		return data
+	}
 	o := objectOf(data)
-	if o == nil || l.seen == nil {
-		return data
-	}
-	before, now := fieldsOf(l.seen), fieldsOf(l.taken)
 	changed := false
-	for name, value := range now {
-		old, was := before[name]
-		mine, has := o[name]
-		if was && equalJSON(old, value) || has != was || was && !equalJSON(mine, old) {
-			continue // no other firing wrote it, or the action did
-		}
-		o[name], changed = value, true
-	}
-	if !changed {
-		return data
-	}
-	return o.data()
-}
-
-// fieldsOf returns the fields of all tokens.
-func fieldsOf(tokens []Placed) object {
-	all := object{}
-	for k := range tokens {
-		maps.Copy(all, objectOf(tokens[k].Token.Data))
-	}
-	return all
-}
-
-// rebased applies rebase to an outcome.
-func (l *load) rebased(o *outcome) error {
-	o.data = l.rebase(o.data)
-	most := len(o.data)
-	if l.seen != nil && len(o.puts) > 0 {
-		o.puts = slices.Clone(o.puts)
-		for k := range o.puts {
-			o.puts[k].Data = l.rebase(o.puts[k].Data)
-			most = max(most, len(o.puts[k].Data))
-		}
-	}
-	if most > MaxData {
-		return fmt.Errorf("%w, not %d", ErrTooLarge, most)
-	}
-	return nil
-}
-
-// passOn completes the data that the last token in out was passed: it applies passInto, and
-// puts new data over it, if any.
-func (s *Shard) passOn(in *instance, data []byte) {
-	h := &s.out[len(s.out)-1]
-	if s.locals {
-		h.data = s.passInto(in, h.data, h.spot)
-	}
-	if data != nil {
-		h.data = s.over(h.place, h.data, data)
-	}
-}
-
-// over returns the data of a token of a place after an action or a call returned new data
-// for it. The variables that the new data does not name keep their values.
-func (s *Shard) over(place int32, old, data []byte) []byte {
-	if !s.shared || s.ownData(place) {
-		return data
-	}
-	o, news := objectOf(old), objectOf(data)
-	if o == nil || news == nil {
-		return data
-	}
-	maps.Copy(o, news)
-	return o.data()
-}
-
-// passInto returns the data that a firing passes on into a spot: without variables of runs
-// inside, and with the values of those around.
-func (s *Shard) passInto(in *instance, data []byte, at spot) []byte {
-	if s.ownData(at.place) {
-		return data
-	}
-	to := s.domainAt(in, at)
-	if !slices.ContainsFunc(s.took, func(t held) bool {
-		return (t.data != nil || s.looped) && !s.ownData(t.place) && s.domainAt(in, t.spot) != to
-	}) {
-		return data
-	}
-	o, changed := objectOf(data), false
-	if data == nil {
-		o = object{}
-	}
-	for name, value := range o {
-		owner, keep, own := s.ownerAt(in, at, name), false, false
-		each(s.took, func(t *held, from object) {
-			mine, has := from[name]
-			switch of := s.ownerAt(in, t.spot, name); {
-			case !has:
-			case s.ownData(t.place):
-				own = true
-			case of == owner:
-				value, keep = mine, true
-			case of < owner: // of a run around the new one
-				keep = true
-			}
-		})
-		if own {
-			continue
-		}
-		if !keep {
-			delete(o, name)
-			changed = true
-		} else if !equalJSON(o[name], value) {
+	for name, value := range s.fields(now) {
+		if mine, has := o[name]; has && s.fields(started).has(name, mine) {
 			o[name], changed = value, true
 		}
 	}
-	if o != nil && s.looped {
-		changed = s.passOwn(in, o, at) || changed
-	}
 	if !changed {
 		return data
 	}
 	return o.data()
 }
 
-// passOwn adds what frames own of what the taken tokens saw, for a run inside that has the names
-// for itself. It reports whether there was any.
-func (s *Shard) passOwn(in *instance, o object, at spot) (some bool) {
-	for _, t := range s.took {
-		f := s.holder(s.frame(in, t.frame), t.place)
-		for name, value := range s.ownSeen(f) {
-			if s.ownerAt(in, at, name) > s.ownerOf(f, name).number {
-				o[name], some = value, true
-			}
+// seenBy returns the variables that the action of a transition sees in a frame; nil if there are
+// none.
+func (s *Shard) seenBy(in *instance, f *frame, r *rule) []byte {
+	g, ok := s.context(f, r)
+	if !s.shared || !ok {
+		return nil
+	}
+	return s.seenIn(in, g)
+}
+
+// rebased applies rebase to the outcome of a run.
+func (s *Shard) rebased(in *instance, f *frame, r *rule, l *load, o *outcome) {
+	if l.seen == nil {
+		return
+	}
+	now := s.seenBy(in, f, r)
+	o.data = s.rebase(l.seen, now, o.data)
+	if !sameData(l.seen, now) && len(o.puts) > 0 {
+		o.puts = slices.Clone(o.puts)
+		for k := range o.puts {
+			o.puts[k].Data = s.rebase(l.seen, now, o.puts[k].Data)
 		}
 	}
-	return some
 }

@@ -75,7 +75,7 @@ func TestReadRefuses(t *testing.T) {
 			[]string{`f:1:102: <toolspecific> in <arc> says "inhibits at 3"; expected the kind of an arc in its attribute type, or in an element <type>`}},
 		{"kinds of an arc that differ", pt(`type="reset"`, `<inhibitor/>`), []string{`f:1:114: an arc of type "inhibitor" and of another; expected one`}},
 		{"an unknown kind of arc", pt("", `<type value="equal"/>`), []string{`f:1:102: the arc type "equal"; expected normal, inhibitor, read, reset, join or branch`}},
-		{"two kinds of arc", pt(`type="normal"`, `<type value="inhibitor"/>`), []string{`f:1:114: an arc of type "inhibitor" and of another; expected one`}},
+		{"two kinds of arc", pt(`type="normal"`, `<type value="inhibitor"/>`), []string{`f:1:115: an arc of type "inhibitor" and of another; expected one`}},
 		{"a priority that is no integer", net(`<transition id="t" priority="high"/>`), []string{`f:1:32: the priority "high"; expected an integer`}},
 		{"two priorities", net(`<transition id="t" priority="1"><priority><text>2</text></priority></transition>`), []string{`f:1:80: a second priority 2 after 1; expected one`}},
 		{"a capacity", net(`<place id="p"><capacity><value>5</value></capacity></place>`),

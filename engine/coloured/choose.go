@@ -54,8 +54,8 @@ func (s *Shard) chooseOf(i int, in *instance, of *shard.Immediate, now int64) (c
 		return s.found[0], false, true
 	case s.Shuffle:
 		slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.t, b.t) })
-		r := s.begin(i, 0, uint64(in.played))
-		return s.found[r.Below(len(s.found))], false, true
+		s.random = s.begin(i, 0, uint64(in.played))
+		return s.found[s.byChance()], false, true
 	}
 	first := s.firstInTurn(int32(in.turn))
 	order := s.Order(i)
@@ -65,6 +65,25 @@ func (s *Shard) chooseOf(i int, in *instance, of *shard.Immediate, now int64) (c
 	s.before = append(s.before[:0], order...)
 	t := s.Tables.Choose(int(s.found[first].t), order, func(t int) bool { return s.foundAt(int32(t)) >= 0 })
 	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
+}
+
+// byChance returns an index in found, drawn by the weights.
+func (s *Shard) byChance() int {
+	if s.weights == nil {
+		return s.random.Below(len(s.found))
+	}
+	sum := 0.0
+	for _, c := range s.found {
+		sum += s.weights[c.t]
+	}
+	left := sum * s.delays.Float64()
+	for k, c := range s.found {
+		left -= s.weights[c.t]
+		if left < 0 {
+			return k
+		}
+	}
+	return len(s.found) - 1
 }
 
 // findInside adds the transitions that may fire in runs of scopes to found.

@@ -46,6 +46,13 @@ type Config struct {
 	// likely.
 	Seed    uint64
 	Shuffle bool
+	// Weights, by transition, are for Shuffle: a transition is chosen in proportion to its
+	// weight, which is above 0. nil is 1 for all.
+	Weights []float64
+	Running int // runs that an instance may have at one time, at most 65535; 0 for 1024
+	// Ended is called when an instance comes to its end; nil for none. It must not call the
+	// shard.
+	Ended func(i int, now int64)
 	// Log makes the shard record what happens, for TakeLog.
 	Log bool
 	// Runs includes starts and ends of runs in the log and the state, so that
@@ -143,6 +150,12 @@ func (c *Config) check() error {
 	t := c.Tables
 	if c.Bound < 0 {
 		return fmt.Errorf("net %q: a bound of %d; expected 0 or more", t.Net.ID, c.Bound)
+	}
+	if c.Running < 0 || c.Running > math.MaxUint16 {
+		return fmt.Errorf("net %q: %d runs at one time; expected 0 to %d", t.Net.ID, c.Running, math.MaxUint16)
+	}
+	if c.Weights != nil && (!c.Shuffle || len(c.Weights) != t.Transitions()) {
+		return fmt.Errorf("net %q: %d weights; expected %d, with a random choice", t.Net.ID, len(c.Weights), t.Transitions())
 	}
 	for tr := range c.Bindings {
 		if c.Part != nil && !c.Part.Transitions[tr] {

@@ -3,6 +3,7 @@
 package coloured
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -36,6 +37,8 @@ type Shard struct {
 	merge        func([][]byte) []byte
 	quota, batch int // see defaultQuota and defaultBatch
 	running      uint16
+	weights      []float64 // see Config.Weights
+	ended        func(i int, now int64)
 
 	// A piece of work is one event of an instance. Its effect on the tokens is
 	// complete; it only records that the instance has to be played.
@@ -110,7 +113,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	s := &Shard{
 		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
-		running: defaultRunning, quota: defaultQuota, logging: cfg.Log, recordRuns: cfg.Runs,
+		running: uint16(cmp.Or(cfg.Running, defaultRunning)), quota: defaultQuota, logging: cfg.Log, recordRuns: cfg.Runs,
+		weights: cfg.Weights, ended: cfg.Ended,
 		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1,
 	}
 	if t.Scoped() {

@@ -164,6 +164,9 @@ func (s *Shard) settle(i int, in *instance, now int64) {
 	if s.rest(in, as); as != was {
 		s.noteRest(i, as)
 	}
+	if as == finished && s.ended != nil {
+		s.ended(i, now)
+	}
 }
 
 // rest puts an instance at rest and counts it: as finished, deadlocked or

@@ -28,6 +28,7 @@ type netBindings struct {
 	bound       int
 	regions     regions
 	coerced     bool
+	simulate    simulated
 }
 
 // ReadBindings reads bindings from YAML:
@@ -56,6 +57,12 @@ type netBindings struct {
 //	    conditions: coerced                     # of UEL: a text "true" is true, not an error
 //	    regions: {shop: [arrive, pay], stock: [pack, ship]}  # see Bindings.Split
 //	    merge: [[shop, stock]]                  # regions that are one
+//	    simulate:                               # for Simulation only; an engine ignores it
+//	      arrivals: 12/h                        # cases that begin; or a delay, the time between two
+//	      pools: {clerks: 3}                    # people, or machines
+//	      transitions:
+//	        sign:   {delay: {exponential: 10m}, pool: clerks}
+//	        choose: {weight: 4}                 # chosen 4 times as often as one without a weight
 //
 // A transition has at most one of immediate, manual, delay, rate and at, at
 // most one of nats, http and command (see package action), and any of guard,
@@ -107,7 +114,7 @@ func (b *Bindings) Unused(nets []*petri.Net) []error {
 
 func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 	n := netBindings{key: net, transitions: map[string]binding{}}
-	err := value.Fields("a mapping with the key transitions", "transitions, priority, instances, bound, conditions, regions or merge", map[string]func(yamlfile.Node) error{
+	err := value.Fields("a mapping with the key transitions", "transitions, priority, instances, bound, conditions, regions, merge or simulate", map[string]func(yamlfile.Node) error{
 		"transitions": func(value yamlfile.Node) error {
 			return value.Each("a mapping from transition ids", func(key yamlfile.Key, value yamlfile.Node) (err error) {
 				n.transitions[key.Name], err = bindingOf(key, value)
@@ -124,8 +131,9 @@ func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 			}
 			return nil
 		},
-		"regions": n.regions.read,
-		"merge":   n.regions.readMerge,
+		"regions":  n.regions.read,
+		"merge":    n.regions.readMerge,
+		"simulate": n.simulate.read,
 	})
 	b.nets[net.Name] = n
 	return err

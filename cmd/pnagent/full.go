@@ -59,6 +59,26 @@ type reportCmd struct {
 	Output     string        `short:"o" default:"report.html" placeholder:"FILE" help:"File to write the page to; - is standard output."`
 }
 
+type simulateCmd struct {
+	FullOnly
+	Bindings   string        `type:"path" placeholder:"FILE" help:"YAML file of bindings: how long transitions take, and under simulate the arrivals, the pools of people and the weights of choices."`
+	For        time.Duration `default:"30d" help:"Simulated time of a run, such as 8h or 30d."`
+	Runs       int           `default:"100" help:"Number of independent runs."`
+	Warmup     string        `default:"auto" placeholder:"auto|DURATION" help:"How much of the begin of each run does not count; auto determines it from 10 pilot runs, by the rule MSER, and is 0 if those come to an end."`
+	Vary       string        `placeholder:"POOL=FROM..TO" help:"Simulate each size of a pool, as in clerks=1..8, print a line for each, and the smallest size at which the queue does not grow and at which it is gone."`
+	Instances  int           `default:"1" help:"Instances of the net, if the bindings have no arrivals."`
+	Seed       uint64        `default:"1" help:"Seed of all random choices: the same seed gives the same numbers."`
+	Confidence float64       `default:"0.95" help:"Confidence of each interval."`
+	StuckAfter time.Duration `name:"stuck-after" default:"10m" help:"A token that stays longer in a place counts as stuck."`
+	Start      string        `placeholder:"TIME" help:"Simulated time at which runs begin, such as 2030-01-31T08:00:00Z; it matters for times of day and dates. Default: now."`
+	JSON       bool          `help:"Print JSON instead of tables."`
+	Report     string        `placeholder:"FILE" help:"Also write an HTML page with the numbers; - is standard output, instead of tables."`
+	MaxFirings int           `name:"max-firings" default:"100000000" help:"Maximum number of firings in a run."`
+	MaxTokens  int           `name:"max-tokens" default:"1000000" help:"Maximum number of tokens in a run."`
+	File       string        `arg:"" name:"net" help:"PNML or BPMN file with one net; - is standard input."`
+	Limit      limitFlags    `embed:""`
+}
+
 type topCmd struct {
 	FullOnly
 	apiFlags

@@ -111,6 +111,7 @@ type cli struct {
 	Journal      journalCmd      `cmd:"" help:"Print what the journal of an engine holds, or copy it up to a commit."`
 	Check        checkCmd        `cmd:"" help:"Read nets, and print their elements and faults."`
 	Play         playCmd         `cmd:"" help:"Play the token game of one net on standard input and output."`
+	Simulate     simulateCmd     `cmd:"" help:"Play a net in simulated time, many times, and print throughput, waiting times and queues with confidence intervals."`
 	Draw         drawCmd         `cmd:"" help:"Draw a net as SVG."`
 	Mib          mibCmd          `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump         dumpCmd         `cmd:"" help:"Print the sidecar's current view as JSON."`

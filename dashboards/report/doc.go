@@ -27,5 +27,6 @@
 //	table.go       answers to tables
 //	alarms.go      when alarms were active
 //	sidecar.go     asking the sidecar; small.go makes pictures of it
+//	simulation.go  the tables of a simulation, which needs no answers
 //	page.go        the page
 package report

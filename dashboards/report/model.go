@@ -43,6 +43,7 @@ func (o *Options) progress(done, total int, what string) {
 type Report struct {
 	From, To time.Time
 	Source   string   // what it was drawn from
+	About    string   // instead of From, To and Source
 	Notes    []string // what this source does not have, and what is left out
 	Headline []string // sentences
 	Summary  []Part   // what is wrong and what is old

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const claimExample = "../../examples/claim.bpmn"
+
+// simulation runs simulate on the example with further arguments.
+func simulation(t *testing.T, args ...string) (code int, out, errs string) {
+	t.Helper()
+	return called(t.Context(), append([]string{"simulate", "--bindings", "../../examples/claim.yaml", "--for", "5d", "--runs", "10", claimExample}, args...)...)
+}
+
+func TestSimulatePrintsTables(t *testing.T) {
+	code, out, errs := simulation(t)
+	for _, want := range []string{"Insurance claim: 10 runs of 5 d, of which the first ", "\nCases. ", "\nclerks  3     ", "\ntoAssess  ", " min"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if code != exitDone {
+		t.Errorf("code %d, %s", code, errs)
+	}
+}
+
+func TestSimulatePrintsJSON(t *testing.T) {
+	code, out, errs := simulation(t, "--json")
+	var r struct {
+		Net   string
+		Pools []struct {
+			Busy struct{ Mean, Low, High float64 } `json:"busy_share"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitDone || r.Net != "claim" || len(r.Pools) != 1 || r.Pools[0].Busy.Low > 0.78 || r.Pools[0].Busy.High < 0.78 {
+		t.Errorf("code %d, %v, %+v, %s", code, err, r, errs)
+	}
+}
+
+func TestSimulateFindsHowManyAreNeededAndWritesAPage(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	code, out, errs := simulation(t, "--vary", "clerks=2..4", "--report", page)
+	if code != exitDone || !strings.Contains(out, "clerks: its queue does not grow with 3; it is gone with 4 (") || !strings.Contains(out, "grows by ") {
+		t.Errorf("code %d, %s\n%s", code, errs, out)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"it is gone with 4", "What the runs with 4 of clerks had in common.", "<td>toAssess</td>"} {
+		if !strings.Contains(string(html), want) {
+			t.Errorf("no %q on the page", want)
+		}
+	}
+}
+
+func TestMistakesInACallOfSimulate(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--vary", "clerks=8..1"}, `--vary: "clerks=8..1"; expected a pool and at most 100 sizes, such as clerks=1..8`},
+		{[]string{"--vary", "bosses=1..2"}, `--vary: net "claim" has no pool "bosses"; expected one under simulate in the bindings`},
+		{[]string{"--warmup", "soon"}, `--warmup: "soon"; expected auto or a duration such as 8h`},
+		{[]string{"--warmup", "9d"}, "a warm-up of 777600000000 µs in runs of 432000000000 µs; expected less"},
+		{[]string{"--start", "now"}, `--start: "now"; expected a time such as 2030-01-31T08:00:00Z`},
+		{[]string{"--confidence", "95"}, "a confidence of 95; expected more than 0 and less than 1"},
+	} {
+		if code, _, errs := simulation(t, c.args...); code != exitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: code %d, %s", c.args, code, errs)
+		}
+	}
+}

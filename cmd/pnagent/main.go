@@ -22,7 +22,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-	_ "time/tzdata" // times of day in bindings name zones, and images may have none
 
 	"github.com/alecthomas/kong"
 

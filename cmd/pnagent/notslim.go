@@ -4,7 +4,11 @@
 
 package main
 
-import "github.com/pnagent/pnagent/internal/fullprogram"
+import (
+	_ "time/tzdata" // adapters take the names of zones, and images may have none
+
+	"github.com/pnagent/pnagent/internal/fullprogram"
+)
 
 // FullOnly is embedded in the commands that a program with the tag slim does not have. Here
 // each has a Run of its own.

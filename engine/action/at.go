@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/zones"
 )
 
 // At returns a function for coloured.Binding.Due: the next time after now at
@@ -29,7 +31,11 @@ func At(text string) (func(now int64) int64, error) {
 	}
 	in := time.Local
 	if zoned {
-		if in, err = time.LoadLocation(strings.TrimSpace(zone)); err != nil || strings.TrimSpace(zone) == "" {
+		name := strings.TrimSpace(zone)
+		if in, err = time.LoadLocation(name); err != nil { // images may have no zones
+			in, err = zones.Load(name)
+		}
+		if err != nil || name == "" {
 			return nil, fmt.Errorf("found the time zone %q, which this machine does not know; expected one such as Europe/Berlin", clip(zone))
 		}
 	}

@@ -40,7 +40,6 @@ var (
 	dateForm   = regexp.MustCompile(`^(-?)([1-9]\d{4,8}|\d{4})-(\d\d)-(\d\d)$`)
 	timeForm   = regexp.MustCompile(`^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d(?::\d\d)?)?(?:@([A-Za-z0-9_+/-]+)|\[([A-Za-z0-9_+/-]+)])?$`)
 	offsetForm = regexp.MustCompile(`^(?:Z|[+-]\d\d:\d\d(?::\d\d)?)$`)
-	zoneForm   = regexp.MustCompile(`^(?:UTC|GMT|[A-Z][A-Za-z0-9_+-]*/[A-Za-z0-9_+/-]+)$`)
 	monthForm  = regexp.MustCompile(`^(-?)P(?:(\d+)Y)?(?:(\d+)M)?$`)
 	spanForm   = regexp.MustCompile(`^(-?)P(?:(\d+)D)?(T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d*)?)S)?)?$`)
 )
@@ -104,7 +103,7 @@ func parseTime(s string) any {
 	switch {
 	case zone == "":
 		return t
-	case !zoneForm.MatchString(zone) || t.Zoned != (m[7] != ""):
+	case t.Zoned != (m[7] != ""):
 		return nil
 	}
 	return inZone{t, zone, t.Zoned}

@@ -2,7 +2,11 @@
 
 package feel
 
-import "time"
+import (
+	"time"
+
+	"github.com/pnagent/pnagent/internal/zones"
+)
 
 // inZone is a Time or a DateTime that was written with the name of a zone. offset is set if
 // the offset was written, too.
@@ -22,7 +26,7 @@ func (r *run) zone(name string) *time.Location {
 		return in
 	}
 	r.spend(zoneSteps)
-	in, err := time.LoadLocation(name)
+	in, err := zones.Load(name)
 	if err != nil {
 		in = nil
 	}
@@ -65,7 +69,7 @@ func (r *run) toZone(t DateTime, zone string) any {
 		return local
 	}
 	in := r.zone(zone)
-	if in == nil || !zoneForm.MatchString(zone) {
+	if in == nil {
 		return nil
 	}
 	return instant(t.seconds(), t.Nano, in)

@@ -28,7 +28,7 @@ func (b *Bindings) Bind(t *petri.Tables, with action.Peers) (NetConfig, error) {
 		faults[0] = checkTransitions(t, transitions, n.transitions)
 	}
 	binder := binder{tables: t, with: with, compiler: guard.NewCompiler(placeIDs(t))}
-	binder.compiler.Coerced = n.coerced
+	binder.compiler.Coerced, binder.compiler.Decisions = n.coerced, t.Net.Decisions
 	for id, bound := range n.transitions {
 		if i, ok := t.TransitionIndex(id); ok {
 			binder.bind(&transitions[i], i, &bound)

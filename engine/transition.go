@@ -73,7 +73,7 @@ func Declared(t *petri.Tables) ([]Transition, error) {
 // declared is Declared without the guards of transitions that have another. coerced is guard.Compiler's.
 func declared(t *petri.Tables, other func(transition int) bool, coerced bool) ([]Transition, error) {
 	d := declarer{tables: t, compiler: guard.NewCompiler(placeIDs(t)), out: make([]Transition, t.Transitions())}
-	d.compiler.Coerced = coerced
+	d.compiler.Coerced, d.compiler.Decisions = coerced, t.Net.Decisions
 	for i := range d.out {
 		tr := &t.Net.Transitions[i]
 		d.out[i].trigger(tr.Trigger)

@@ -32,6 +32,9 @@ type Net struct {
 
 	// Model is the document that the net was made from; nil if that is not kept.
 	Model *Model
+
+	// Decisions are those that data of the net can name. Files of nets do not keep them.
+	Decisions []*Decision
 }
 
 // Scope is a part of a net that runs again each time it is entered: an activity or a

@@ -11,6 +11,7 @@ import (
 	"fmt"
 
 	"github.com/pnagent/pnagent/engine"
+	"github.com/pnagent/pnagent/engine/guard/dmn"
 	"github.com/pnagent/pnagent/petri"
 )
 
@@ -52,8 +53,29 @@ func (c *checkCmd) Run(ctx context.Context, s streams) error {
 			errs = append(errs, err)
 			errs = append(errs, c.visit(ctx, s, t))
 		}
-		if len(file.Nets) == 0 && !c.JSON {
+		errs = append(errs, c.decisions(s, path, file.Decisions))
+		if len(file.Nets) == 0 && len(file.Decisions) == 0 && !c.JSON {
 			fmt.Fprintf(s.out, "%s: no net\n", path)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// decisions prints the decisions of a DMN file, and compiles them.
+func (c *checkCmd) decisions(s streams, path string, all []*petri.Decision) error {
+	var errs []error
+	for _, d := range all {
+		what := "a literal expression"
+		if d.Table != nil {
+			what = fmt.Sprintf("a table with the hit policy %s and %s", d.Table.HitPolicy, count(uint64(len(d.Table.Rules)), "rule"))
+		}
+		if d.Refused != "" {
+			what = "cannot be evaluated: " + d.Refused
+		} else if _, err := dmn.Compile(all, d.ID); err != nil {
+			errs = append(errs, err)
+		}
+		if !c.JSON {
+			fmt.Fprintf(s.out, "%s: decision %q: %s\n", path, d.ID, what)
 		}
 	}
 	return errors.Join(errs...)

@@ -92,7 +92,7 @@ type checkCmd struct {
 	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a deadlock, whether the net is sound, with a shortest path to what is not (soundness), and the weighted sums of tokens that never change. Without --json, it also prints this in words."`
 	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end (a deadlock), and how many deadlocks and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events) urgent transitions (those that catch an event) or events that begin an instance."`
 	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
-	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files, and DMN files with the decisions that they call; - is standard input."`
 	Limit     limitFlags `embed:""`
 	Visit     visitFlags `embed:""`
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pnagent/pnagent/engine/coloured"
 	"github.com/pnagent/pnagent/engine/guard/scan"
+	"github.com/pnagent/pnagent/petri"
 )
 
 // The bounds of guards.
@@ -76,6 +77,9 @@ type Compiler struct {
 	// Coerced makes conditions of UEL take texts as JSR-341 does: "true" is true, and another text false.
 	// Otherwise a text is an error, as in Camunda 7 and Flowable. It is set before the first expression.
 	Coerced bool
+
+	// Decisions are those whose results expressions can be: dmn: value "id". They are set before the first expression.
+	Decisions []*petri.Decision
 
 	places []string
 	known  map[string]compiled
@@ -190,7 +194,7 @@ func (c *Compiler) add(to *conditions, text string, as condition, lines int) err
 	}
 	e, ok := c.known[text]
 	if !ok {
-		e.expression, e.err = compileOne(text)
+		e.expression, e.err = c.compileOne(text)
 		if in, is := e.expression.(*uelExpression); is {
 			in.coerced = c.Coerced
 		}
@@ -250,13 +254,15 @@ type expression interface {
 	reads() (fields, timed bool)
 }
 
-func compileOne(text string) (expression, *Error) {
+func (c *Compiler) compileOne(text string) (expression, *Error) {
 	if len(text) > MaxText {
 		return nil, &Error{Msg: fmt.Sprintf("an expression of %d bytes; expected at most %d", len(text), MaxText)}
 	}
 	var e expression
 	var err error
 	switch m := foreign.FindStringSubmatch(text); {
+	case strings.HasPrefix(text, decisionPrefix):
+		e, err = c.compileDecision(text)
 	case m != nil:
 		return nil, &Error{Line: 1, Column: 1, Msg: fmt.Sprintf("an expression of the language %s; expected FEEL (= …), UEL (${…}) or pnagent's own", m[1])}
 	case strings.HasPrefix(text, "="):

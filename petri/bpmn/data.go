@@ -59,7 +59,12 @@ func (d *document) readMapping(n *node) {
 			}
 		}
 	}
-	if p := d.script(n, !m.back); p != nil {
+	if p, called := d.decided(n); called {
+		for i := range p {
+			p[i].hidden = !m.back
+		}
+		m.out, n.script = append(p, m.out...), true
+	} else if p := d.script(n, !m.back); p != nil {
 		m.out, n.script = append(p, m.out...), true
 	}
 	switch trivial := len(m.in)+len(m.out) == 0 && !m.only && m.back != call; {

@@ -156,6 +156,10 @@ func ignored(e *elem) string {
 	}
 	for _, x := range e.extensions() {
 		switch x.name {
+		case "field":
+			if x.attr("name") != decisionField {
+				note(x.name)
+			}
 		case "taskDefinition", "calledElement", "calledDecision", "formDefinition", "formData", "userTaskForm", "properties",
 			"inputOutput", "ioMapping", "in", "out", "script":
 		default:

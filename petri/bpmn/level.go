@@ -72,7 +72,7 @@ type builder struct {
 }
 
 func (b *builder) process(s *scope) {
-	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos, Shared: true, Model: b.file}
+	b.net = &petri.Net{ID: s.id, Name: cmp.Or(b.pools[s.id], s.name), Doc: documentation(s.el), File: b.File, Pos: s.el.pos, Shared: true, Model: b.file, Decisions: b.decisions}
 	b.root = b.level(s, nil, nil)
 	b.reserve()
 	if slices.ContainsFunc(b.root.within(), (*level).isReversible) {

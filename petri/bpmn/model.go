@@ -28,6 +28,7 @@ type document struct {
 	calls      map[*document]bool  // the other files whose processes this one calls
 	associated map[string][]string // ids at the other ends of associations
 	drawn      drawing
+	decisions  []*petri.Decision
 	text       text         // the file itself
 	file       *petri.Model // the file, and those that it calls
 }

@@ -27,10 +27,17 @@ type player struct {
 // with data after a comma, or lets time pass ("+10s"), and returns the places with tokens.
 func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 	t.Helper()
-	f, err := bpmn.Read(strings.NewReader(xml), "f", bpmn.Limits{})
+	return playedWith(t, nil, xml, data, steps...)
+}
+
+// playedWith is played with decisions that the process can call.
+func playedWith(t *testing.T, decisions []*petri.Decision, xml, data string, steps ...string) (marking string) {
+	t.Helper()
+	files, err := bpmn.ReadWith([]bpmn.Source{{Name: "f", Reader: strings.NewReader(xml)}}, decisions, bpmn.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	f := files[0]
 	n := f.Nets[0]
 	var begins []string // the engine puts first tokens without data
 	for i := range n.Places {

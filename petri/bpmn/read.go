@@ -69,6 +69,11 @@ func Read(r io.Reader, file string, lim Limits) (*File, error) {
 // process of one that has a fault. The error joins the faults of all files, as for
 // [Read]. The limits apply to each file.
 func ReadAll(sources []Source, lim Limits) ([]*File, error) {
+	return ReadWith(sources, nil, lim)
+}
+
+// ReadWith is ReadAll with decisions that tasks of the processes call by their ids.
+func ReadWith(sources []Source, decisions []*petri.Decision, lim Limits) ([]*File, error) {
 	lim = lim.OrDefault()
 	out := make([]*File, len(sources))
 	errs := make([]error, len(sources))
@@ -79,7 +84,7 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 		root, err := p.parse()
 		if errs[i] = err; err == nil {
 			all[i] = newDocument(p, root)
-			all[i].text = text
+			all[i].text, all[i].decisions = text, decisions
 			all[i].readProcesses()
 		}
 	}

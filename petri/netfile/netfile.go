@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package netfile reads files of nets, whether they hold PNML or BPMN.
+// Package netfile reads files of nets, whether they hold PNML or BPMN, and files of DMN, whose decisions
+// the processes of BPMN that are read with them call.
 package netfile
 
 import (
@@ -11,10 +12,12 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
+	"github.com/pnagent/pnagent/petri/dmn"
 	"github.com/pnagent/pnagent/petri/pnml"
 )
 
@@ -36,7 +39,9 @@ func (l Limits) PNML() pnml.Limits {
 type File struct {
 	Nets     []*petri.Net
 	Warnings []petri.Fault
-	Process  *bpmn.File // nil for PNML
+	Process  *bpmn.File // nil for PNML and DMN
+
+	Decisions []*petri.Decision // of DMN
 }
 
 // Source is a file to read. Its name is used in faults.
@@ -49,32 +54,42 @@ func Read(r io.Reader, name string, l Limits) (*File, error) {
 }
 
 // ReadAll reads files together: the call activities of BPMN call the processes of all
-// of them. It returns a File for each source, nil where reading failed. The error joins
+// of them, and their tasks the decisions. It returns a File for each source, nil where reading failed. The error joins
 // those of all files. The limits apply to each file.
 func ReadAll(sources []Source, l Limits) ([]*File, error) {
 	out := make([]*File, len(sources))
 	var errs []error
 	var processes []Source
 	var at []int // of processes, in sources
+	var decisions []*petri.Decision
 	for i, src := range sources {
 		br := bufio.NewReaderSize(src.Reader, rootWithin)
-		if isBPMN(src.Name, br) {
+		switch kindOf(src.Name, br) {
+		case "bpmn":
 			processes, at = append(processes, Source{Name: src.Name, Reader: br}), append(at, i)
-			continue
-		}
-		f, err := pnml.Read(br, src.Name, l.PNML())
-		if err != nil {
+		case "dmn":
+			limits := dmn.DefaultLimits()
+			limits.Bytes, limits.Depth = l.Bytes, l.Depth
+			list, err := dmn.Read(br, src.Name, limits)
 			errs = append(errs, err)
-			continue
+			decisions = append(decisions, list...)
+			if err == nil {
+				out[i] = &File{Decisions: list}
+			}
+		default:
+			f, err := pnml.Read(br, src.Name, l.PNML())
+			if errs = append(errs, err); err == nil {
+				out[i] = &File{Nets: f.Nets, Warnings: f.Warnings}
+			}
 		}
-		out[i] = &File{f.Nets, f.Warnings, nil}
 	}
+	errs = append(errs, differentDecisions(decisions))
 	limits := bpmn.DefaultLimits()
 	limits.Bytes, limits.Depth, limits.Nodes = l.Bytes, l.Depth, l.Nodes
-	files, err := bpmn.ReadAll(processes, limits)
+	files, err := bpmn.ReadWith(processes, decisions, limits)
 	for k, f := range files {
 		if f != nil {
-			out[at[k]] = &File{f.Nets, f.Warnings, f}
+			out[at[k]] = &File{Nets: f.Nets, Warnings: f.Warnings, Process: f}
 		}
 	}
 	return out, errors.Join(append(errs, err)...)
@@ -83,25 +98,45 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 // rootWithin is how far into a file its root element is looked for, in bytes.
 const rootWithin = 64 << 10
 
-// isBPMN reports whether a file holds BPMN: by its name, or else by its root
+// differentDecisions returns a fault for each decision with the id of an earlier one.
+func differentDecisions(all []*petri.Decision) error {
+	var errs []error
+	for i, d := range all {
+		if k := slices.IndexFunc(all[:i], func(other *petri.Decision) bool { return other.ID == d.ID }); k >= 0 {
+			errs = append(errs, &petri.Fault{File: d.File, Pos: d.Pos, Msg: fmt.Sprintf("decision %q was already given by %s; expected decisions with different ids", d.ID, all[k].File)})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// kindOf returns "bpmn", "dmn" or "pnml": by the name of a file, or else by its root
 // element.
-func isBPMN(name string, r *bufio.Reader) bool {
+func kindOf(name string, r *bufio.Reader) string {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".bpmn", ".bpmn2":
-		return true
+		return "bpmn"
+	case ".dmn":
+		return "dmn"
 	case ".pnml":
-		return false
+		return "pnml"
 	}
 	head, _ := r.Peek(rootWithin) // a shorter file is in it completely
 	d := xml.NewDecoder(bytes.NewReader(head))
 	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	for {
-		token, err := d.RawToken()
+		token, err := d.Token()
 		if err != nil {
-			return false
+			return "pnml"
 		}
-		if start, ok := token.(xml.StartElement); ok {
-			return start.Name.Local == "definitions"
+		start, ok := token.(xml.StartElement)
+		switch {
+		case !ok:
+		case start.Name.Local != "definitions":
+			return "pnml"
+		case dmn.IsSpace(start.Name.Space):
+			return "dmn"
+		default:
+			return "bpmn"
 		}
 	}
 }
@@ -120,7 +155,7 @@ func Compile(sources []Source, l Limits) ([]*petri.Tables, []petri.Fault, error)
 		switch {
 		case file == nil:
 			continue
-		case len(file.Nets) == 0:
+		case len(file.Nets) == 0 && len(file.Decisions) == 0:
 			errs = append(errs, fmt.Errorf("%s: no net in the file; expected one or more", name))
 		}
 		warnings = append(warnings, file.Warnings...)

@@ -16,6 +16,26 @@ const (
 <bpmn:sequenceFlow id="f1" sourceRef="s" targetRef="a"/><bpmn:sequenceFlow id="f2" sourceRef="a" targetRef="e"/></bpmn:process></bpmn:definitions>`
 )
 
+const dmnText = `<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><decision id="rate"><literalExpression><text>1</text></literalExpression></decision></definitions>`
+
+func TestDecisionsAreThoseOfTheProcessesThatAreReadWithThem(t *testing.T) {
+	files, err := ReadAll([]Source{{Name: "a.bpmn", Reader: strings.NewReader(bpmnText)}, {Name: "stdin", Reader: strings.NewReader(dmnText)}}, limits)
+	if err != nil || len(files[1].Decisions) != 1 || files[0].Nets[0].Decisions[0] != files[1].Decisions[0] {
+		t.Fatalf("%+v, %v", files, err)
+	}
+	tables, _, err := Compile([]Source{{Name: "a.bpmn", Reader: strings.NewReader(bpmnText)}, {Name: "a.dmn", Reader: strings.NewReader(dmnText)}}, limits)
+	if err != nil || len(tables) != 1 {
+		t.Fatalf("%d nets, %v", len(tables), err)
+	}
+	_, err = ReadAll([]Source{{Name: "a.dmn", Reader: strings.NewReader(dmnText)}, {Name: "b.dmn", Reader: strings.NewReader(dmnText)}}, limits)
+	if want := `b.dmn:1:67: decision "rate" was already given by a.dmn; expected decisions with different ids`; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if _, err := ReadAll([]Source{{Name: "a.dmn", Reader: strings.NewReader("<a>")}}, limits); err == nil || !strings.HasPrefix(err.Error(), "a.dmn:1:1: ") {
+		t.Errorf("%v", err)
+	}
+}
+
 var limits = Limits{Bytes: 1 << 20, Depth: 100, Nodes: 1000}
 
 func TestAFileIsReadByItsNameAndElseByItsRootElement(t *testing.T) {
@@ -31,6 +51,8 @@ func TestAFileIsReadByItsNameAndElseByItsRootElement(t *testing.T) {
 		{"BPMN by its root", "stdin", bpmnText, "order", true},
 		{"BPMN behind a comment", "a.xml", "<!-- <pnml> -->" + strings.TrimPrefix(bpmnText, `<?xml version="1.0"?>`), "order", true},
 		{"BPMN that is called PNML", "a.pnml", bpmnText, "", false},
+		{"DMN, which has no net", "a.dmn", dmnText, "", false},
+		{"DMN by its root", "stdin", dmnText, "", false},
 		{"no XML", "a.txt", "hello", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

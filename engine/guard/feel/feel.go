@@ -42,13 +42,26 @@ func (p *Program) Paths() []string { return p.paths }
 // for the types of values. now is the time that the expression sees, in UTC. variables
 // returns the value of a variable, and whether there is one. The error is an *scan.Error: a bound, or what this package does not do.
 func (p *Program) Eval(now time.Time, variables func(name string) (any, bool)) (v any, err error) {
-	defer func() { err = scan.Caught(recover(), err) }()
-	r := &run{left: MaxSteps, now: timeOn(now.UTC()), scope: &scope{get: variables}}
+	return p.EvalWithin(&Budget{Left: MaxSteps}, now, variables)
+}
+
+// Budget is how many steps are left for several evaluations.
+type Budget struct{ Left int }
+
+// EvalWithin is Eval with the steps of a budget, which it spends.
+func (p *Program) EvalWithin(b *Budget, now time.Time, variables func(name string) (any, bool)) (v any, err error) {
+	r := b.run(now, variables)
+	defer func() { b.Left, err = r.left, scan.Caught(recover(), err) }()
 	return p.root(r), nil
+}
+
+func (b *Budget) run(now time.Time, variables func(name string) (any, bool)) *run {
+	return &run{most: b.Left, left: b.Left, now: timeOn(now.UTC()), scope: &scope{get: variables}}
 }
 
 // run is one evaluation.
 type run struct {
+	most  int // steps at the beginning
 	left  int // steps
 	depth int // of calls
 	now   DateTime
@@ -66,7 +79,7 @@ type scope struct {
 
 func (r *run) spend(n int) {
 	if r.left -= n; r.left < 0 {
-		r.fail("more than %d steps", MaxSteps)
+		r.fail("more than %d steps", max(r.most, MaxSteps))
 	}
 }
 

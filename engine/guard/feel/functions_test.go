@@ -2,7 +2,13 @@
 
 package feel
 
-import "testing"
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/pnagent/pnagent/engine/guard/scan"
+)
 
 // function is a function of FEEL with examples of its documentation: an expression, and its value as string()
 // writes it.
@@ -112,4 +118,34 @@ func checkFunctions(t *testing.T, functions []function) {
 			}
 		}
 	}
+}
+
+// FuzzTests passes any text as unary tests: it passes or not, the same each time, or is refused at a position.
+func FuzzTests(f *testing.F) {
+	for _, text := range []string{`< 10, [20..30), not(5)`, `not("a", null)`, `? > 3 and contains(s, "a")`, `-`, `== xs[1]`, `]1..n[`} {
+		f.Add(text, 7)
+	}
+	f.Fuzz(func(t *testing.T, text string, in int) {
+		if len(text) > 4096 {
+			return
+		}
+		tests, err := CompileTests(text)
+		var e *scan.Error
+		if err != nil {
+			if tests != nil || !errors.As(err, &e) || e.Line == 0 {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return
+		}
+		once := func() string {
+			yes, err := tests.Pass(&Budget{Left: MaxSteps}, now, integer(int64(in)), scopeOf(t, variables))
+			if err != nil && !errors.As(err, &e) {
+				t.Fatalf("%T: %v", err, err)
+			}
+			return fmt.Sprint(yes, err)
+		}
+		if a, b := once(), once(); a != b {
+			t.Fatalf("%s\nthen %s", a, b)
+		}
+	})
 }

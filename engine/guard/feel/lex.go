@@ -18,6 +18,7 @@ type node func(*run) any
 // parser reads the text of an expression and composes its node.
 type parser struct {
 	scan.Reader
+	asks  bool     // the expression reads ?, the input of a unary test
 	bound []string // names that are bound here, innermost last
 	names []string // names that the caller knows
 }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpmn
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+
+	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/petri/xmlscan"
+)
+
+// decisionField is Flowable's name for the decision that a task calls.
+const decisionField = "decisionTableReferenceKey"
+
+// decided returns the outputs of a task that calls a decision of a DMN file, as Camunda 7, Camunda 8 and Flowable have
+// it. It returns false if the task calls none, or one that is in no file: that is a piece of work.
+func (d *document) decided(n *node) (out []param, called bool) {
+	id, result, form := n.calledDecision()
+	of := d.decision(id)
+	if of == nil {
+		return nil, false
+	}
+	output := func(name, value string) {
+		p := d.param(n, &elem{name: "resultVariable", pos: n.pos}, name, "")
+		for i := range p {
+			p[i].value = value
+		}
+		out = append(out, p...)
+	}
+	quoted := strconv.Quote(id)
+	switch {
+	case form != "output" && result == "":
+		d.Warnings.Add(n.pos, "the result of the decision "+xmlscan.Quote(id)+" is not kept: "+n.title()+" has no resultVariable")
+	case form != "output":
+		output(result, "dmn: "+form+" "+quoted)
+	case of.Table != nil && of.Table.Several():
+		output(id, "dmn: resultList "+quoted)
+	case of.Table == nil:
+		output(of.Variable, "dmn: value "+quoted)
+	default:
+		for _, o := range of.Table.Outputs {
+			output(o.Name, "dmn: output "+quoted+" "+strconv.Quote(o.Name))
+		}
+	}
+	return out, true
+}
+
+func (d *document) decision(id string) *petri.Decision {
+	i := slices.IndexFunc(d.decisions, func(of *petri.Decision) bool { return of.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return d.decisions[i]
+}
+
+// calledDecision returns the decision that a task calls, or "", the variable for its result, and the form of that: see
+// package guard. In Flowable, each output is a variable.
+func (n *node) calledDecision() (id, result, form string) {
+	switch n.kind {
+	case "businessRuleTask":
+		for _, x := range n.el.extensions() {
+			if x.name == "calledDecision" {
+				return x.attr("decisionId"), x.attr("resultVariable"), "value"
+			}
+		}
+		return n.el.extension("decisionRef"), n.el.extension("resultVariable"), cmp.Or(n.el.extension("mapDecisionResult"), "resultList")
+	case "serviceTask":
+		for _, x := range n.el.extensions() {
+			if n.el.extension("type") == "dmn" && x.name == "field" && x.attr("name") == decisionField {
+				id = x.attr("stringValue")
+				for _, k := range x.kids {
+					id = cmp.Or(id, k.text)
+				}
+			}
+		}
+	}
+	return id, "", "output"
+}

@@ -104,9 +104,9 @@ func (b *builder) activity(l *level, n *node) string {
 	switch {
 	case n.maps != nil:
 		b.mapped(l, n)
-	case len(n.attached) == 0:
+	case len(n.attached) == 0 && (!l.takesTurns() || n.isHandler() || n.afterEventGateway()):
 		b.pass(l, n, l.scope.doc.taskTrigger(n))
-	default: // for its boundary events
+	default: // for its boundary events, or its turn
 		b.enclosed(l, n, "", l.scope.doc.taskTrigger(n), "")
 	}
 	return b.contentNote(l, n)
@@ -137,6 +137,9 @@ func (b *builder) enclosed(l *level, n *node, word string, trigger petri.Trigger
 	b.begin(from, n, begin)
 	b.put(begin, active, n.pos)
 	b.arm(l, n, begin)
+	if l.takesTurns() {
+		b.after(func() { b.waitForTurn(l, begin, n.pos) })
+	}
 	if word != "" {
 		end = b.step(l, n, word).ID
 	} else {
@@ -157,11 +160,7 @@ func (b *builder) sub(l *level, n *node, kid *level) string {
 			data = n.maps.outside(scope+"/active", kid.vars)
 		}
 	}
-	ends := petri.Trigger{}
-	if n.adHoc != nil && n.adHoc.until == "" && n.adHoc.chosen == "" {
-		ends = petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
-	}
-	begin, t := b.enclosed(l, n, "", ends, data)
+	begin, t := b.enclosed(l, n, "", n.adHocTrigger(), data)
 	if kid.vars != "" {
 		b.place(kid.run, kid.vars, n.label()+" (vars)", b.at(l, n.id), n.pos)
 		b.inscribe(begin, kid.vars, within, n.pos)

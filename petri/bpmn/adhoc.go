@@ -6,14 +6,15 @@ import "github.com/pnagent/pnagent/petri"
 
 // adHoc is how an ad hoc sub-process begins what is inside, and how it ends.
 type adHoc struct {
-	chosen  string // an expression of a list of ids that begin; "" if each may begin once
+	chosen  string // an expression of a list of ids that begin; "" if each may begin, any number of times
 	until   string // the completion condition; "" if there is none
 	cancels bool   // the completion condition ends what is active
+	inTurn  bool   // at most one activity runs at a time
 }
 
 // readAdHoc reads an ad hoc sub-process.
 func (d *document) readAdHoc(n *node) {
-	a := &adHoc{cancels: n.el.attr("cancelRemainingInstances") != "false"}
+	a := &adHoc{cancels: n.el.attr("cancelRemainingInstances") != "false", inTurn: n.el.attr("ordering") == "Sequential"}
 	n.adHoc = a
 	if c := n.el.kid("completionCondition"); c != nil {
 		a.until = d.expression(c)
@@ -28,12 +29,7 @@ func (d *document) readAdHoc(n *node) {
 		}
 		works = works || x.name == "taskDefinition"
 	}
-	switch {
-	case n.el.attr("ordering") == "Sequential":
-		d.refuseNode(n, "sequential "+n.kindWords(), "one whose activities can run in parallel")
-	case n.loop != nil:
-		d.refuseNode(n, n.kindWords()+" that runs several times", "one that runs once")
-	case works:
+	if works {
 		d.refuseNode(n, n.kindWords()+" whose activities are begun by a job", "an activeElementsCollection, or none")
 	}
 	for _, k := range n.inner.nodes {
@@ -48,7 +44,7 @@ func (d *document) readAdHoc(n *node) {
 func (b *builder) offers(l *level, n *node, place string) {
 	if l.node.adHoc.chosen != "" {
 		b.arc(petri.Arc{Source: l.parent.id(l.node.id) + "/choose", Target: place, Kind: petri.Branch, Weight: 1, Pos: n.pos,
-			Guard: with("chosen", l.node.adHoc.chosen) + "= list contains(chosen, " + jsonText(n.id) + ")"})
+			Guard: with("chosen", l.node.adHoc.chosen) + "= list contains(chosen, " + jsonText(n.el.attr("id")) + ")"})
 		return
 	}
 	offered := b.place(l.run, l.id(n.id)+"/offered", n.label()+" (offered)", b.at(l, n.id), n.pos)
@@ -57,7 +53,52 @@ func (b *builder) offers(l *level, n *node, place string) {
 	t.Trigger = petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
 	id := t.ID
 	b.divert(offered, id, n.pos)
+	b.throwInto(id, offered, n.pos) // it may begin again (BPMN 2.0, 13.3.5)
 	b.put(id, place, n.pos)
+	if l.node.adHoc.until != "" && !l.node.adHoc.cancels {
+		b.test(petri.Inhibitor, l.parent.id(l.node.id)+"/met", id, n.pos)
+	}
+	if l.takesTurns() {
+		b.after(func() { b.waitForTurn(l, id, n.pos) })
+	}
+}
+
+// takesTurns reports whether at most one activity of a level runs at a time.
+func (l *level) takesTurns() bool { return l.node != nil && l.node.adHoc != nil && l.node.adHoc.inTurn }
+
+// waitForTurn makes a transition wait until no activity of a level runs.
+func (b *builder) waitForTurn(l *level, transition string, pos petri.Pos) {
+	for _, n := range l.scope.nodes {
+		if n.isActivity() && !n.isHandler() && !n.afterEventGateway() {
+			for _, word := range []string{"active", "run", "ran"} {
+				if place := l.id(n.id) + "/" + word; b.has(place) {
+					b.test(petri.Inhibitor, place, transition, pos)
+				}
+			}
+		}
+	}
+}
+
+// has reports whether the net has a place.
+func (b *builder) has(place string) bool {
+	_, has := b.places[place]
+	return has
+}
+
+// ended makes the transition that ends an activity of an ad hoc sub-process ask the completion
+// condition. One that leads nowhere does so when its data is gathered.
+func (b *builder) ended(l *level, n *node, transition string) {
+	if l.node != nil && l.node.adHoc != nil && l.node.adHoc.until != "" && n.isActivity() && !n.isHandler() && len(n.out) > 0 {
+		b.put(transition, l.parent.id(l.node.id)+"/check", n.pos)
+	}
+}
+
+// adHocTrigger returns what ends an ad hoc sub-process, beside that nothing is active in it.
+func (n *node) adHocTrigger() petri.Trigger {
+	if n.adHoc != nil && n.adHoc.until == "" && n.adHoc.chosen == "" {
+		return petri.Trigger{Kind: petri.TriggerEvent, Name: n.label()}
+	}
+	return petri.Trigger{}
 }
 
 // adHocEnds builds how an ad hoc sub-process chooses what begins, and asks its completion
@@ -70,7 +111,7 @@ func (b *builder) adHocEnds(l, kid *level, n *node, begin, end, data string) {
 		known := "null"
 		for _, k := range n.inner.nodes {
 			if k.begins() {
-				known += ", " + jsonText(k.id)
+				known += ", " + jsonText(k.el.attr("id"))
 			}
 		}
 		t := b.step(l, n, "choose")

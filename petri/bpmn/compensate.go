@@ -83,6 +83,7 @@ func (b *builder) keep(l *level, scope, id string, n *node, word string) {
 // completed makes the transition that ends a run of an activity leave the tokens for its
 // compensation.
 func (b *builder) completed(l *level, n *node, transition string) {
+	b.ended(l, n, transition)
 	scope := l.run
 	if n.loop != nil {
 		scope = l.id(n.id) + eachSuffix // so that the handler is in the run that it compensates

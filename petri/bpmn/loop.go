@@ -206,7 +206,10 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	}
 	b.loopPlace(l, n, each, run, n.label()+" (run)")
 	b.inscribe(begin, run, within, n.pos)
-	trigger := petri.Trigger{}
+	if l.takesTurns() {
+		b.after(func() { b.waitForTurn(l, begin, n.pos) })
+	}
+	trigger := n.adHocTrigger()
 	if kid == nil {
 		trigger = l.scope.doc.taskTrigger(n)
 	}
@@ -230,6 +233,9 @@ func (b *builder) repeated(l *level, n *node, kid *level) {
 	}
 	if kid != nil {
 		b.content(l, n, kid, begin, end, within)
+		if n.adHoc != nil {
+			b.adHocEnds(l, kid, n, begin, end, within)
+		}
 	}
 	m := *n.loop
 	m.Begin, m.End = begin, end

@@ -160,11 +160,11 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 		return petri.RoleState, true
 	case "active":
 		if content && !n.offers() || runs {
-			return petri.RoleState, content
+			return petri.RoleState, content && !n.offers()
 		}
 		return petri.RoleWork, true
 	case "run":
-		if !content {
+		if !content || runs && n.offers() {
 			return petri.RoleWork, true
 		}
 	case "end": // an activity without a flow out of it is over

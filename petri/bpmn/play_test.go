@@ -428,7 +428,7 @@ func TestCallsByAnExpression(t *testing.T) {
 	}
 }
 
-// What is inside an ad hoc sub-process may begin once, or as the list of ids has it.
+// What is inside an ad hoc sub-process may begin any number of times, or as the list of ids has it (BPMN 2.0, 13.3.5).
 func TestAdHocSubProcesses(t *testing.T) {
 	adHoc := func(attrs, content string) string {
 		return process(`<startEvent id="s"/><adHocSubProcess id="n" `+attrs+`>`+content+`<userTask id="a"/><userTask id="b"/><task id="c"/>`+
@@ -439,8 +439,8 @@ func TestAdHocSubProcesses(t *testing.T) {
 	const inside = "n/active n/vars"
 	for _, s := range []scenario{
 		{"each may begin", adHoc("", ""), `{}`, "", "a/offered b/offered " + inside},
-		{"with an event of its name", adHoc("", ""), `{}`, "a/begins", "a/start b/offered " + inside},
-		{"once", adHoc("", ""), `{}`, "a/begins a", "b/offered " + inside},
+		{"with an event of its name", adHoc("", ""), `{}`, "a/begins", "a/offered a/start b/offered " + inside},
+		{"again and again", adHoc("", ""), `{}`, "a/begins a/begins a a a/begins", "a/offered a/start b/offered " + inside},
 		{"what follows begins by itself, and an event ends all", adHoc("", ""), `{}`, "b/begins b n", "e/end"},
 		{"also if nothing began", adHoc("", ""), `{}`, "n", "e/end"},
 		{"those of the list begin", adHoc("", chosen), `{"ids": ["b"]}`, "", "b/start " + inside},
@@ -452,6 +452,17 @@ func TestAdHocSubProcesses(t *testing.T) {
 		{"if it holds", adHoc("", chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":false}`, "b/start " + inside},
 		{"or awaits it", adHoc(`cancelRemainingInstances="false"`, chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true}`, "b/start n/active n/met n/vars"},
 		{"and ends once", adHoc(`cancelRemainingInstances="false"`, chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true} b`, "e/end"},
+		{"the condition is asked after each activity", adHoc("", until), `{}`, `a/begins b/begins b,{"ok":true}`, "e/end"},
+		{"also if it leads on", adHoc("", until), `{}`, `a/begins b/begins b,{"ok":false}`, "a/offered a/start b/offered " + inside},
+		{"one at a time in turn", adHoc(`ordering="Sequential"`, ""), `{}`, "a/begins", "a/active a/offered b/offered " + inside},
+		{"then another one", adHoc(`ordering="Sequential"`, ""), `{}`, "a/begins a b/begins b a/begins a n", "e/end"},
+		{"which also those of a list await", adHoc(`ordering="Sequential"`, chosen), `{"ids": ["a", "b"]}`, "", "a/active b/start " + inside},
+		{"until the one before has ended", adHoc(`ordering="Sequential"`, chosen), `{"ids": ["a", "b"]}`, "a b", "e/end"},
+		{"and until its condition holds", adHoc(`ordering="Sequential"`, chosen+until), `{"ids": ["a", "b"]}`, `a,{"ok":true}`, "e/end"},
+		{"it runs several times, each until its condition holds", adHoc("", until+`<multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ok":true}`,
+			"a/begins a", "a/offered b/offered n/active n/run"},
+		{"and then ends", adHoc("", until+`<multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ok":true}`, "a/begins a b/begins b", "e/end"},
+		{"in parallel with a list", adHoc("", chosen+`<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ids": ["a"]}`, "a a", "e/end"},
 		{"it ends what may begin, too", adHoc("", until), `{}`, `a/begins a,{"ok":true}`, "e/end"},
 	} {
 		s.run(t)

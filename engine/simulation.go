@@ -18,8 +18,9 @@ import (
 
 // Simulation returns a model of a net with bindings, for package simulate: what Bind returns,
 // without actions, and with what the bindings have for a simulation. instances is how many there
-// are if no cases arrive. The error is as that of Bind; b may be nil.
-func Simulation(b *Bindings, t *petri.Tables, instances int) (*simulate.Model, error) {
+// are if no cases arrive. What the bindings do not have for a simulation is learned from a log, if
+// it is not nil. The error is as that of Bind; b may be nil.
+func Simulation(b *Bindings, t *petri.Tables, instances int, log *simulate.Log) (*simulate.Model, error) {
 	var n netBindings
 	if b != nil {
 		n = b.nets[t.Net.ID]
@@ -27,7 +28,7 @@ func Simulation(b *Bindings, t *petri.Tables, instances int) (*simulate.Model, e
 	idle := &Bindings{nets: map[string]netBindings{t.Net.ID: n.withoutActions()}}
 	cfg, err := idle.Bind(t, action.Peers{})
 	m := &simulate.Model{Tables: t, Instances: instances, Priority: cfg.Priority, Merge: guard.Merge}
-	s := simulation{Model: m, cfg: &cfg, simulated: &n.simulate, works: n.transitions}
+	s := simulation{Model: m, log: log, cfg: &cfg, simulated: &n.simulate, works: n.transitions}
 	if err != nil {
 		return nil, errors.Join(append([]error{err}, s.faults()...)...)
 	}
@@ -66,6 +67,7 @@ func (n netBindings) withoutActions() netBindings {
 type simulation struct {
 	*simulate.Model
 	*simulated
+	log   *simulate.Log // nil for none
 	cfg   *NetConfig
 	works map[string]binding // as the file has them
 }
@@ -95,30 +97,44 @@ func (s *simulation) faults() (faults []error) {
 		to := &s.Transitions[i]
 		to.Weight = e.weight
 		if e.delay != nil {
-			to.Delay, to.Binding.Due, to.Binding.Until = *e.delay, nil, nil
+			to.Delay, to.Given, to.Binding.Due, to.Binding.Until = *e.delay, true, nil, nil
 			to.Binding.Mode = plain.Mode{Kind: plain.Delayed}
 		}
-		if e.pool.IsEmpty() {
-			continue
-		}
-		pool, err := s.poolOf(e)
-		switch {
-		case err != nil:
-			faults = append(faults, err)
-		case to.Delay == nil:
-			faults = append(faults, e.key.Fault("transition %q has a pool, and no delay; expected how long a member works for it", e.key.Name))
-		case !t.TakesInScope(i) || t.Source(i):
-			faults = append(faults, e.key.Fault("transition %q has a pool, but takes no token of its scope; expected one, which waits for a member", e.key.Name))
-		default:
+		if !e.pool.IsEmpty() {
+			pool, err := s.poolOf(e)
+			if err != nil {
+				faults = append(faults, err)
+				continue
+			}
 			to.Pool = pool
 		}
 	}
+	if s.log != nil && len(s.Transitions) > 0 && len(faults) == 0 {
+		s.Learn(s.log)
+	}
+	faults = append(faults, s.poolFaults()...)
 	for _, p := range s.pools {
 		if p.size > simulate.MaxPool {
 			faults = append(faults, p.key.Fault("pool %q has %d members; expected at most %d", p.key.Name, p.size, simulate.MaxPool))
 		}
 	}
 	slices.SortFunc(faults, byPosition)
+	return faults
+}
+
+// poolFaults returns which transitions cannot have their pool.
+func (s *simulation) poolFaults() (faults []error) {
+	for k := range s.transitions {
+		e := &s.transitions[k]
+		i, known := s.Tables.TransitionIndex(e.key.Name)
+		switch {
+		case !known || i >= len(s.Transitions) || s.Transitions[i].Pool == simulate.NoPool:
+		case s.Transitions[i].Delay == nil:
+			faults = append(faults, e.key.Fault("transition %q has a pool, and no delay; expected how long a member works for it", e.key.Name))
+		case !s.Tables.TakesInScope(i) || s.Tables.Source(i):
+			faults = append(faults, e.key.Fault("transition %q has a pool, but takes no token of its scope; expected one, which waits for a member", e.key.Name))
+		}
+	}
 	return faults
 }
 

@@ -3,9 +3,12 @@
 package engine
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/engine/simulate"
 	"github.com/pnagent/pnagent/petri"
@@ -21,7 +24,7 @@ func simulatedFor(t *testing.T, tables *petri.Tables, bindings string) *simulate
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Simulation(b, tables, 1)
+	m, err := Simulation(b, tables, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +81,7 @@ func TestASimulationSaysWhatItLeavesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Simulation(b, tablesOf(t, n), 1)
+	m, err := Simulation(b, tablesOf(t, n), 1, nil)
 	if err != nil || len(m.Notes) != 2 || !strings.Contains(m.Notes[0], `never: ["serve"]`) || !strings.Contains(m.Notes[1], `no time: ["lose"]`) {
 		t.Errorf("%v, %q", err, m.Notes)
 	}
@@ -103,7 +106,7 @@ func TestFaultsOfWhatIsSimulated(t *testing.T) {
 		}
 		b, err := ReadBindings(strings.NewReader("nets:\n q:\n  simulate: "+text+"\n"), "b.yaml")
 		if err == nil {
-			_, err = Simulation(b, tablesOf(t, queueNet()), 1)
+			_, err = Simulation(b, tablesOf(t, queueNet()), 1, nil)
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
@@ -156,5 +159,60 @@ func TestWeightsReplaceConditions(t *testing.T) {
 	}
 	if large < 1.8 || large > 2.2 || small < 7.6 || small > 8.4 || s.Instances.Failed.Mean > 0 || len(s.Notes) > 0 {
 		t.Errorf("large %g, small %g an hour; %q", large, small, s.Notes)
+	}
+}
+
+// A log has how long the activities of a process take, how often cases arrive and which branch they
+// take: then the bindings need no more than who does the work.
+func TestAProcessLearnsFromALog(t *testing.T) {
+	text, err := os.ReadFile("../examples/claim.bpmn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	event := func(name, phase string, second int) {
+		fmt.Fprintf(&log, `<event><string key="concept:name" value=%q/><date key="time:timestamp" value=%q/><string key="lifecycle:transition" value=%q/></event>`, name,
+			time.Unix(int64(second), 0).UTC().Format(time.RFC3339), phase)
+	}
+	log.WriteString("<log>")
+	for k := range 50 {
+		at := 600 * k
+		log.WriteString("<trace>")
+		event("assess", "start", at)
+		event("assess", "complete", at+300)
+		if k%5 == 0 {
+			event("approve", "start", at+400)
+			event("approve", "complete", at+1000)
+		}
+		for _, name := range []string{"Pay", "write"} { // a name, and an id
+			event(name, "start", at+1100)
+			event(name, "complete", at+1101)
+		}
+		log.WriteString("</trace>")
+	}
+	log.WriteString("</log>")
+	l, err := simulate.ReadLog(strings.NewReader(log.String()), "l.xes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const bindings = "nets: {claim: {simulate: {pools: {clerks: 1}, transitions: {assess: {pool: clerks}, approve: {pool: clerks}, remind: {delay: 1s}}}}}"
+	b, err := ReadBindings(strings.NewReader(bindings), "b.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Simulation(b, processOf(t, string(text)), 1, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"learned from l.xes: 50 cases, 320 events, of which 320 fit the net"}; !slices.Equal(m.Notes, want) {
+		t.Errorf("%q", m.Notes)
+	}
+	s, err := simulate.Study(m, simulate.Options{Start: 1e15, For: 100 * hours, Runs: 5, Seed: 1, Confidence: 0.95})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A claim each 10 minutes: 5 minutes of a clerk, and 10 more for one of five.
+	if busy := s.Pools[0].Busy.Mean; busy < 0.66 || busy > 0.74 || s.Cases.In.Mean < 5.9 || s.Cases.In.Mean > 6.1 {
+		t.Errorf("busy %g, %g cases an hour", busy, s.Cases.In.Mean)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/petri/xes"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -46,7 +47,7 @@ type objectEvent struct {
 }
 
 func (x *logReader) readOCEL(ctx context.Context, r io.Reader, file, objectType string) error {
-	unpacked, err := unpack(r)
+	unpacked, err := xes.Unpack(r)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", file, err)
 	}

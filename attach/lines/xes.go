@@ -3,27 +3,21 @@
 package lines
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
-	"strconv"
 
 	"github.com/pnagent/pnagent/attach/lines/replay"
-	"github.com/pnagent/pnagent/petri/xmlscan"
+	"github.com/pnagent/pnagent/petri/xes"
 )
 
 // Bounds of a log.
 const (
-	maxLog       = 1 << 40   // bytes, unpacked
-	maxLogToken  = 1 << 20   // bytes of one tag
-	maxLogDepth  = 200       // elements inside each other
+	maxLog       = 1 << 40   // bytes of OCEL, unpacked
 	maxSorted    = 5_000_000 // events that are sorted in memory, to replay them at a speed
 	eventsAtOnce = 512
 	maxTrace     = 100_000 // events of one trace in memory
@@ -65,22 +59,19 @@ func (a *Attachment) logPosition(f *os.File, key string, size int64, number uint
 type logReader struct {
 	a     *Attachment
 	feed  *Feed
-	scan  *xmlscan.Scanner
 	pos   *position // offset counts events and ends of traces
 	skip  int64     // number of those applied before
 	lot   []event   // to be sorted, if the speed is bounded
-	trace int       // number
 	begin int       // number of gathered events before the trace
 	last  int64     // time of the trace's last event
 }
 
 func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
-	unpacked, err := unpack(r)
+	scan, err := xes.NewReader(r, file)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", file, err)
+		return err
 	}
-	x.scan = xmlscan.New(unpacked, file, xmlscan.Limits{Bytes: maxLog, Token: maxLogToken, Depth: maxLogDepth})
-	err = x.log(ctx)
+	err = x.log(ctx, scan)
 	if err != nil && ctx.Err() == nil {
 		x.feed.count.Dropped[NotXES]++
 	}
@@ -91,141 +82,42 @@ func (x *logReader) read(ctx context.Context, r io.Reader, file string) error {
 	return err
 }
 
-// unpack decompresses gzip, and returns other input as it is.
-func unpack(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, chunkSize)
-	magic, _ := b.Peek(2) // shorter input is not gzip; an error is repeated by the next read
-	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return b, nil
-	}
-	return gzip.NewReader(b)
-}
-
-// log reads to the end of the document.
-func (x *logReader) log(ctx context.Context) error {
-	for depth := 0; ; {
-		kind, err := x.scan.Next()
+// log reads to the end of the log.
+func (x *logReader) log(ctx context.Context, scan *xes.Reader) error {
+	for {
+		item, err := scan.Next()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		switch kind {
-		case xmlscan.StartTag:
-			switch name := x.scan.Name.Local; {
-			case depth == 0 && name != "log":
-				return x.scan.Fatal(x.scan.At, "the element <%s>; expected <log>", xmlscan.Clip(name, 60))
-			case depth == 0:
-				depth++
-			case name == "trace":
-				if err := x.oneTrace(ctx); err != nil {
-					return err
-				}
-			default:
-				if name == "event" {
-					x.feed.count.Dropped[NoInstance]++ // outside of a trace
-				}
-				if err := x.scan.Skip(); err != nil {
-					return err
-				}
-			}
-		case xmlscan.EndTag:
-			depth--
-		}
-	}
-}
-
-// oneTrace reads to the end of a trace.
-func (x *logReader) oneTrace(ctx context.Context) error {
-	x.trace, x.last = x.trace+1, 0
-	name := []byte("trace " + strconv.Itoa(x.trace))
-	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		kind, err := x.scan.Next()
-		if err != nil {
-			return x.ended(err)
-		}
-		switch kind {
-		case xmlscan.StartTag:
-			if x.scan.Name.Local == "event" {
-				if err := x.event(name); err != nil {
-					return err
-				}
-				continue
-			}
-			if key, value := x.attribute(); string(key) == "concept:name" && len(value) > 0 {
-				name = bytes.Clone(value)
-			}
-			if err := x.scan.Skip(); err != nil {
-				return x.ended(err)
-			}
-		case xmlscan.EndTag:
+		switch item.Kind {
+		case xes.Stray:
+			x.feed.count.Dropped[NoInstance]++ // outside of a trace
+		case xes.Event:
+			x.event(item)
+		case xes.End:
 			if x.last > 0 {
-				x.take(fields{instance: name, end: true})
+				x.take(fields{instance: item.Trace, end: true})
 			}
 			x.endTrace()
-			return nil
+			x.last = 0
 		}
 	}
 }
 
-// ended returns a fault for the end of the file inside an element.
-func (x *logReader) ended(err error) error {
-	if errors.Is(err, io.EOF) {
-		return x.scan.Fatal(x.scan.At, "the file ends here; expected the end of the open elements")
+// event takes an event if it completes its activity.
+func (x *logReader) event(i *xes.Item) {
+	x.feed.count.Lines++
+	if phase := string(i.Phase); phase != "" && phase != "complete" && phase != "COMPLETE" {
+		x.feed.count.Dropped[Ignored]++
+		return
 	}
-	return err
-}
-
-// attribute returns the key and the value of the attribute of a trace or an event that begins
-// here.
-func (x *logReader) attribute() (key, value []byte) {
-	for _, a := range x.scan.Attrs {
-		switch a.Name.Local {
-		case "key":
-			key = a.Value
-		case "value":
-			value = a.Value
-		}
-	}
-	return key, value
-}
-
-// event reads to the end of an event.
-func (x *logReader) event(name []byte) error {
-	in := fields{instance: name, textual: true}
-	complete := true
-	for {
-		kind, err := x.scan.Next()
-		if err != nil {
-			return x.ended(err)
-		}
-		switch kind {
-		case xmlscan.StartTag:
-			switch key, value := x.attribute(); string(key) {
-			case "concept:name":
-				in.transition = bytes.Clone(value)
-			case "time:timestamp":
-				in.time = bytes.Clone(value)
-			case "lifecycle:transition":
-				complete = len(value) == 0 || string(value) == "complete" || string(value) == "COMPLETE"
-			}
-			if err := x.scan.Skip(); err != nil {
-				return x.ended(err)
-			}
-		case xmlscan.EndTag:
-			x.feed.count.Lines++
-			if !complete {
-				x.feed.count.Dropped[Ignored]++
-				return nil
-			}
-			x.take(in)
-			return nil
-		}
-	}
+	x.take(fields{instance: i.Trace, textual: true, transition: i.Name, time: i.Time})
 }
 
 // take makes an event of fields, unless it was applied before.

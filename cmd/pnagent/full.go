@@ -62,6 +62,7 @@ type reportCmd struct {
 type simulateCmd struct {
 	FullOnly
 	Bindings   string        `type:"path" placeholder:"FILE" help:"YAML file of bindings: how long transitions take, and under simulate the arrivals, the pools of people and the weights of choices."`
+	From       string        `type:"path" placeholder:"FILE" help:"Event log in XES, plain or gzip, from which to learn what the bindings do not have under simulate: the durations of activities, the arrivals of cases and how often each branch is taken."`
 	For        time.Duration `default:"30d" help:"Simulated time of a run, such as 8h or 30d."`
 	Runs       int           `default:"100" help:"Number of independent runs."`
 	Warmup     string        `default:"auto" placeholder:"auto|DURATION" help:"How much of the begin of each run does not count; auto determines it from 10 pilot runs, by the rule MSER, and is 0 if those come to an end."`

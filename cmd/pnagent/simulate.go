@@ -36,7 +36,14 @@ func (c *simulateCmd) Run(ctx context.Context, s streams, log *slog.Logger) erro
 	if err != nil {
 		return err
 	}
-	m, err := engine.Simulation(bindings, tables, c.Instances)
+	var learned *simulate.Log
+	if c.From != "" {
+		learned, err = readFile(c.From, "an event log", simulate.ReadLog)
+		if err != nil {
+			return err
+		}
+	}
+	m, err := engine.Simulation(bindings, tables, c.Instances, learned)
 	if err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ type Transition struct {
 	// Binding has no action. Its Mode has no delay: that is Delay.
 	Binding coloured.Binding
 	Delay   Sampler // of a transition that is delayed or has a pool; nil if Binding has the time
+	Given   bool    // Learn keeps Delay
 	Pool    int     // index in Model.Pools, or NoPool
 	// Weight is for the choice between transitions that are enabled: in proportion to their
 	// weights. If it is 0 for all of a net, transitions take turns as in an engine.

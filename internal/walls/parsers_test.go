@@ -94,6 +94,7 @@ var parsers = []reader{
 	{"BPMN", "petri/bpmn", "Read", "FuzzRead"},
 	{"DMN", "petri/dmn", "Read", "FuzzRead"},
 	{"diagrams of BPMN", "petri/bpmn/diagram", "Read", "FuzzRead"},
+	{"event logs in XES", "petri/xes", "Next", "FuzzRead"},
 	{"XML", "petri/xmlscan", "Next", "FuzzNext"},
 	{"durations", "internal/duration", "Parse", "FuzzParse"},
 	{"timers of ISO 8601", "petri/iso8601", "Parse", "FuzzParse"},

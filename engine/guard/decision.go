@@ -36,10 +36,11 @@ func (c *Compiler) compileDecision(text string) (expression, error) {
 	if id == "" || rest != "" || !slices.Contains(decisionForms, form) || form == "output" && e.output == "" {
 		return nil, &Error{Line: 1, Column: 1, Msg: fmt.Sprintf("%s; expected %s%s \"id\"", scan.Quote(text), decisionPrefix, strings.Join(decisionForms, "|"))}
 	}
-	var err error
-	if e.decision, err = dmn.Compile(c.Decisions, id); err != nil {
+	d, err := dmn.Compile(c.Decisions, id)
+	if err != nil {
 		return nil, err
 	}
+	e.decision = d
 	e.access, err = accessOf(e.decision.Paths())
 	e.fields = true
 	return e, err

@@ -15,7 +15,7 @@ import (
 
 // Another Go distribution can have newer rules of some zones: go generate ./internal/zones packs them.
 func TestZonesAreThoseOfGo(t *testing.T) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Skip(err)
 	}
@@ -23,7 +23,7 @@ func TestZonesAreThoseOfGo(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	n, others := 0, 0
 	for _, f := range file.File {
 		if strings.HasSuffix(f.Name, "/") {

@@ -99,7 +99,8 @@ func (p *parser) parse() (*element, error) {
 			return nil, p.Fatal(p.At, "the element %s in the namespace %s; expected one <definitions> of DMN", xmlscan.Tag(p.Name.Local), xmlscan.Quote(p.Name.Space))
 		}
 		p.space = p.Name.Space
-		if root, err = p.element(); err != nil {
+		root, err = p.element()
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -108,7 +109,8 @@ func (p *parser) parse() (*element, error) {
 // element reads the element whose start tag was read last, to its end.
 func (p *parser) element() (*element, error) {
 	e := &element{name: p.Name.Local, attrs: map[string]string{}, pos: p.At, start: p.At}
-	if p.kept++; p.kept > p.lim.Elements {
+	p.kept++
+	if p.kept > p.lim.Elements {
 		return nil, p.Limit("elements", int64(p.lim.Elements))
 	}
 	for i := range p.Attrs {
@@ -124,15 +126,15 @@ func (p *parser) element() (*element, error) {
 		}
 		switch {
 		case kind == xmlscan.EndTag:
-			if e.text = text.String(); e.text != "" {
+			e.text = text.String()
+			if e.text != "" {
 				e.start = text.Pos
 			}
 			return e, nil
 		case kind == xmlscan.StartTag && p.Name.Space == p.space:
 			var k *element
-			if k, err = p.element(); err == nil {
-				e.kids = append(e.kids, k)
-			}
+			k, err = p.element()
+			e.kids = append(e.kids, k)
 		case kind == xmlscan.StartTag:
 			err = p.Skip()
 		case kind == xmlscan.CharData:

@@ -78,7 +78,8 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 			}
 		default:
 			f, err := pnml.Read(br, src.Name, l.PNML())
-			if errs = append(errs, err); err == nil {
+			errs = append(errs, err)
+			if err == nil {
 				out[i] = &File{Nets: f.Nets, Warnings: f.Warnings}
 			}
 		}

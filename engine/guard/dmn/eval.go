@@ -83,10 +83,11 @@ func evaluate(e *evaluation, list []value) ([]any, error) {
 		if v == nil {
 			continue
 		}
-		var err error
-		if out[i], err = v(e); err != nil {
+		x, err := v(e)
+		if err != nil {
 			return nil, err
 		}
+		out[i] = x
 	}
 	return out, nil
 }
@@ -103,14 +104,16 @@ func (d *Decision) matches(e *evaluation) (hits []int, err error) {
 	for k, r := range d.table.rules {
 		match := true
 		for i := 0; i < len(r.tests) && match; i++ {
-			if match, err = r.tests[i].Pass(&e.budget, e.now, inputs[i], e.inFEEL); err != nil {
+			match, err = r.tests[i].Pass(&e.budget, e.now, inputs[i], e.inFEEL)
+			if err != nil {
 				return nil, d.fault(d.of.Table.Rules[k].Tests[i].Pos, "the test of input %d in rule %d: %v", i+1, k+1, err)
 			}
 		}
 		if !match {
 			continue
 		}
-		if hits = append(hits, k); d.of.Table.HitPolicy == petri.First {
+		hits = append(hits, k)
+		if d.of.Table.HitPolicy == petri.First {
 			break
 		}
 	}
@@ -132,7 +135,8 @@ func (d *Decision) choose(e *evaluation, out *Result, hits []int) (err error) {
 		}
 		out.Rows = out.Rows[:min(len(out.Rows), 1)]
 	case petri.PriorityHit, petri.OutputOrder:
-		if err = d.byPriority(e, out.Rows); err == nil && policy == petri.PriorityHit {
+		err = d.byPriority(e, out.Rows)
+		if err == nil && policy == petri.PriorityHit {
 			out.Rows = out.Rows[:min(len(out.Rows), 1)]
 		}
 	case petri.Collect:

@@ -138,7 +138,8 @@ func toScale(r *run, a []any) any {
 	how := apd.RoundHalfEven
 	if len(a) > 2 {
 		mode, _ := a[2].(string)
-		if how = roundings[strings.ToUpper(mode)]; how == "" {
+		how = roundings[strings.ToUpper(mode)]
+		if how == "" {
 			return nil
 		}
 	}

@@ -146,7 +146,7 @@ func (r *run) appendJSON(to []byte, v any) ([]byte, bool) {
 	if len(to) > scan.MaxText {
 		r.fail("a text of more than %d bytes", scan.MaxText)
 	}
-	ok := true
+	var ok bool
 	switch v := v.(type) {
 	case nil:
 		return append(to, "null"...), true
@@ -158,7 +158,8 @@ func (r *run) appendJSON(to []byte, v any) ([]byte, bool) {
 			if i > 0 {
 				to = append(to, ',')
 			}
-			if to, ok = r.appendJSON(to, e); !ok {
+			to, ok = r.appendJSON(to, e)
+			if !ok {
 				return nil, false
 			}
 		}
@@ -170,7 +171,8 @@ func (r *run) appendJSON(to []byte, v any) ([]byte, bool) {
 				to = append(to, ',')
 			}
 			to = append(appendQuoted(to, k), ':')
-			if to, ok = r.appendJSON(to, v.values[k]); !ok {
+			to, ok = r.appendJSON(to, v.values[k])
+			if !ok {
 				return nil, false
 			}
 		}

@@ -63,7 +63,7 @@ func one(yes bool) int {
 
 func (i interval) before(other interval) bool {
 	c := i.high.compare(other.low)
-	return c < 0 || c == 0 && !(i.high.closed && other.low.closed)
+	return c < 0 || c == 0 && (!i.high.closed || !other.low.closed)
 }
 
 func (i interval) meets(other interval) bool {
@@ -168,10 +168,12 @@ func toRange(r *run, a []any) (out any) {
 	g.Low = p.literal(r)
 	p.Expect("..")
 	g.High = p.literal(r)
-	if g.HighIncluded = p.Sign("]"); !g.HighIncluded && !p.Sign(")") {
+	g.HighIncluded = p.Sign("]")
+	if !g.HighIncluded && !p.Sign(")") {
 		p.Expect("[")
 	}
-	if p.Skip(); p.Pos < len(p.Text) {
+	p.Skip()
+	if p.Pos < len(p.Text) {
 		p.Unexpected("the end")
 	}
 	if c, comparable := order(g.Low, g.High); !comparable || c > 0 {

@@ -28,7 +28,8 @@ func CompileTests(text string, names ...string) (t *Tests, err error) {
 	}
 	in := newParser(text, names)
 	t = &Tests{test: in.unaryTests()}
-	if in.Skip(); in.Pos < len(in.Text) {
+	in.Skip()
+	if in.Pos < len(in.Text) {
 		in.Unexpected("a comma or the end")
 	}
 	t.paths = in.Paths()
@@ -65,7 +66,8 @@ func (p *parser) unaryTests() test {
 	if p.keyword("not") && p.Sign("(") {
 		all := p.unaryList()
 		if p.Sign(")") {
-			if p.Skip(); p.Pos == len(p.Text) {
+			p.Skip()
+			if p.Pos == len(p.Text) {
 				return func(r *run, v any) any { return not(all(r, v)) }
 			}
 		}

@@ -141,7 +141,8 @@ func replaceAll(s string, re *regexp.Regexp, by string, most int) string {
 	last := 0
 	for _, m := range re.FindAllStringSubmatchIndex(s, most) {
 		out = append(out, s[last:m[0]]...)
-		if out = re.ExpandString(out, template, s, m); len(out) > scan.MaxText {
+		out = re.ExpandString(out, template, s, m)
+		if len(out) > scan.MaxText {
 			scan.Fail("a text of more than %d bytes", scan.MaxText)
 		}
 		last = m[1]

@@ -7,7 +7,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"log"
 	"os"
@@ -28,7 +30,7 @@ func main() {
 }
 
 func pack() ([]byte, error) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	root, err := exec.CommandContext(context.Background(), "go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, err
 	}
@@ -36,8 +38,8 @@ func pack() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
-	names := map[string][]string{} // by data
+	defer func() { _ = file.Close() }() // it is only read
+	names := map[string][]string{}      // by data
 	for _, f := range file.File {
 		if strings.HasSuffix(f.Name, "/") {
 			continue
@@ -71,10 +73,8 @@ func pack() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err = w.Write(text); err == nil {
-			err = w.Close()
-		}
-		if err != nil {
+		_, err = w.Write(text)
+		if err := errors.Join(err, w.Close()); err != nil {
 			return nil, err
 		}
 		out = append(append(out, piece([]byte(strings.Join(lines, "\n")))...), piece(packed.Bytes())...)

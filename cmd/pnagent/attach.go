@@ -59,7 +59,7 @@ type attachLinesCmd struct {
 	State string      `type:"path" placeholder:"FILE" help:"File that keeps open instances and positions over a restart, so that nothing of a followed file is lost or counted twice."`
 	Web   ownWebFlags `embed:""`
 	Exit  bool        `name:"exit-at-end" help:"Exit when the inputs have ended, and print one JSON line with the result of the replay. Without it, the open instances are published until an interrupt."`
-	Files []string    `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Files []string    `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
 	Limit limitFlags  `embed:""`
 }
 
@@ -112,7 +112,7 @@ type attachDipenCmd struct {
 	State  string      `type:"path" placeholder:"FILE" help:"File that keeps the times of revisions and the published counters, so that after a restart no token looks younger and no firing is lost or counted twice."`
 	Tokens int         `name:"max-tokens" default:"1000000" help:"Maximum number of tokens to keep; others are counted as left out."`
 	Web    ownWebFlags `embed:""`
-	File   string      `arg:"" optional:"" name:"file" help:"PNML or BPMN file of the net, whose places and transitions have DiPeN's names as id or name: etcd has no arcs."`
+	File   string      `arg:"" optional:"" name:"file" help:"Net file of the net, whose places and transitions have DiPeN's names as id or name: etcd has no arcs."`
 	Limit  limitFlags  `embed:""`
 }
 

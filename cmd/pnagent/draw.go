@@ -22,7 +22,7 @@ type drawCmd struct {
 	Net    string     `placeholder:"ID" help:"Net to draw, if there are several."`
 	As     string     `default:"net" enum:"net,bpmn" help:"What to draw: net, places and transitions; or bpmn, the process of a BPMN file as its author drew it, or laid out if the file has no diagram of it."`
 	Aspect float64    `default:"1.6" placeholder:"RATIO" help:"Ratio of width to height that a large net is drawn for, from 0.1 to 10; a net with positions keeps them."`
-	Files  []string   `arg:"" name:"net" help:"PNML or BPMN files; - is standard input."`
+	Files  []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
 	Limit  limitFlags `embed:""`
 }
 
@@ -46,7 +46,7 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 		nets = append(nets, f.Nets...)
 		logWarnings(f.Warnings, log)
 	}
-	n, err := c.choose(nets)
+	n, err := chooseNet(nets, c.Net, c.Files)
 	if err != nil {
 		return err
 	}
@@ -87,18 +87,18 @@ func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []by
 	return fmt.Errorf("net %q is not of a BPMN file; expected one for --as bpmn", t.Net.ID)
 }
 
-// choose returns the net that is asked for, or the only one.
-func (c *drawCmd) choose(nets []*petri.Net) (*petri.Net, error) {
-	if c.Net == "" {
+// chooseNet returns the net with an id among those of files, or the only one for "".
+func chooseNet(nets []*petri.Net, id string, files []string) (*petri.Net, error) {
+	if id == "" {
 		if len(nets) != 1 {
-			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(c.Files, ", "), len(nets))
+			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(files, ", "), len(nets))
 		}
 		return nets[0], nil
 	}
 	for _, n := range nets {
-		if n.ID == c.Net {
+		if n.ID == id {
 			return n, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no net %q", strings.Join(c.Files, ", "), c.Net)
+	return nil, fmt.Errorf("%s: no net %q", strings.Join(files, ", "), id)
 }

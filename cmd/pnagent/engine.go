@@ -46,7 +46,7 @@ type engineCmd struct {
 	Audit     string           `name:"audit-log" type:"path" placeholder:"FILE" help:"Append each request from NATS to inject, fire, send a message or a signal to this file, as a line of JSON: when, by whom (as the request claims), what, and its result. It is on disk before the request is answered. Only the owner may read the file; it can be renamed at any time, to begin another one."`
 	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
-	Files     []string         `arg:"" name:"net" help:"PNML or BPMN files, and DMN files with the decisions that they call; - is standard input."`
+	Files     []string         `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; and DMN files with the decisions that they call; - is standard input."`
 	Web       ownWebFlags      `embed:""`
 	Parts     partFlags        `embed:"" group:"Parts"`
 	Limit     limitFlags       `embed:""`

@@ -31,6 +31,15 @@ type demoCmd struct {
 	sidecarFlags
 }
 
+type convertCmd struct {
+	FullOnly
+	To     string     `enum:",pnml,net,dot" default:"" placeholder:"FORMAT" help:"Format to write: pnml, net (of Tina) or dot. Default: that of the name of --output."`
+	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write; - is standard output."`
+	Net    string     `placeholder:"ID" help:"Net to write, if there are several."`
+	Files  []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
+	Limit  limitFlags `embed:""`
+}
+
 type dashboardsCmd struct {
 	FullOnly
 	Dir      string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
@@ -46,7 +55,7 @@ type integrationsCmd struct {
 	MibDir  string     `name:"mib-dir" default:"mibs" help:"Directory of the lock."`
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
 	Alarms  string     `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
-	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
+	Files   []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
 	Limit   limitFlags `embed:""`
 }
 
@@ -76,7 +85,7 @@ type simulateCmd struct {
 	Report     string        `placeholder:"FILE" help:"Also write an HTML page with the numbers; - is standard output, instead of tables."`
 	MaxFirings int           `name:"max-firings" default:"100000000" help:"Maximum number of firings in a run."`
 	MaxTokens  int           `name:"max-tokens" default:"1000000" help:"Maximum number of tokens in a run."`
-	File       string        `arg:"" name:"net" help:"PNML or BPMN file with one net; - is standard input."`
+	File       string        `arg:"" name:"net" help:"Net file with one net: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
 	Limit      limitFlags    `embed:""`
 }
 
@@ -91,9 +100,9 @@ type checkCmd struct {
 	FullOnly
 	JSON      bool       `help:"Print one JSON object for each net instead of text."`
 	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a deadlock, whether the net is sound, with a shortest path to what is not (soundness), and the weighted sums of tokens that never change. Without --json, it also prints this in words."`
-	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end (a deadlock), and how many deadlocks and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events) urgent transitions (those that catch an event) or events that begin an instance."`
+	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end (a deadlock), and how many deadlocks and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events), urgent transitions (those that catch an event) or events that begin an instance."`
 	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
-	Files     []string   `arg:"" name:"net" help:"PNML or BPMN files, and DMN files with the decisions that they call; - is standard input."`
+	Files     []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; and DMN files with the decisions that they call; - is standard input."`
 	Limit     limitFlags `embed:""`
 	Visit     visitFlags `embed:""`
 }

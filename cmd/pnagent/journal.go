@@ -27,7 +27,7 @@ type journalCheckCmd struct {
 	JSON     bool       `help:"Print one JSON object instead of text."`
 	Bindings string     `type:"path" help:"With nets: the engine's YAML file of bindings, which defines how transitions fire."`
 	Dir      string     `arg:"" help:"Directory of the journal."`
-	Files    []string   `arg:"" optional:"" name:"net" help:"The engine's PNML or BPMN files, in its order. With them every commit is replayed, as the engine does at its start; without them only its form is checked."`
+	Files    []string   `arg:"" optional:"" name:"net" help:"The engine's net files, in its order. With them every commit is replayed, as the engine does at its start; without them only its form is checked."`
 	Limit    limitFlags `embed:""`
 }
 

@@ -112,6 +112,7 @@ type cli struct {
 	Play         playCmd         `cmd:"" help:"Play the token game of one net on standard input and output."`
 	Simulate     simulateCmd     `cmd:"" help:"Play a net in simulated time, many times, and print throughput, waiting times and queues with confidence intervals."`
 	Draw         drawCmd         `cmd:"" help:"Draw a net as SVG."`
+	Convert      convertCmd      `cmd:"" help:"Write a net in another format: PNML, Tina's .net, or DOT for Graphviz."`
 	Mib          mibCmd          `cmd:"" help:"Write PETRINET-MIB and a MIB module for each net."`
 	Dump         dumpCmd         `cmd:"" help:"Print the sidecar's current view as JSON."`
 	Alarms       alarmsCmd       `cmd:"" help:"List, acknowledge and silence the alarms of a sidecar."`

@@ -23,7 +23,7 @@ type mibCmd struct {
 	Install bool       `help:"Also copy the modules to where net-snmp's tools look for them: the first directory of MIBDIRS, ~/.snmp/mibs or /usr/share/snmp/mibs that can be written to. Stubs of the base modules that they import from, such as SNMPv2-SMI, are copied where these are missing."`
 	Objects mib.Level  `default:"auto" enum:"auto,all,few,one" help:"Objects of each place and transition in the modules of nets: all, few (tokens and oldest age; firings and enabled age) or one (that age). auto keeps what oids.lock has, and chooses for a new module the first of these with at most 10000 objects. PETRINET-MIB always has all of them. Only all itself also has objects of what is not work, such as the counters of a loop of BPMN; serve needs --objects=all, too."`
 	Contact string     `default:"${mib_contact}" help:"CONTACT-INFO of the modules of nets, such as the address of the team that runs them."`
-	Files   []string   `arg:"" name:"net" optional:"" help:"PNML or BPMN files; - is standard input. Without one only PETRINET-MIB is written."`
+	Files   []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Without one only PETRINET-MIB is written."`
 	Limit   limitFlags `embed:""`
 }
 

@@ -12,8 +12,8 @@ import (
 
 // limitFlags bound what is read from a net's file.
 type limitFlags struct {
-	MaxBytes int64 `name:"pnml.max-bytes" default:"67108864" help:"Largest net file to read, PNML or BPMN, in bytes."`
-	MaxDepth int   `name:"pnml.max-depth" default:"200" help:"Deepest nesting of elements in a net file."`
+	MaxBytes int64 `name:"pnml.max-bytes" default:"67108864" help:"Largest net file to read, in bytes."`
+	MaxDepth int   `name:"pnml.max-depth" default:"200" help:"Deepest nesting of elements in a net file of XML."`
 	MaxNodes int   `name:"pnml.max-nodes" default:"1000000" help:"Maximum number of places, transitions and arcs in a net file."`
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 type playCmd struct {
-	File  string     `arg:"" name:"net" help:"PNML or BPMN file. Of several nets the first is used."`
+	File  string     `arg:"" name:"net" help:"Net file: PNML, BPMN, Tina's .net or LoLA. Of several nets the first is used."`
 	Limit limitFlags `embed:""`
 }
 

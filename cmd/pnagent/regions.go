@@ -19,7 +19,7 @@ type regionsCmd struct {
 	NATS  natsFlags     `embed:"" group:"NATS"`
 	For   time.Duration `default:"1s" help:"How long to listen. Members publish every 50 ms."`
 	JSON  bool          `help:"Print a JSON array instead of a table."`
-	Net   string        `arg:"" help:"PNML or BPMN file of the net, or its id."`
+	Net   string        `arg:"" help:"Net file of the net, or its id."`
 	Limit limitFlags    `embed:""`
 }
 

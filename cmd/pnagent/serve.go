@@ -40,7 +40,7 @@ type serveCmd struct {
 	StateDir       *string    `name:"state-dir" placeholder:"DIR" help:"Directory that keeps what was counted, so that counters continue over restarts; each sidecar needs its own. Empty keeps nothing: counters begin at 0 at each start. Default: counters in --mib-dir; where --alarm-state is given, that name with .counters for its extension."`
 	FromZero       bool       `name:"from-zero" help:"If no counters were kept yet, also count what engines did before their first message. That is the default if --state-dir keeps counters and there is no --up. Use it only if no sidecar has shown these counts before; otherwise rates would jump, and a sidecar above would count them twice."`
 	Nets           []string   `name:"net" placeholder:"FILE" help:"Net file to show before an engine runs it; like the argument, for use in the configuration file."`
-	Files          []string   `arg:"" optional:"" name:"net-file" help:"PNML or BPMN files of nets to show before an engine runs them."`
+	Files          []string   `arg:"" optional:"" name:"net-file" help:"Net files (PNML, BPMN, Tina's .net or LoLA) of nets to show before an engine runs them."`
 	Sources        int        `name:"collect.max-sources" default:"${max_sources}" help:"Maximum number of sources of all nets, including those that are gone; messages of others are rejected and counted. See docs/scale.md."`
 	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Maximum number of rows (places and transitions) of all sources together, and also of all nets together. A row takes 0.25 to 1 KiB. Messages beyond it are rejected and counted."`
 	Shown          netFlags   `embed:""`

@@ -44,7 +44,7 @@ func TestASmallProgram(t *testing.T) {
 	t.Run("has the commands of the full one", func(t *testing.T) {
 		for _, args := range []string{"--help", "demo --help", "attach sql --help", "attach temporal", "attach lines --help", "report --since 1s", "top --show nothing",
 			"dashboards --help", "integrations nothing", "integrations", "completion bash", "completion fish", "attach sql --list", "attach scrape --print rabbitmq", "attach sql --print nothing",
-			"attach lines nothing.pnml", "check nothing.pnml", "check --explore x", "version"} {
+			"attach lines nothing.pnml", "check nothing.pnml", "check --explore x", "convert nothing.pnml", "version"} {
 			got, want := kit.Tool(t, nil, slim, strings.Fields(args)...), kit.Tool(t, nil, full, strings.Fields(args)...)
 			got.CPU, want.CPU = 0, 0
 			if d := cmp.Diff(want, got); d != "" || got.Out+got.Err == "" {

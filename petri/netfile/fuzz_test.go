@@ -13,6 +13,8 @@ func FuzzRead(f *testing.F) {
 	f.Add("a.pnml", pnmlText)
 	f.Add("a.bpmn", bpmnText)
 	f.Add("-", bpmnText)
+	f.Add("-", "net n tr t p ->")
+	f.Add("-", "PLACE p; MARKING;")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		file, err := Read(strings.NewReader(text), name, limits)
 		if (err == nil) != (file != nil) {

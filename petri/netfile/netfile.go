@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package netfile reads files of nets, whether they hold PNML or BPMN, and files of DMN, whose decisions
-// the processes of BPMN that are read with them call.
+// Package netfile reads files of nets, whether they hold PNML, BPMN, Tina's .net or LoLA's format, and files
+// of DMN, whose decisions the processes of BPMN that are read with them call.
 package netfile
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
@@ -39,7 +35,7 @@ func (l Limits) PNML() pnml.Limits {
 type File struct {
 	Nets     []*petri.Net
 	Warnings []petri.Fault
-	Process  *bpmn.File // nil for PNML and DMN
+	Process  *bpmn.File // nil for other files
 
 	Decisions []*petri.Decision // of DMN
 }
@@ -64,7 +60,7 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 	var decisions []*petri.Decision
 	for i, src := range sources {
 		br := bufio.NewReaderSize(src.Reader, rootWithin)
-		switch kindOf(src.Name, br) {
+		switch kind := kindOf(src.Name, br); kind {
 		case "bpmn":
 			processes, at = append(processes, Source{Name: src.Name, Reader: br}), append(at, i)
 		case "dmn":
@@ -77,11 +73,9 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 				out[i] = &File{Decisions: list}
 			}
 		default:
-			f, err := pnml.Read(br, src.Name, l.PNML())
+			var err error
+			out[i], err = readOne(br, src.Name, kind, l)
 			errs = append(errs, err)
-			if err == nil {
-				out[i] = &File{Nets: f.Nets, Warnings: f.Warnings}
-			}
 		}
 	}
 	errs = append(errs, differentDecisions(decisions))
@@ -96,9 +90,6 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 	return out, errors.Join(append(errs, err)...)
 }
 
-// rootWithin is how far into a file its root element is looked for, in bytes.
-const rootWithin = 64 << 10
-
 // differentDecisions returns a fault for each decision with the id of an earlier one.
 func differentDecisions(all []*petri.Decision) error {
 	var errs []error
@@ -108,38 +99,6 @@ func differentDecisions(all []*petri.Decision) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// kindOf returns "bpmn", "dmn" or "pnml": by the name of a file, or else by its root
-// element.
-func kindOf(name string, r *bufio.Reader) string {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".bpmn", ".bpmn2":
-		return "bpmn"
-	case ".dmn":
-		return "dmn"
-	case ".pnml":
-		return "pnml"
-	}
-	head, _ := r.Peek(rootWithin) // a shorter file is in it completely
-	d := xml.NewDecoder(bytes.NewReader(head))
-	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return "pnml"
-		}
-		start, ok := token.(xml.StartElement)
-		switch {
-		case !ok:
-		case start.Name.Local != "definitions":
-			return "pnml"
-		case dmn.IsSpace(start.Name.Space):
-			return "dmn"
-		default:
-			return "bpmn"
-		}
-	}
 }
 
 // Compile reads files and compiles all their nets. A file without a net and a duplicate
@@ -175,7 +134,7 @@ func Compile(sources []Source, l Limits) ([]*petri.Tables, []petri.Fault, error)
 }
 
 // Became returns what each element of a process became in one of the nets, and, with
-// the first net, what was left out of the file. It returns nothing for PNML.
+// the first net, what was left out of the file. It returns nothing for other files.
 func (f *File) Became(net int) (out []string) {
 	if f.Process == nil {
 		return nil

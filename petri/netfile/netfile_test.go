@@ -54,6 +54,12 @@ func TestAFileIsReadByItsNameAndElseByItsRootElement(t *testing.T) {
 		{"DMN, which has no net", "a.dmn", dmnText, "", false},
 		{"DMN by its root", "stdin", dmnText, "", false},
 		{"no XML", "a.txt", "hello", "", false},
+		{"Tina by its name", "a.net", "pl p (1)", "a", false},
+		{"Tina by its first word", "stdin", "# net\n\nnet n tr t p ->", "n", false},
+		{"PNML that is called net", "a.net", pnmlText, "n", false},
+		{"LoLA by its name", "b.LOLA", "PLACE p; MARKING;", "b", false},
+		{"LoLA by its first word", "stdin", "// a\n{ PLACE } PLACE p; MARKING;", "stdin", false},
+		{"a comment that does not end", "stdin", "{ PLACE p", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := Read(strings.NewReader(c.text), c.file, limits)
@@ -76,8 +82,8 @@ func TestAFileIsReadByItsNameAndElseByItsRootElement(t *testing.T) {
 	}
 }
 
-func TestLimitsHoldForBothKinds(t *testing.T) {
-	for name, text := range map[string]string{"a.pnml": pnmlText, "a.bpmn": bpmnText} {
+func TestLimitsHoldForAllKinds(t *testing.T) {
+	for name, text := range map[string]string{"a.pnml": pnmlText, "a.bpmn": bpmnText, "a.net": strings.Repeat("# comment\n", 9), "a.lola": "PLACE p;" + strings.Repeat(" ", 90) + "MARKING;"} {
 		if _, err := Read(strings.NewReader(text), name, Limits{Bytes: 50, Depth: 100, Nodes: 1000}); err == nil || !strings.Contains(err.Error(), "50") {
 			t.Errorf("%s of more than 50 bytes: %v", name, err)
 		}

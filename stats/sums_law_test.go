@@ -7,9 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
 	"github.com/pnagent/pnagent/internal/seeds"
 )
 
@@ -114,7 +111,7 @@ func TestSumsAreWhatMergeOverAllContributorsReturns(t *testing.T) {
 			for i := range want.Transitions {
 				asCoarse(&want.Transitions[i].Duration, &prev.Transitions[i].Duration)
 			}
-			if d := cmp.Diff(want, prev, cmpopts.EquateEmpty()); d != "" {
+			if d := differs(want, prev); d != "" {
 				t.Fatalf("seed %d, %d contributors (-merged +sums):\n%s", seed, len(all), d)
 			}
 		}

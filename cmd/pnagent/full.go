@@ -77,10 +77,10 @@ type simulateCmd struct {
 	Warmup     string        `default:"auto" placeholder:"auto|DURATION" help:"How much of the begin of each run does not count; auto determines it from 10 pilot runs, by the rule MSER, and is 0 if those come to an end."`
 	Vary       string        `placeholder:"POOL=FROM..TO" help:"Simulate each size of a pool, as in clerks=1..8, print a line for each, and the smallest size at which the queue does not grow and at which it is gone."`
 	Instances  int           `default:"1" help:"Instances of the net, if the bindings have no arrivals."`
-	Seed       uint64        `default:"1" help:"Seed of all random choices: the same seed gives the same numbers."`
+	Seed       uint64        `default:"1" help:"Seed of all random choices: the same seed and flags give the same numbers."`
 	Confidence float64       `default:"0.95" help:"Confidence of each interval."`
 	StuckAfter time.Duration `name:"stuck-after" default:"10m" help:"A token that stays longer in a place counts as stuck."`
-	Start      string        `placeholder:"TIME" help:"Simulated time at which runs begin, such as 2030-01-31T08:00:00Z; it matters for times of day and dates. Default: now."`
+	Start      string        `default:"2030-01-01T00:00:00Z" placeholder:"TIME" help:"Simulated time at which runs begin; it matters for times of day and dates."`
 	JSON       bool          `help:"Print JSON instead of tables."`
 	Report     string        `placeholder:"FILE" help:"Also write an HTML page with the numbers; - is standard output, instead of tables."`
 	MaxFirings int           `name:"max-firings" default:"100000000" help:"Maximum number of firings in a run."`

@@ -136,12 +136,10 @@ func (c *simulateCmd) read(s streams, log *slog.Logger) (*petri.Tables, *engine.
 
 // options returns those of a study.
 func (c *simulateCmd) options(ctx context.Context, s streams) (o simulate.Options, err error) {
-	start, warmup := time.Now(), time.Duration(simulate.Auto)*time.Microsecond
-	if c.Start != "" {
-		start, err = time.Parse(time.RFC3339, c.Start)
-		if err != nil {
-			return o, fmt.Errorf("--start: %q; expected a time such as 2030-01-31T08:00:00Z", c.Start)
-		}
+	warmup := time.Duration(simulate.Auto) * time.Microsecond
+	start, err := time.Parse(time.RFC3339, c.Start)
+	if err != nil {
+		return o, fmt.Errorf("--start: %q; expected a time such as 2030-01-31T08:00:00Z", c.Start)
 	}
 	if c.Warmup != "auto" {
 		warmup, err = duration.Parse(c.Warmup)

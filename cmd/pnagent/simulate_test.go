@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,29 @@ func TestSimulateFindsHowManyAreNeededAndWritesAPage(t *testing.T) {
 	for _, want := range []string{"it is gone with 4", "What the runs with 4 of clerks had in common.", "<td>toAssess</td>"} {
 		if !strings.Contains(string(html), want) {
 			t.Errorf("no %q on the page", want)
+		}
+	}
+}
+
+// The page shows what its commands print.
+func TestTheOutputsOfTheSimulatePageAreReal(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("other processors may round otherwise")
+	}
+	page, err := os.ReadFile("../../docs/simulate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := strings.Split(string(page), "```console\n$ pnagent ")[1:]
+	if len(blocks) != 2 {
+		t.Fatalf("%d commands on the page; want 2", len(blocks))
+	}
+	for _, b := range blocks {
+		b, _, _ = strings.Cut(b, "```")
+		command, want, _ := strings.Cut(b, "\n")
+		code, out, errs := called(t.Context(), strings.Fields(strings.ReplaceAll(command, "examples/", "../../examples/"))...)
+		if code != exitDone || out != want {
+			t.Errorf("pnagent %s: code %d, %s\n%s\nthe page has\n%s", command, code, errs, out, want)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	defaultTokens  = 1_000_000
 	pilots         = 10
 	bins           = 100 // of the time, in pilot runs
-	chunk          = 64  // runs whose figures are kept at one time
+	chunk          = 16  // runs whose figures are kept at one time
 	maxFigures     = 50_000_000
 )
 

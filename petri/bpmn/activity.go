@@ -26,7 +26,7 @@ func (b *builder) node(l *level, n *node) string {
 		return b.endEvent(l, n)
 	case "intermediateCatchEvent":
 		if n.trigger().Kind == petri.TriggerTimer && !n.afterEventGateway() { // the time of each token is its own
-			b.enclosed(l, n, "", n.trigger(), "")
+			b.enclosed(l, n, nil, n.trigger())
 		} else {
 			b.pass(l, n, n.trigger())
 		}
@@ -89,25 +89,24 @@ func (b *builder) pass(l *level, n *node, trigger petri.Trigger) {
 
 func (b *builder) activity(l *level, n *node) string {
 	kid := l.kids[n]
-	if n.loop != nil {
-		b.repeated(l, n, kid)
-		return b.contentNote(l, n)
-	}
+	trigger := n.adHocTrigger()
 	switch {
 	case n.byEvent && kid == nil:
 		return "left out: it is empty"
 	case n.byEvent:
 		return "" // its start event builds everything
-	case kid != nil:
-		return b.sub(l, n, kid)
+	case kid == nil:
+		trigger = l.scope.doc.taskTrigger(n)
 	}
-	switch {
-	case n.maps != nil:
-		b.mapped(l, n)
-	case len(n.attached) == 0 && (!l.takesTurns() || n.isHandler() || n.afterEventGateway()):
-		b.pass(l, n, l.scope.doc.taskTrigger(n))
-	default: // for its boundary events, or its turn
-		b.enclosed(l, n, "", l.scope.doc.taskTrigger(n), "")
+	inTurn := l.takesTurns() && !n.isHandler() && !n.afterEventGateway()
+	if kid == nil && n.loop == nil && n.maps == nil && len(n.attached) == 0 && !inTurn {
+		b.pass(l, n, trigger)
+		return b.contentNote(l, n)
+	}
+	begin, end := b.enclosed(l, n, kid, trigger)
+	if n.adHoc != nil && kid != nil {
+		b.gather(l, kid, n)
+		b.adHocEnds(l, kid, n, begin, end, "")
 	}
 	return b.contentNote(l, n)
 }
@@ -126,58 +125,12 @@ func (b *builder) contentNote(l *level, n *node) string {
 	return ""
 }
 
-// enclosed builds an activity of two transitions: one begins a run of it and puts a
-// token in id/active, the other one, id or id/word, ends the run with data, or that which
-// it takes.
-func (b *builder) enclosed(l *level, n *node, word string, trigger petri.Trigger, data string) (begin, end string) {
-	from := b.input(l, n)
-	active := b.stateIn(b.scope(l, n), l, n, "active")
-	b.carries(petri.DataAround, active)
-	begin = b.step(l, n, "begin").ID
-	b.begin(from, n, begin)
-	b.put(begin, active, n.pos)
-	b.arm(l, n, begin)
-	if l.takesTurns() {
-		b.after(func() { b.waitForTurn(l, begin, n.pos) })
-	}
-	if word != "" {
-		end = b.step(l, n, word).ID
-	} else {
-		end = b.transition(l, n, trigger).ID
-	}
-	b.take(active, end, n.pos)
-	b.disarm(l, n, end)
-	b.outputOf(l, n, end, data)
-	b.completed(l, n, end)
-	return begin, end
-}
-
-// sub builds a sub-process or a call of a process of the files.
-func (b *builder) sub(l *level, n *node, kid *level) string {
-	scope, within, data := l.id(n.id), "", ""
-	if n.maps != nil {
-		if within = n.maps.inside(); kid.vars != "" {
-			data = n.maps.outside(scope+"/active", kid.vars)
-		}
-	}
-	begin, t := b.enclosed(l, n, "", n.adHocTrigger(), data)
-	if kid.vars != "" {
-		b.place(kid.run, kid.vars, n.label()+" (vars)", b.at(l, n.id), n.pos)
-		b.inscribe(begin, kid.vars, within, n.pos)
-		b.take(kid.vars, t, n.pos)
-	}
-	b.content(l, n, kid, begin, t, within)
-	if n.adHoc != nil {
-		b.adHocEnds(l, kid, n, begin, t, within)
-	}
-	return b.contentNote(l, n)
-}
-
 // enter makes a transition begin a level with data, or that which it takes.
 func (b *builder) enter(l *level, transition, data string, pos petri.Pos) {
 	for _, place := range slices.Concat(l.begin, l.await) {
 		b.spend(data)
 		b.arc(petri.Arc{Source: transition, Target: place, Weight: b.first(place), Data: data, Pos: pos})
+		data = "" // the other tokens show it, too
 	}
 }
 
@@ -247,7 +200,7 @@ func (b *builder) boundary(l *level, n *node) string {
 // does: see leaving. A place armed has the data around the call; "" if that is in id/active.
 func (b *builder) reported(l *level, n *node, transition, armed string) {
 	kid, returns := l.kids[n.host], n.host.thrown()
-	if kid == nil || n.host.calls == nil || n.host.loop != nil || n.event.kind != "error" && n.event.kind != "escalation" || len(returns.out) == 0 && !returns.back {
+	if kid == nil || returns == nil || n.host.loop != nil || n.event.kind != "error" && n.event.kind != "escalation" {
 		b.output(l, n, transition)
 		return
 	}
@@ -255,7 +208,7 @@ func (b *builder) reported(l *level, n *node, transition, armed string) {
 	if !n.interrupts {
 		b.put(transition, kid.vars, n.pos)
 	}
-	b.outputOf(l, n, transition, returns.outside(cmp.Or(armed, l.id(n.host.id)+"/active"), kid.vars))
+	b.outputOf(l, n, transition, returns.outside(cmp.Or(armed, l.id(n.host.id)+"/active"), kid.vars, returns.back))
 }
 
 // beside makes the token of a place for a boundary event of a call carry the variables around
@@ -272,7 +225,6 @@ func (b *builder) interrupt(l *level, n *node, transition string, pos petri.Pos)
 	b.disarm(l, n, transition)
 	b.clearLoop(l, n, transition)
 	if kid := l.kids[n]; kid != nil {
-		b.forget(kid, transition, pos)
 		b.clear(kid, transition, pos)
 	}
 }

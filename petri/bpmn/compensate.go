@@ -85,11 +85,11 @@ func (b *builder) keep(l *level, scope, id string, n *node, word string) {
 func (b *builder) completed(l *level, n *node, transition string) {
 	b.ended(l, n, transition)
 	scope := l.run
-	if n.loop != nil {
-		scope = l.id(n.id) + eachSuffix // so that the handler is in the run that it compensates
-		if n.kept(l.kids[n]) {          // no run is compensated before all have ended
-			b.keep(l, l.id(n.id), allPlace(l, n), n, "all")
-		}
+	if n.undo != nil {
+		scope = l.runOf(n)
+	}
+	if n.loop != nil && n.kept(l.kids[n]) { // no run is compensated before all have ended
+		b.keep(l, l.id(n.id), allPlace(l, n), n, "all")
 	}
 	if n.undo != nil {
 		b.keep(l, scope, donePlace(l, n), n, "done")
@@ -293,8 +293,8 @@ func (b *builder) compensate(r reversible, n *node, compensating string) {
 	b.output(r.at, r.x, id)
 }
 
-// handled returns the place where the token of a compensating activity ends, and adds it once.
-// Its data has what the activity returns: without a token, no variable would be written.
+// handled returns the place where the token of an activity ends that writes variables around it and
+// has no flow out of it, and adds it once: data is that of a token.
 func (b *builder) handled(l *level, n *node) string {
 	id := l.id(n.id) + "/handled"
 	if b.made[id] {
@@ -303,7 +303,7 @@ func (b *builder) handled(l *level, n *node) string {
 	b.made[id] = true
 	b.state(l, n, "handled")
 	word := "ends"
-	if kid := l.kids[n]; kid != nil && kid.results != kid.vars { // it has a place of that name
+	if kid := l.kids[n]; kid != nil && kid.results != "" { // it has a place of that name
 		word = "undone"
 	}
 	t := b.step(l, n, word)

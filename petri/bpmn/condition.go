@@ -4,7 +4,6 @@ package bpmn
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
 )
@@ -68,12 +67,10 @@ func (b *builder) holds(c *catcher, watched, thrown, place string) {
 	t.Guard, t.Priority = c.x.condition(), petri.Urgent
 	id := t.ID
 	b.take(watched, id, c.x.pos)
-	out := petri.Arc{Source: id, Target: thrown, Weight: 1, Aside: petri.AsideAll, Pos: c.x.pos}
 	if place != "" {
 		b.test(petri.Read, place, id, c.x.pos)
-		out.Data = "find(pnagent.tokens, .place == " + strconv.Quote(place) + ").data"
 	}
-	b.arc(out)
+	b.throwInto(id, thrown, c.x.pos)
 }
 
 // flowPlaces returns the places of a level into which its nodes put tokens.

@@ -170,28 +170,34 @@ func (n *node) locals() (names []string, apart bool) {
 	return n.maps.locals(), n.calls != nil || n.maps != nil && (n.maps.only || !n.maps.back || n.kind == "callActivity")
 }
 
-// thrown returns how an event that leaves an activity changes the data around it: in Camunda,
-// a call returns what its out elements say each time, not only at its end.
+// thrown returns what an event that leaves a call writes around it: in Camunda, a call returns what
+// its out elements say each time, not only at its end. It is nil for nothing.
 func (n *node) thrown() *mapping {
-	if n.maps == nil {
-		return &mapping{}
+	if n.calls == nil || n.maps == nil {
+		return nil
 	}
-	m := &mapping{in: n.maps.in, back: n.maps.back}
-	if n.calls != nil {
-		m.back = n.maps.all
-		m.out = slices.DeleteFunc(slices.Clone(n.maps.out), func(p param) bool { return !p.thrown })
+	m := &mapping{back: n.maps.all, out: slices.DeleteFunc(slices.Clone(n.maps.out), func(p param) bool { return !p.thrown })}
+	if !m.back && len(m.out) == 0 {
+		return nil
 	}
 	return m
 }
 
-// inside returns an expression for the data with which an activity begins. A nil mapping
-// passes on all.
-func (m *mapping) inside() string {
+// brings returns an expression for the variables with which a run of an activity begins; "" if it
+// has none of its own, or all that are around it.
+func (n *node) brings() string {
+	m, calls := n.maps, n.calls != nil && n.loop != nil // what the loop sets goes in, too
+	if m == nil && !calls {
+		return ""
+	}
 	if m == nil {
 		m = &mapping{}
 	}
 	lines, in := params(m.in)
-	if m.only {
+	switch _, apart := n.locals(); {
+	case len(m.in) == 0 && !m.only && !(apart && n.loop != nil):
+		return ""
+	case m.only || !apart:
 		return lines + "= " + in
 	}
 	return lines + with("here", "= context merge(for t in pnagent.tokens return "+asContext+")") + "= context merge([here, " + in + "])"
@@ -200,23 +206,36 @@ func (m *mapping) inside() string {
 // insideOf is the variable with the data of the place inside, in what outside returns.
 const insideOf = "`data inside`"
 
-// outside returns an expression for the data after an activity: that of a place outside
-// and, over it, what returns of a place inside. It leaves out some names.
-func (m *mapping) outside(outer, inner string, names ...string) string {
+// outside returns an expression for what an activity writes outside: the data of a place around it, if
+// that is not "", over it all variables of a place inside but some names, and over these its outputs.
+// It is "" if that is nothing.
+func (m *mapping) outside(outer, inner string, all bool, names ...string) string {
 	if m == nil {
-		m = &mapping{back: true}
+		return ""
 	}
 	lines, out := params(m.out)
 	lines = dataAt("data inside", inner) + lines
-	names = append(names, m.locals()...)
-	text := lines + with("outer", "= {}")
-	if outer != "" {
-		text = lines + dataAt("outer", outer)
+	var parts []string
+	if all {
+		parts = append(parts, without(insideOf, append(names, m.locals()...)))
 	}
-	if !m.back {
-		return text + "= context merge([outer, " + out + "])"
+	if len(m.out) > 0 {
+		parts = append(parts, out)
 	}
-	return text + "= context merge([outer, " + without(insideOf, names) + ", " + out + "])"
+	switch {
+	case len(parts) == 0:
+		return ""
+	case outer != "":
+		lines += dataAt("outer", outer)
+		parts = slices.Insert(parts, 0, "outer")
+	}
+	return lines + "= context merge([" + strings.Join(parts, ", ") + "])"
+}
+
+// returns returns an expression for what an activity writes outside when it ends; "" for nothing.
+func (n *node) returns(inner string) string {
+	_, apart := n.locals()
+	return n.maps.outside("", inner, apart && n.maps != nil && n.maps.back, n.runNames()...)
 }
 
 // without returns an expression of FEEL for a context without some names.
@@ -231,61 +250,17 @@ func without(context string, names []string) string {
 	return "context(get entries(" + context + ")[not(list contains([" + strings.Join(list, ", ") + "], key))])"
 }
 
-// changes returns an expression of FEEL for what a context has other than a base.
-func changes(context, base string) string {
-	return "context(get entries(" + context + ")[if value = get value(" + base + ", key) then false else true])"
-}
-
 // inscribe makes a transition put a token with data.
 func (b *builder) inscribe(transition, place, data string, pos petri.Pos) {
 	b.spend(data)
 	b.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Data: data, Pos: pos})
 }
 
-// gather builds how the ends of a level change its result: what a token has other than
-// the base, the data with which the level began, goes over what ended before.
-func (b *builder) gather(l, kid *level, n *node, base string) {
-	if kid.results == kid.vars {
-		return
-	}
+// gather builds a step of an ad hoc sub-process after something inside has ended.
+func (b *builder) gather(l, kid *level, n *node) {
 	b.workPlace(kid, kid.results, n.label()+" (ends)", b.at(l, n.id), n.pos)
 	t := b.step(l, n, "gather")
 	t.Priority = 1
 	id := t.ID
 	b.take(kid.results, id, n.pos)
-	b.take(kid.vars, id, n.pos)
-	b.test(petri.Read, base, id, n.pos)
-	b.inscribe(id, kid.vars, dataAt("ended", kid.results)+dataAt("vars", kid.vars)+dataAt("base", base)+"= context merge([vars, "+changes("ended", "base")+"])", n.pos)
-}
-
-// forks reports whether several tokens can end in a scope.
-func (s *scope) forks() bool {
-	begins := 0
-	for _, n := range s.nodes {
-		if n.begins() || n.kind == "startEvent" {
-			begins++
-		}
-		chooses := n.kind == "exclusiveGateway" || n.kind == "eventBasedGateway"
-		switch {
-		case len(n.out) > 1 && !chooses, n.puts > 1, n.kind == "boundaryEvent" && !n.interrupts, begins > 1:
-			return true
-		case n.byEvent && len(n.inner.nodes) > 0 && (!n.inner.start().interrupts || n.inner.forks()):
-			return true
-		}
-	}
-	return false
-}
-
-// mapped builds a piece of work with a mapping: it runs in a scope, with data of its own.
-func (b *builder) mapped(l *level, n *node) {
-	scope := l.id(n.id)
-	run, ran := scope+"/run", scope+"/ran"
-	begin, end := b.enclosed(l, n, "returns", petri.Trigger{}, n.maps.outside(scope+"/active", ran))
-	b.loopPlace(l, n, scope, run, n.label()+" (run)")
-	b.loopPlace(l, n, scope, ran, n.label()+" (ran)")
-	b.inscribe(begin, run, n.maps.inside(), n.pos)
-	t := b.transition(l, n, l.scope.doc.taskTrigger(n)).ID
-	b.take(run, t, n.pos)
-	b.put(t, ran, n.pos)
-	b.take(ran, end, n.pos)
 }

@@ -95,6 +95,23 @@ func TestVariablesAreShared(t *testing.T) {
 	}
 }
 
+// The result of an activity is written wherever the activity is.
+func TestVariablesOfTheLastActivity(t *testing.T) {
+	const gate = `<userTask id="u"/><exclusiveGateway id="g" default="g-no"/><userTask id="yes"/><userTask id="no"/><sequenceFlow id="y" sourceRef="g" targetRef="yes"><conditionExpression>${b == 2}</conditionExpression></sequenceFlow>`
+	const script = `<scriptTask id="sc" scriptFormat="feel" c:resultVariable="b"><script>=2</script></scriptTask>`
+	event := func(content, flows string) string {
+		return strings.Replace(sub("w", `<startEvent id="ws" isInterrupting="false"><signalEventDefinition signalRef="x"/></startEvent>`+content, flows), ">", ` triggeredByEvent="true">`, 1)
+	}
+	for _, s := range []scenario{
+		{"of an event sub-process of the process", process(`<startEvent id="s"/>`+gate+event(`<userTask id="v"/>`, "ws>v"), "s>u>g>no"), `{"b":1}`, `ws v,{"b":2} u`, "p/active ws/armed y"},
+		{"and an expression", process(`<startEvent id="s"/>`+gate+event(script, "ws>sc"), "s>u>g>no"), `{"b":1}`, `ws u`, "p/active ws/armed y"},
+		{"of a sub-process", process(`<startEvent id="s"/>`+gate+sub("n", `<startEvent id="ns"/>`+script, "ns>sc"), "s>n>u>g>no"), `{"b":1}`, `u`, "y"},
+		{"beside others", process(`<startEvent id="s"/>`+gate+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+script, "ns>v ns>sc"), "s>n>u>g>no"), `{"b":1}`, `v u`, "y"},
+	} {
+		s.run(t)
+	}
+}
+
 // An error or an escalation that leaves an activity has the variables around it and, in
 // Camunda, what the out elements of a call say. The called process has a task v after the
 // event, if that does not interrupt.
@@ -141,7 +158,7 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 		{"an error that is reported by the name of the event has what is given, and what out says", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
 		{"out sees what is given", with(boundary(call, "", err), "r == 3 && a == 1", waiting), x1, `n:u,{"x":2} b,{"x":3}`, "qs-u y"},
 		{"with everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), "", err), "x == 2 && a == 1", waiting), x1, `n:u,{"x":2} b`, "qs-u y"},
-		{"from a sub-process of the called process", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", nested), x1, `n:u,{"x":2} b`, "w/active w/vars ws-u y"},
+		{"from a sub-process of the called process", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", nested), x1, `n:u,{"x":2} b`, "w/active ws-u y"},
 		{"without out it has only what is given", with(boundary(calls("n", "q", ""), "", err), "a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
 		{"an escalation that is reported", with(boundary(call, "", escalation), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
 		{"and does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", waiting), x1, `n:u,{"x":2} b`, "b/armed n/active n/vars n:u-v qs-u y"},
@@ -151,7 +168,7 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 		{"nor without out", with(boundary(calls("n", "q", ""), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n:th-v qs-u y"},
 		{"nor in Zeebe", with(boundary(calls("n", "q", `<z:calledElement processId="q"/>`), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
 		{"through two calls", with(boundary(calls("n", "o", `<c:out source="r" target="r"/><c:out sourceExpression="${x * 2}" target="t"/>`), "", escalation), "r == 2 && t == 6 && x == nil && a == 1", middle, q), x1, `n:m:u,{"x":2}`, "m/active m/vars m:qs-u qs-u y"},
-		{"inputs do not leave", with(boundary(input, stays, escalation), "a == 1 && c == 2"), x1, `u,{"a":7,"c":2}`, "b/armed n/active n/vars th-v y"},
+		{"inputs do not leave", with(boundary(input, stays, escalation), "a == 1 && c == 2"), x1, `u,{"a":7,"c":2}`, "b/armed n/active th-v y"},
 	} {
 		s.run(t)
 	}
@@ -172,6 +189,10 @@ func TestVariablesOfCompensation(t *testing.T) {
 		{"of one in a completed sub-process", process(`<startEvent id="s"/>`+sub("n", `<startEvent id="ns"/>`+undone(task, handler), "ns>u")+throw, "s>n>th>g>no"), `{"a":1}`, `u h,{"b":2}`, "n/completed p/active y"},
 		{"of one that ran several times, the last counts", process(`<startEvent id="s"/>`+undone(many, handler)+throw, "s>u>th>g>no"), `{"a":1}`, `u u h,{"b":1} h,{"b":2}`, "p/active u/all y"},
 		{"a handler that runs several times", process(`<startEvent id="s"/>`+undone(task, strings.Replace(many, ` id="u"`, ` id="h" isForCompensation="true"`, 1))+throw, "s>u>th>g>no"), `{"a":1}`, `u h,{"b":1} h,{"b":2}`, "p/active y"},
+		{"of a task with inputs, which the handler sees", process(`<startEvent id="s"/>`+undone(`<userTask id="u"><extensionElements><c:inputOutput><c:inputParameter name="x">${a + 1}</c:inputParameter></c:inputOutput></extensionElements></userTask>`,
+			`<userTask id="h" isForCompensation="true"><extensionElements><c:inputOutput><c:outputParameter name="b">${x}</c:outputParameter></c:inputOutput></extensionElements></userTask>`)+throw, "s>u>th>g>no"), `{"a":1}`, `u h`, "p/active y"},
+		{"and of one in a sub-process with inputs", process(`<startEvent id="s"/>`+sub("n", `<extensionElements><c:inputOutput><c:inputParameter name="x">${a + 1}</c:inputParameter></c:inputOutput></extensionElements><startEvent id="ns"/>`+undone(task,
+			`<userTask id="h" isForCompensation="true"><extensionElements><c:inputOutput><c:outputParameter name="b">${x}</c:outputParameter></c:inputOutput></extensionElements></userTask>`), "ns>u")+throw, "s>n>th>g>no"), `{"a":1}`, `u h`, "n/completed p/active y"},
 		{"the last activity of an event sub-process", process(`<startEvent id="s"/>`+sub("n", `<startEvent id="ns"/><userTask id="u"/>`+own, "ns>u")+throw, "s>n>th>g>no"), `{"a":1}`, `u h,{"b":2}`, "n/completed p/active y"},
 	} {
 		s.run(t)

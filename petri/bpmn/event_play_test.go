@@ -42,7 +42,7 @@ func TestConditionalEvents(t *testing.T) {
 		{"by a call it can occur again", onTask(stays, "${x == 1}"), `{"x": 1}`, "c", "c-late×2 c/armed n/active"},
 		{"its task ends without it", onTask(stays, "${x == 1}"), `{"x": 0}`, "n", "e/end"},
 		{"one of a sub-process occurs when a node inside makes the condition hold", onSub("", "${x == 1}"), `{"x": 0}`, `u,{"x":1}`, "c-late"},
-		{"or not", onSub("", "${x == 1}"), `{"x": 0}`, `u,{"x":2}`, "c/watched n/active n/vars u-v"},
+		{"or not", onSub("", "${x == 1}"), `{"x": 0}`, `u,{"x":2}`, "c/watched n/active u-v"},
 		{"without an interruption the sub-process continues", onSub(stays, "${x == 1}"), `{"x": 0}`, `u,{"x":1} v`, "c-late e/end"},
 		{"a start interrupts the process at once", inSub("", "${x == 1}"), `{"x": 1}`, "", "c-late p/active"},
 		{"or when a node makes the condition hold", inSub("", "${x == 1}"), `{}`, `u,{"x":1}`, "c-late p/active"},

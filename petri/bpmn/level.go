@@ -35,8 +35,8 @@ type level struct {
 
 	work    []string // places that hold tokens while the level is active
 	armed   []string // places that hold a token while an event can occur
-	vars    string   // the place with the data of what ended in it; "" if nothing is kept
-	results string   // the place into which ends put their data: vars, or where gather takes it
+	vars    string   // the place whose token shows its variables while it is active; "" if nothing needs them
+	results string   // the place into which ends put their tokens; "" if these are gone
 	begin   []string // the places of work that get a token when the level begins
 	await   []string // the places of armed that get a token when the level begins
 }
@@ -136,21 +136,16 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 	if parent != nil {
 		l.run, l.prefix, l.at, l.away = parent.id(n.id), parent.prefix, parent.at, parent.away
 		switch {
-		case n.compensates(): // it begins when the results are gone
-		case n.byEvent:
-			l.vars, l.results = parent.vars, parent.results
+		case n.byEvent && !n.compensates(): // one for compensation begins when the others have ended
+			l.results = parent.results
 		case n.loop != nil:
 			l.run += eachSuffix
-			l.vars = parent.id(n.id) + "/run"
-		case n.calls == nil || n.maps != nil && (n.maps.back || len(n.maps.out) > 0):
-			l.vars = parent.id(n.id) + "/vars"
 		}
-		switch {
-		case l.results != "":
-		case l.vars != "" && (s.forks() || n.adHoc != nil):
+		if word := n.heldPlace(); word != "" && !n.byEvent {
+			l.vars = parent.id(n.id) + "/" + word
+		}
+		if n.adHoc != nil {
 			l.results = parent.id(n.id) + "/ends"
-		default:
-			l.results = l.vars
 		}
 	}
 	if n != nil && n.calls != nil {

@@ -149,24 +149,7 @@ func (b *builder) loopPlace(l *level, n *node, scope, id, name string) string {
 	return b.place(scope, id, name, b.at(l, n.id), n.pos)
 }
 
-// content makes begin begin the content of an activity, and end wait until that is over. gather
-// adds to its data what its ends change.
-func (b *builder) content(l *level, n *node, kid *level, begin, end, within string) {
-	if base := l.id(n.id) + "/active"; kid.vars != "" {
-		if n.maps != nil && kid.results != kid.vars {
-			base = b.loopPlace(l, n, kid.run, l.id(n.id)+"/base", n.label()+" (base)")
-			b.inscribe(begin, base, within, n.pos)
-			b.test(petri.Reset, base, end, n.pos)
-		}
-		b.gather(l, kid, n, base)
-	}
-	b.after(func() {
-		b.enter(kid, begin, within, n.pos)
-		b.whenDone(kid, end, n.pos)
-	})
-}
-
-// clearLoop makes a transition empty the places of an activity that runs several times.
+// clearLoop makes a transition empty the places of an activity inside of id/active.
 func (b *builder) clearLoop(l *level, n *node, transition string) {
 	b.after(func() {
 		for _, place := range l.loops[n] {
@@ -175,77 +158,85 @@ func (b *builder) clearLoop(l *level, n *node, transition string) {
 	})
 }
 
-// repeated builds an activity that runs several times. The petri.Scope of the activity as a whole
-// has what its boundary events need; inside of that is the one of each run, with the content.
-func (b *builder) repeated(l *level, n *node, kid *level) {
+// heldPlace returns the place whose token shows the variables of a run of an activity: of a loop, of a
+// task with variables of its own, of a sub-process or a call that returns some; "" if there is none.
+func (n *node) heldPlace() string {
+	switch content := n.content() != nil; {
+	case n.loop != nil, !content && n.maps != nil:
+		return "run"
+	case content && (n.adHoc != nil || n.returns("") != ""):
+		return "vars"
+	}
+	return ""
+}
+
+// enclosed builds an activity whose runs are apart: begin opens a run and end ends it. A token in
+// id/active is there for its boundary events. Of a loop, the petri.Scope of the activity as a whole has
+// what these need; inside of that is the one of each run, with the content.
+func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger) (begin, end string) {
 	from := b.input(l, n)
 	whole := b.scope(l, n)
-	each := whole + eachSuffix
-	active, run := whole+"/active", whole+"/run"
-	local, apart := n.locals()
-	scope := len(b.net.Scopes)
-	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: each, Parent: whole, Pos: b.here(n.pos), Local: append(n.runNames(), local...), Apart: apart})
-	data, over := n.exchange(), run
-	decides := kid == nil && (data != nil || n.loop.Until.Text+n.loop.While.Text+n.loop.Result.Text != "")
-	if decides {
-		over = whole + "/ran"
+	each, scope := whole, len(b.net.Scopes)
+	if n.loop != nil {
+		each += eachSuffix
+		local, apart := n.locals()
+		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: each, Parent: whole, Pos: b.here(n.pos), Local: append(n.runNames(), local...), Apart: apart})
 	}
-	within, out := "", ""
-	if data != nil {
-		within, out = data.inside(), data.outside(active, over, n.runNames()...)
-	}
-	begin := b.step(l, n, "begin").ID
+	held, active, within := n.heldPlace(), "", n.brings()
+	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
-	if kid != nil || data != nil || len(n.attached) > 0 {
-		b.stateIn(whole, l, n, "active")
+	if kid != nil || len(n.attached) > 0 || held == "" {
+		active = b.stateIn(whole, l, n, "active")
 		b.carries(petri.DataAround, active)
 		b.put(begin, active, n.pos)
 		b.arm(l, n, begin)
-	} else {
-		active = ""
 	}
-	b.loopPlace(l, n, each, run, n.label()+" (run)")
-	b.inscribe(begin, run, within, n.pos)
+	if held != "" {
+		b.loopPlace(l, n, each, whole+"/"+held, n.label()+" ("+held+")")
+		b.inscribe(begin, whole+"/"+held, within, n.pos)
+		within = ""
+	}
 	if l.takesTurns() {
 		b.after(func() { b.waitForTurn(l, begin, n.pos) })
 	}
-	trigger := n.adHocTrigger()
-	if kid == nil {
-		trigger = l.scope.doc.taskTrigger(n)
+	end = b.transition(l, n, trigger).ID
+	if held != "" {
+		b.take(whole+"/"+held, end, n.pos)
 	}
-	end := b.transition(l, n, trigger).ID
-	b.take(run, end, n.pos)
-	if decides { // the work is not done again if that cannot be evaluated
+	over := whole + "/ran"
+	out := n.returns(over)
+	if kid != nil {
+		out = n.returns(whole + "/" + held)
+	} else if out != "" || n.loop != nil && n.loop.Until.Text+n.loop.While.Text+n.loop.Result.Text != "" { // the work is not done again if that cannot be evaluated
 		b.loopPlace(l, n, each, over, n.label()+" (ran)")
 		b.put(end, over, n.pos)
 		end = b.step(l, n, "returns").ID
 		b.take(over, end, n.pos)
 	}
-	if active != "" {
+	switch {
+	case active == "":
+	case n.loop == nil:
+		b.take(active, end, n.pos)
+	default:
 		b.test(petri.Read, active, end, n.pos)
 		b.test(petri.Reset, active, end, n.pos)
-		b.disarm(l, n, end)
 	}
+	b.disarm(l, n, end)
 	b.outputOf(l, n, end, out)
 	b.completed(l, n, end)
-	if n.kept(kid) {
+	if n.loop != nil && n.kept(kid) {
 		b.put(end, allPlace(l, n), n.pos)
 	}
 	if kid != nil {
-		b.content(l, n, kid, begin, end, within)
-		if n.adHoc != nil {
-			b.adHocEnds(l, kid, n, begin, end, within)
-		}
+		b.after(func() {
+			b.enter(kid, begin, within, n.pos)
+			b.whenDone(kid, end, n.pos)
+		})
 	}
-	m := *n.loop
-	m.Begin, m.End = begin, end
-	b.net.Scopes[scope].Loop = &m
-}
-
-// exchange returns how a run exchanges data with what is around it; nil if that is as it is.
-func (n *node) exchange() *mapping {
-	if n.maps == nil && n.calls != nil {
-		return &mapping{} // all goes in, and nothing out
+	if n.loop != nil {
+		m := *n.loop
+		m.Begin, m.End = begin, end
+		b.net.Scopes[scope].Loop = &m
 	}
-	return n.maps
+	return begin, end
 }

@@ -72,7 +72,7 @@ func TestAHandlerMayFork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for steps, want := range map[string]string{
-		"check":     "th/compensating trip/active u1 u2 undo/active undo/vars",
+		"check":     "th/compensating trip/active u1 u2 undo/active",
 		"check a b": "e/end trip/end",
 	} {
 		scenario{steps, string(text), `{}`, steps, want}.run(t)

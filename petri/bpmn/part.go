@@ -66,8 +66,20 @@ func (b *builder) state(l *level, n *node, word string) string {
 // around returns the petri.Scope around a node: that of its level, or that of a run which it
 // compensates, so that it sees the variables of the run.
 func (l *level) around(n *node) string {
-	if n.handles != nil && n.handles.loop != nil {
-		return l.id(n.handles.id) + eachSuffix
+	if n.handles != nil {
+		return l.runOf(n.handles)
+	}
+	return l.run
+}
+
+// runOf returns the petri.Scope in which a run of an activity has what is left for its compensation:
+// its own if that has variables beside those around it, otherwise that of its level.
+func (l *level) runOf(n *node) string {
+	switch local, apart := n.locals(); {
+	case n.loop != nil:
+		return l.id(n.id) + eachSuffix
+	case len(local) > 0 && !apart:
+		return l.id(n.id)
 	}
 	return l.run
 }
@@ -269,11 +281,11 @@ func (n *node) conditional() bool {
 }
 
 // outputs returns the places into which a node puts its tokens. An end keeps its
-// token at the top level, where it is visible; in a sub-process it is the result.
+// token at the top level, where it is visible; in a sub-process it is gone.
 func (b *builder) outputs(l *level, n *node) []string {
 	switch {
-	case n.isHandler(), len(n.out) == 0 && n.isActivity() && l.node != nil && l.node.compensates():
-		return []string{b.handled(l, n)}
+	case n.isHandler():
+		return nil
 	case len(n.out) == 0 && l.parent == nil:
 		return []string{b.end(l, n)}
 	case n.conditional():
@@ -329,13 +341,14 @@ func (b *builder) output(l *level, n *node, transition string) {
 
 // outputOf is output with data, or that which the transition takes.
 func (b *builder) outputOf(l *level, n *node, transition, data string) {
-	for _, place := range b.outputs(l, n) {
+	places := b.outputs(l, n)
+	if len(places) == 0 && (data != "" || n.loop != nil && n.loop.Into != "") {
+		places = []string{b.handled(l, n)}
+	}
+	for _, place := range places {
 		weight := n.puts
 		if place == l.results {
 			weight = 1
-			if l.results == l.vars {
-				b.test(petri.Reset, place, transition, n.pos)
-			}
 		}
 		b.spend(data)
 		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Data: data, Pos: n.pos})

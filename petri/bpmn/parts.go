@@ -152,7 +152,7 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 	if n == nil { // the end of the whole process, beside those that are drawn
 		return petri.RoleState, word == "end"
 	}
-	content, runs := o.level.kids[n] != nil, n.loop != nil
+	content, runs := o.level.kids[n] != nil, n.heldPlace() == "run"
 	switch word {
 	case "start", "in", "out":
 		return petri.RoleWork, true
@@ -163,7 +163,7 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 			return petri.RoleState, content && !n.offers()
 		}
 		return petri.RoleWork, true
-	case "run":
+	case "run", "ran":
 		if !content || runs && n.offers() {
 			return petri.RoleWork, true
 		}

@@ -210,20 +210,20 @@ func TestSeveralTokensInOneActivityShareNothing(t *testing.T) {
 	for _, s := range []scenario{
 		{"completing one leaves the timer of the other", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "n +2h", "e/end late/end"},
 		{"the timer of each fires", twice(task+timer("x", "n", "PT1H", ""), "x>late"), `{}`, "+2h", "late/end×2"},
-		{"two tokens in a sub-process run at once", twice(inner, ""), `{}`, "u u v", "e/end n/active n/vars u-v"},
+		{"two tokens in a sub-process run at once", twice(inner, ""), `{}`, "u u v", "e/end n/active u-v"},
 		{"an interruption ends one run of a sub-process", twice(inner+`<boundaryEvent id="x" attachedToRef="n"><signalEventDefinition signalRef="x"/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`,
 			"u x u v", "e/end late/end"},
 		{"a terminate end event in an event sub-process ends its run only",
-			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt", "n/active n/vars ns-u w1 w2 ws/armed"},
+			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt", "n/active ns-u w1 w2 ws/armed"},
 		{"its other runs go on, and are awaited",
 			process(`<startEvent id="s"/><endEvent id="e"/>`+event(`<terminateEventDefinition/>`), "s>n>e"), `{}`, "ws ws wt u wt", "e/end"},
 		{"an error thrown in one run of a sub-process ends that run only",
 			twice(sub("n", `<startEvent id="ns"/><userTask id="u"/><endEvent id="ne"><errorEventDefinition/></endEvent>`, "ns>u>ne")+
-				`<boundaryEvent id="x" attachedToRef="n"><errorEventDefinition/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`, "u", "late/end n/active n/vars ns-u"},
+				`<boundaryEvent id="x" attachedToRef="n"><errorEventDefinition/></boundaryEvent><endEvent id="late"/>`, "x>late"), `{}`, "u", "late/end n/active ns-u"},
 		{"an escalation begins an event sub-process of its own run",
 			twice(sub("n", `<startEvent id="ns"/><intermediateThrowEvent id="nt"><escalationEventDefinition/></intermediateThrowEvent><userTask id="u"/><endEvent id="ne"/>`+
 				`<subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><escalationEventDefinition/></startEvent><userTask id="wt"/><sequenceFlow id="w1" sourceRef="ws" targetRef="wt"/></subProcess>`, "ns>nt>u>ne"), ""),
-			`{}`, "wt", "e/end n/active n/vars w1"},
+			`{}`, "wt", "e/end n/active w1"},
 	} {
 		s.run(t)
 	}
@@ -327,7 +327,7 @@ func TestCompensation(t *testing.T) {
 		{"each run of an activity is compensated", process(ends+handler("a")+throws("c", "")+`<exclusiveGateway id="m"/><exclusiveGateway id="g" default="g-c"/>`+
 			`<sequenceFlow id="back" sourceRef="g" targetRef="m"><conditionExpression>${again}</conditionExpression></sequenceFlow>`, "s>m>a>g>c>e"), `{}`, `a,{"again":true} a,{"again":false}`, "c/compensating p/active undo-a/in×2"},
 		{"a completed sub-process is compensated by what is inside", process(ends+inside+throws("c", ""), "s>n>c>e"), `{}`, "a u", "c/compensating n/completed p/active undo-a/in"},
-		{"one that is active is not", process(ends+inside+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>n f>w>c>e n>e"), `{}`, "a w", "a-u a/done e/end n/active n/vars p/active"},
+		{"one that is active is not", process(ends+inside+`<parallelGateway id="f"/><userTask id="w"/>`+throws("c", ""), "s>f>n f>w>c>e n>e"), `{}`, "a w", "a-u a/done e/end n/active p/active"},
 		{"an event inside compensates what is inside", process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+throws("c", "")+`<endEvent id="ne"/>`, "ns>a>c>ne"), "s>n>e"), `{}`, "a undo-a", "e/end p/end"},
 		{"an event sub-process for compensation takes the place of what is inside",
 			process(ends+sub("n", `<startEvent id="ns"/>`+handler("a")+`<endEvent id="ne"/><subProcess id="w" triggeredByEvent="true"><startEvent id="ws"><compensateEventDefinition/></startEvent><userTask id="wt"/>`+
@@ -338,9 +338,9 @@ func TestCompensation(t *testing.T) {
 			`{}`, "a w", "a/done a/run e/end p/active"},
 		{"then each is", process(ends+strings.Replace(handler("a"), `<userTask id="a"/>`, `<userTask id="a">`+multi("", `<loopCardinality>2</loopCardinality>`)+`</userTask>`, 1)+throws("c", ""), "s>a>c>e"),
 			`{}`, "a a", "a/all c/compensating p/active undo-a/in×2"},
-		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active t/vars tc/compensating undo-a/in"},
+		{"a cancel end event compensates its transaction", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a", "p/active t/active tc/compensating undo-a/in"},
 		{"and leaves it by the cancel boundary event", transaction(`<parallelGateway id="f"/>`, "ts>a>f>u>te f>tc"), `{}`, "a undo-a", "gone/end p/end"},
-		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active t/vars"},
+		{"a transaction that is not cancelled is a sub-process", transaction("", "ts>a>u>te u>tc"), `{}`, "a", "a-u a/done p/active t/active"},
 	} {
 		s.run(t)
 	}
@@ -368,7 +368,7 @@ func TestTimersThatOccurSeveralTimes(t *testing.T) {
 		{"one that interrupts occurs once", on("R2/PT1H", ""), `{}`, "+4h", "late/end"},
 		{"so does one in the flow", process(ends+`<intermediateCatchEvent id="n">`+cycle("R/PT1H")+`</intermediateCatchEvent>`, "s>n>e"), `{}`, "+4h", "e/end"},
 		{"event sub-processes of a process have them", process(ends+`<userTask id="n"/>`+event("R2/PT1H"), "s>n>e"), `{}`, "+4h", "p/active s-n w1×2"},
-		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active n/vars ns-v w1×3 ws/armed"},
+		{"those of a sub-process too", process(ends+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+event("R/PT1H"), "ns>v"), "s>n>e"), `{}`, "+1h +1h +1h", "n/active ns-v w1×3 ws/armed"},
 	} {
 		s.run(t)
 	}
@@ -418,7 +418,7 @@ func TestCallsByAnExpression(t *testing.T) {
 <process id="r"><userTask id="v"/><callActivity id="back" calledElement="p"/><sequenceFlow id="z" sourceRef="v" targetRef="back"/></process></definitions>`, 1)
 	}
 	for _, s := range []scenario{
-		{"UEL", call("${which}"), `{"which": "q"}`, "", "c/active c/call q/active c/call q:u/start c/vars u/start v/start"},
+		{"UEL", call("${which}"), `{"which": "q"}`, "", "c/active c/call q/active c/call q:u/start u/start v/start"},
 		{"FEEL", call("=which"), `{"which": "q"}`, "c/call_q:u", "e/end u/start v/start"},
 		{"a text with expressions in it", call("q${which}"), `{"which": ""}`, "c/call_q:u", "e/end u/start v/start"},
 		{"no process", call("${which}"), `{"which": "x"}`, "", "e/end u/start v/start"},

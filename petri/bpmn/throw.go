@@ -82,18 +82,8 @@ func (b *builder) interruptLevel(l *level, transition string, pos petri.Pos) {
 			for _, place := range slices.Concat(in.work, in.armed) {
 				b.test(petri.Reset, place, transition, pos)
 			}
-			if in != l {
-				b.forget(in, transition, pos)
-			}
 		}
 	})
-}
-
-// forget makes a transition empty the place with the results of a sub-process.
-func (b *builder) forget(l *level, transition string, pos petri.Pos) {
-	if l.vars != "" && !l.node.byEvent && l.node.loop == nil { // the places of a loop are in its list
-		b.test(petri.Reset, l.vars, transition, pos)
-	}
 }
 
 // whenDone makes a transition wait until a level has no working tokens, and then
@@ -303,14 +293,14 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 }
 
 // leaving returns the place into which an event at a level is thrown: that from which the
-// catching event takes it, or one in the innermost activity between them that has variables
-// of its own. With its first use it builds the latter, and the transition that leads on.
+// catching event takes it, or one in the innermost call between them that returns variables with
+// it. With its first use it builds the latter, and the transition that leads on.
 func (b *builder) leaving(c *catcher, l *level) string {
 	end := c.at
 	if c.x.host == nil {
 		end = c.of
 	}
-	for l != end && !l.node.hasVariables() {
+	for l != end && l.node.thrown() == nil {
 		l = l.parent
 	}
 	if l == end {
@@ -328,14 +318,8 @@ func (b *builder) leaving(c *catcher, l *level) string {
 	leaves, active := t.ID, l.parent.id(n.id)+"/active"
 	b.take(id, leaves, n.pos)
 	b.arc(petri.Arc{Source: active, Target: leaves, Kind: petri.Read, Weight: 1, Aside: petri.AsideAll, Pos: n.pos})
-	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside(active, id, n.runNames()...), n.pos)
+	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside("", id, n.thrown().back, n.runNames()...), n.pos)
 	return id
-}
-
-// hasVariables reports whether an activity has variables of its own.
-func (n *node) hasVariables() bool {
-	names, apart := n.locals()
-	return !n.byEvent && (apart || len(names) > 0)
 }
 
 // thrownPlace is the place from which an event takes what was thrown to it.

@@ -4,10 +4,8 @@ package bpmn
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -18,7 +16,7 @@ const decisionField = "decisionTableReferenceKey"
 // it. It returns false if the task calls none, or one that is in no file: that is a piece of work.
 func (d *document) decided(n *node) (out []param, called bool) {
 	id, result, form := n.calledDecision()
-	of := d.decision(id)
+	of := d.byDecision[id]
 	if of == nil {
 		return nil, false
 	}
@@ -45,14 +43,6 @@ func (d *document) decided(n *node) (out []param, called bool) {
 		}
 	}
 	return out, true
-}
-
-func (d *document) decision(id string) *petri.Decision {
-	i := slices.IndexFunc(d.decisions, func(of *petri.Decision) bool { return of.ID == id })
-	if i < 0 {
-		return nil
-	}
-	return d.decisions[i]
 }
 
 // calledDecision returns the decision that a task calls, or "", the variable for its result, and the form of that: see

@@ -28,9 +28,10 @@ type document struct {
 	calls      map[*document]bool  // the other files whose processes this one calls
 	associated map[string][]string // ids at the other ends of associations
 	drawn      drawing
-	decisions  []*petri.Decision
-	text       text         // the file itself
-	file       *petri.Model // the file, and those that it calls
+	decisions  []*petri.Decision          // of DMN files
+	byDecision map[string]*petri.Decision // the same, by id
+	text       text                       // the file itself
+	file       *petri.Model               // the file, and those that it calls
 }
 
 type refusal struct {

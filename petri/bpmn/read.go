@@ -74,6 +74,10 @@ func ReadAll(sources []Source, lim Limits) ([]*File, error) {
 
 // ReadWith is ReadAll with decisions that tasks of the processes call by their ids.
 func ReadWith(sources []Source, decisions []*petri.Decision, lim Limits) ([]*File, error) {
+	byID := make(map[string]*petri.Decision, len(decisions))
+	for _, d := range decisions {
+		byID[d.ID] = d
+	}
 	lim = lim.OrDefault()
 	out := make([]*File, len(sources))
 	errs := make([]error, len(sources))
@@ -84,7 +88,7 @@ func ReadWith(sources []Source, decisions []*petri.Decision, lim Limits) ([]*Fil
 		root, err := p.parse()
 		if errs[i] = err; err == nil {
 			all[i] = newDocument(p, root)
-			all[i].text, all[i].decisions = text, decisions
+			all[i].text, all[i].decisions, all[i].byDecision = text, decisions, byID
 			all[i].readProcesses()
 		}
 	}

@@ -19,7 +19,10 @@ func Read(r io.Reader, file string, lim Limits) ([]*petri.Decision, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &reader{found: xmlscan.Faults{File: file}, names: map[string]string{}, types: map[string]string{}, ids: map[string]petri.Pos{}, language: root.attr("expressionLanguage"), items: root.all("itemDefinition")}
+	d := &reader{found: xmlscan.Faults{File: file}, names: map[string]string{}, types: map[string]string{}, ids: map[string]petri.Pos{}, language: root.attr("expressionLanguage"), items: map[string]*element{}, left: maxTyped}
+	for _, e := range root.all("itemDefinition") {
+		d.items[e.attr("name")] = e
+	}
 	for _, e := range root.kids {
 		if e.name == "inputData" || e.name == "decision" {
 			d.names[e.attr("id")] = cmp.Or(e.kid("variable").attr("name"), e.attr("name"))
@@ -46,7 +49,8 @@ type reader struct {
 	types    map[string]string    // of the same
 	ids      map[string]petri.Pos // of decisions
 	language string               // the default of the file
-	items    []*element           // types that the file defines
+	items    map[string]*element  // types that the file defines, by name
+	left     int                  // of maxTyped
 }
 
 func (d *reader) decision(e *element, file string) *petri.Decision {
@@ -89,39 +93,46 @@ func (d *reader) decision(e *element, file string) *petri.Decision {
 	return out
 }
 
-// maxTypes bounds how deep a type is followed, and the fields of an input that have types.
+// Bounds of types: how deep one is followed, and how many inputs and fields of a file have one. What is beyond
+// has none.
 const (
-	maxTypes  = 10
-	maxFields = 1000
+	maxTypes = 10
+	maxTyped = 100_000
 )
 
 // typed notes the type of an input or a field, and of the fields inside it.
 func (d *reader) typed(to map[string]string, name, typ string, depth int) {
-	if typ == "" || depth > maxTypes || len(to) >= maxFields {
+	d.left--
+	if typ == "" || depth > maxTypes || d.left < 0 {
 		return
 	}
-	for _, item := range d.items {
-		if item.attr("name") != typ {
-			continue
-		}
-		if of := item.kid("typeRef"); of != nil {
-			d.typed(to, name, of.text, depth+1)
-		}
-		for _, field := range item.all("itemComponent") {
-			if of := field.kid("typeRef"); of != nil {
-				d.typed(to, name+"."+field.attr("name"), of.text, depth+1)
-			}
-		}
+	item := d.items[typ]
+	if item == nil {
+		to[name] = typ
 		return
 	}
-	to[name] = typ
+	if of := item.kid("typeRef"); of != nil {
+		d.typed(to, name, of.text, depth+1)
+	}
+	for _, field := range item.all("itemComponent") {
+		of := field.kid("typeRef")
+		if of != nil && d.left > 0 {
+			d.typed(to, name+"."+field.attr("name"), of.text, depth+1)
+		}
+	}
 }
+
+// maxText bounds an expression, in bytes, as package guard does.
+const maxText = 4096
 
 // expression returns the text of an element in its language. One that cannot be evaluated makes the decision refused.
 func (d *reader) expression(e *element, of *petri.Decision) petri.DecisionText {
 	t := e.kid("text")
 	if t == nil {
 		return petri.DecisionText{Language: "feel", Pos: e.pos}
+	}
+	if len(t.text) > maxText {
+		d.found.Add(t.start, "an expression of %d bytes; expected at most %d", len(t.text), maxText)
 	}
 	out := petri.DecisionText{Text: t.text, Language: "feel", Pos: t.start}
 	switch language := strings.ToLower(cmp.Or(e.attr("expressionLanguage"), d.language)); {

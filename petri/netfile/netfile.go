@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
@@ -93,10 +92,14 @@ func ReadAll(sources []Source, l Limits) ([]*File, error) {
 // differentDecisions returns a fault for each decision with the id of an earlier one.
 func differentDecisions(all []*petri.Decision) error {
 	var errs []error
-	for i, d := range all {
-		if k := slices.IndexFunc(all[:i], func(other *petri.Decision) bool { return other.ID == d.ID }); k >= 0 {
-			errs = append(errs, &petri.Fault{File: d.File, Pos: d.Pos, Msg: fmt.Sprintf("decision %q was already given by %s; expected decisions with different ids", d.ID, all[k].File)})
+	from := map[string]string{}
+	for _, d := range all {
+		first, twice := from[d.ID]
+		if !twice {
+			from[d.ID] = d.File
+			continue
 		}
+		errs = append(errs, &petri.Fault{File: d.File, Pos: d.Pos, Msg: fmt.Sprintf("decision %q was already given by %s; expected decisions with different ids", d.ID, first)})
 	}
 	return errors.Join(errs...)
 }

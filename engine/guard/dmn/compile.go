@@ -182,6 +182,10 @@ func (d *Decision) expression(x *petri.DecisionText, what string) (value, error)
 		}
 		d.paths = append(d.paths, p.Paths()...)
 		return func(e *evaluation) (any, error) {
+			e.budget.Left -= uelSteps + len(x.Text)
+			if e.budget.Left < 0 {
+				return nil, d.fault(x.Pos, "%s: more than %d steps", what, MaxSteps)
+			}
 			v, err := p.Eval(e.now, e.inUEL)
 			if err != nil {
 				return nil, d.fault(x.Pos, "%s: %v", what, err)
@@ -202,6 +206,9 @@ func (d *Decision) expression(x *petri.DecisionText, what string) (value, error)
 		return v, nil
 	}, nil
 }
+
+// uelSteps is what an expression in UEL costs, beside its length.
+const uelSteps = 1000
 
 // Paths returns the names of variables that the decision and those that it requires may read, sorted.
 func (d *Decision) Paths() []string { return d.paths }

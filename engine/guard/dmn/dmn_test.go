@@ -258,10 +258,22 @@ func TestFilesThatAreNoDecisions(t *testing.T) {
 			t.Errorf("%s: %v; want %s", text, err, want)
 		}
 	}
+	if _, err := dmn.Read(strings.NewReader(strings.Replace(required, "1 +<", "1 +"+strings.Repeat(" 1 +", 2000)+"<", 1)), "d.dmn", dmn.DefaultLimits()); err == nil || !strings.Contains(err.Error(), "d.dmn:16:60: an expression of 8003 bytes; expected at most 4096") {
+		t.Errorf("%v", err)
+	}
 	few := dmn.DefaultLimits()
 	few.Elements = 3
 	if _, err := dmn.Read(strings.NewReader(required), "d.dmn", few); err == nil || !strings.Contains(err.Error(), "more than 3 elements") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A type whose fields are of the type itself has no end.
+func TestTypesAreBounded(t *testing.T) {
+	text := `<definitions xmlns="https://www.omg.org/spec/DMN/20191111/MODEL/"><itemDefinition name="t">` + strings.Repeat(`<itemComponent name="f"><typeRef>t</typeRef></itemComponent>`, 1000) +
+		`</itemDefinition><inputData id="i" name="x"><variable typeRef="t"/></inputData><decision id="d"><informationRequirement><requiredInput href="#i"/></informationRequirement><literalExpression><text>x</text></literalExpression></decision></definitions>`
+	if r, err := decide(t, text, "d", `{"x": {"f": 1}}`); err != nil || jsonOf(t, r.Value()) != `{"f":1}` {
+		t.Errorf("%v, %v", r, err)
 	}
 }
 

@@ -122,7 +122,7 @@ func checkFunctions(t *testing.T, functions []function) {
 
 // FuzzTests passes any text as unary tests: it passes or not, the same each time, or is refused at a position.
 func FuzzTests(f *testing.F) {
-	for _, text := range []string{`< 10, [20..30), not(5)`, `not("a", null)`, `? > 3 and contains(s, "a")`, `-`, `== xs[1]`, `]1..n[`} {
+	for _, text := range []string{`< 10, [20..30), not(5)`, `not("a", null)`, `? > 3 and contains(s, "a")`, `-`, `== xs[1]`, `]1..n[`, `1 2`} {
 		f.Add(text, 7)
 	}
 	f.Fuzz(func(t *testing.T, text string, in int) {

@@ -4,7 +4,6 @@ package feel
 
 import (
 	"regexp"
-	"regexp/syntax"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -192,7 +191,7 @@ func (r *run) compile(text, flags string, length int) *regexp.Regexp {
 	if !ok {
 		p.Regexp = r.newPattern(text, flags)
 		if p.Regexp != nil {
-			p.size = sizeOf(p.String())
+			p.size = scan.PatternSize(p.String())
 		}
 		r.spend(100 + 10*p.size)
 		if r.patterns == nil {
@@ -202,19 +201,6 @@ func (r *run) compile(text, flags string, length int) *regexp.Regexp {
 	}
 	r.spend(1 + (1+length)*p.size/64)
 	return p.Regexp
-}
-
-// sizeOf returns how many instructions a valid pattern has.
-func sizeOf(text string) int {
-	tree, err := syntax.Parse(text, syntax.Perl)
-	if err != nil {
-		return 0
-	}
-	program, err := syntax.Compile(tree.Simplify())
-	if err != nil {
-		return 0
-	}
-	return len(program.Inst)
 }
 
 func (r *run) newPattern(pattern, flags string) *regexp.Regexp {

@@ -27,13 +27,12 @@ func CompileTests(text string, names ...string) (t *Tests, err error) {
 		return &Tests{}, nil
 	}
 	in := newParser(text, names)
-	t = &Tests{test: in.unaryTests()}
+	all := in.unaryTests()
 	in.Skip()
 	if in.Pos < len(in.Text) {
 		in.Unexpected("a comma or the end")
 	}
-	t.paths = in.Paths()
-	return t, nil
+	return &Tests{test: all, paths: in.Paths()}, nil
 }
 
 // Paths returns the names of variables that the tests read, as Program.Paths.

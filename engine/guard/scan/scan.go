@@ -10,6 +10,7 @@ package scan
 import (
 	"encoding/json"
 	"fmt"
+	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,6 +118,19 @@ func Holds(sign string, c int) bool {
 		return c > 0
 	}
 	return c >= 0
+}
+
+// PatternSize returns how many instructions a valid pattern of Go has, with which its work grows.
+func PatternSize(text string) int {
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return 0
+	}
+	program, err := syntax.Compile(tree.Simplify())
+	if err != nil {
+		return 0
+	}
+	return len(program.Inst)
 }
 
 // Reader is the text of an expression and how far it was read.

@@ -66,6 +66,7 @@ func TestFunctionsWithoutAValueAreAnError(t *testing.T) {
 		`${'a'.repeat(-1)}`:                 "a text of -1 times 1 bytes",
 		`${s.matches(s)}`:                   "a pattern of",
 		`${'a'.matches('(a)\\1')}`:          "the pattern",
+		`${s.matches('(x{100}){9}')}`:       "patterns of more than 262144 steps",
 		`${'a'.replaceAll('a', '$1')}`:      "the group $1 of a pattern with 0",
 		`${'a'.replaceAll('a', '$')}`:       "the replacement",
 		`${vars:gt(n, 'a')}`:                "a number > a text; expected values of one type",

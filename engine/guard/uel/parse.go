@@ -19,6 +19,7 @@ type node func(*run) any
 type run struct {
 	variable func(name string) (any, bool)
 	now      time.Time
+	left     int // steps of patterns, see maxSteps
 }
 
 // parser reads the text of an expression and composes its node.
@@ -339,6 +340,6 @@ func (p *parser) method(at int, of node, name string) node {
 	}
 	return func(r *run) any {
 		v := of(r)
-		return call(v, name, evaluate(r, args))
+		return call(r, v, name, evaluate(r, args))
 	}
 }

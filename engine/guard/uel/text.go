@@ -24,7 +24,7 @@ func short(s string) string {
 func units16(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
 // callText calls a method of String.
-func callText(s, name string, args []any) (any, bool) {
+func callText(r *run, s, name string, args []any) (any, bool) {
 	arg := func(i int) string {
 		t, ok := args[i].(string)
 		if !ok {
@@ -78,13 +78,13 @@ func callText(s, name string, args []any) (any, bool) {
 		}
 		return strings.Repeat(s, int(n)), true
 	case "matches":
-		return pattern("^(?:" + arg(0) + ")$").MatchString(s), true
+		return r.pattern("^(?:"+arg(0)+")$", s).MatchString(s), true
 	case "replaceAll":
-		return replaceAll(s, pattern(arg(0)), arg(1), -1), true
+		return replaceAll(s, r.pattern(arg(0), s), arg(1), -1), true
 	case "replaceFirst":
-		return replaceAll(s, pattern(arg(0)), arg(1), 1), true
+		return replaceAll(s, r.pattern(arg(0), s), arg(1), 1), true
 	case "split":
-		return split(s, arg(0), args[1:]), true
+		return split(s, r.pattern(arg(0), s), args[1:]), true
 	}
 	return nil, false
 }
@@ -119,17 +119,26 @@ func replace(s, old, by string) string {
 	return strings.ReplaceAll(s, old, by)
 }
 
-// maxPattern bounds a regular expression, in bytes.
-const maxPattern = 1000
+// Bounds of regular expressions: the bytes of one, and the work of all in an evaluation. A step is 64
+// instructions for a byte of text.
+const (
+	maxPattern = 1000
+	maxSteps   = 1 << 18
+)
 
-// pattern compiles a regular expression of Java. It fails for what only Java has, such as back references.
-func pattern(text string) *regexp.Regexp {
+// pattern compiles a regular expression of Java for a text. It fails for what only Java has, such as back references.
+func (r *run) pattern(text, of string) *regexp.Regexp {
 	if len(text) > maxPattern {
 		scan.Fail("a pattern of %d bytes; expected at most %d", len(text), maxPattern)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
 		scan.Fail("the pattern %s: %v", scan.Quote(text), err)
+	}
+	size := scan.PatternSize(text)
+	r.left -= 100 + 10*size + (1+len(of))*size/64
+	if r.left < 0 {
+		scan.Fail("patterns of more than %d steps", maxSteps)
 	}
 	return re
 }
@@ -179,7 +188,7 @@ func expansion(s string, groups int) string {
 }
 
 // split returns the parts of a text between matches. Without a limit it leaves out empty ones at the end.
-func split(s, by string, limit []any) []any {
+func split(s string, by *regexp.Regexp, limit []any) []any {
 	most := int64(0)
 	if len(limit) > 0 {
 		most = toLong(limit[0])
@@ -188,7 +197,7 @@ func split(s, by string, limit []any) []any {
 	if most > 0 {
 		n = int(min(most, scan.MaxText))
 	}
-	parts := pattern(by).Split(s, n)
+	parts := by.Split(s, n)
 	for most == 0 && len(parts) > 1 && parts[len(parts)-1] == "" {
 		parts = parts[:len(parts)-1]
 	}

@@ -35,7 +35,7 @@ func (p *Program) Paths() []string { return p.paths }
 // Import returns it, and whether there is one. The error is an *scan.Error.
 func (p *Program) Eval(now time.Time, variable func(name string) (any, bool)) (v any, err error) {
 	defer func() { err = scan.Caught(recover(), err) }()
-	v = p.root(&run{variable: variable, now: now.UTC()})
+	v = p.root(&run{variable: variable, now: now.UTC(), left: maxSteps})
 	if t, ok := v.(moment); ok {
 		v = t.String()
 	}

@@ -325,7 +325,7 @@ var arities = map[string][]int{
 }
 
 // call calls a method. It fails if the value has no such one.
-func call(v any, name string, args []any) any {
+func call(r *run, v any, name string, args []any) any {
 	switch {
 	case name == "equals" && v != nil:
 		return javaEqual(v, args[0])
@@ -338,7 +338,7 @@ func call(v any, name string, args []any) any {
 			return out
 		}
 	case string:
-		if out, ok := callText(v, name, args); ok {
+		if out, ok := callText(r, v, name, args); ok {
 			return out
 		}
 	case int64, float64:

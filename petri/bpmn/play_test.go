@@ -24,7 +24,7 @@ type player struct {
 }
 
 // played begins an instance of the first process with data, fires transitions by id, each
-// with data after a comma, or lets time pass ("+10s"), and returns the places with tokens.
+// with data after a comma, lets time pass ("+10s"), or sends a message ("message:NAME:KEY"), and returns the places with tokens.
 func played(t *testing.T, xml, data string, steps ...string) (marking string) {
 	t.Helper()
 	return playedWith(t, nil, xml, data, steps...)
@@ -120,6 +120,11 @@ func (p *player) step(ctx context.Context, step string) error {
 	if after, is := strings.CutPrefix(step, "+"); is {
 		d, err := time.ParseDuration(after)
 		time.Sleep(d)
+		return err
+	}
+	if event, is := strings.CutPrefix(step, "message:"); is {
+		name, key, _ := strings.Cut(event, ":")
+		_, err := p.Message(ctx, name, key, nil)
 		return err
 	}
 	if id, data, has := strings.Cut(step, ","); has {

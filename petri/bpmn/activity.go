@@ -215,7 +215,7 @@ func (b *builder) reported(l *level, n *node, transition, armed string) {
 // the call: the event does not see those of the called process.
 func (b *builder) beside(n *node, place string) {
 	if n.host.calls != nil {
-		b.carries(petri.DataAround, place)
+		b.carriesAround(place)
 	}
 }
 

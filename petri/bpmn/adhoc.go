@@ -33,8 +33,11 @@ func (d *document) readAdHoc(n *node) {
 		d.refuseNode(n, n.kindWords()+" whose activities are begun by a job", "an activeElementsCollection, or none")
 	}
 	for _, k := range n.inner.nodes {
-		if k.kind == "startEvent" || k.kind == "endEvent" {
+		switch {
+		case k.kind == "startEvent", k.kind == "endEvent" && k.event.kind == "terminate":
 			d.refuse(k.pos, k.title()+" in "+n.title()+"; expected none")
+		case k.kind == "endEvent": // other engines read it
+			d.Warnings.Add(k.pos, k.title()+" in "+n.title()+": BPMN has none there; it ends what leads to it")
 		}
 	}
 }

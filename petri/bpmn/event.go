@@ -47,7 +47,31 @@ func (d *document) readEvent(n *node) *event {
 			d.readDefinition(n, ev, k)
 		}
 	}
+	if found == 0 {
+		d.readForeignEvent(n, ev)
+	}
 	return ev
+}
+
+// readForeignEvent reads the event of Flowable that a catching event has in an extension: one of its
+// event registry, or a change of a variable. As for other conditions, a request lets it occur.
+func (d *document) readForeignEvent(n *node, ev *event) {
+	if n.kind != "startEvent" && n.kind != "boundaryEvent" && n.kind != "intermediateCatchEvent" {
+		return
+	}
+	for _, x := range n.el.extensions() {
+		name := oneLine(x.text)
+		switch x.name {
+		case "eventType":
+		case "variableListenerEventDefinition":
+			name = oneLine(x.attr("variableName"))
+		default:
+			continue
+		}
+		ev.kind, ev.name = "conditional", name
+		d.Warnings.Add(x.pos, n.kindOf(words(n.kind))+": its "+xmlscan.Tag(x.name)+" is not followed; it waits for an event of that name")
+		return
+	}
 }
 
 func isEventKind(kind string) bool {

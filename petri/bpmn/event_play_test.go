@@ -29,6 +29,8 @@ func TestConditionalEvents(t *testing.T) {
 	}
 	const stays = `cancelActivity="false"`
 	for _, s := range []scenario{
+		{"a change of a variable, an extension of Flowable, occurs by its name", process(`<startEvent id="s"/><userTask id="n"/>`+ends+`<boundaryEvent id="c" attachedToRef="n"><extensionElements>`+
+			`<x:variableListenerEventDefinition xmlns:x="http://flowable.org/bpmn" variableName="v"/></extensionElements></boundaryEvent>`, "s>n>e c>late"), `{}`, "c", "c-late"},
 		{"an intermediate event whose condition holds already occurs at once", catch, `{"x": 1}`, "", "e/end"},
 		{"another one waits", catch, `{"x": 2}`, "", "s-c"},
 		{"a variable that does not exist does not fulfil a condition", catch, `{}`, "+1h", "s-c"},

@@ -187,7 +187,7 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 	b.begin(from, n, begin)
 	if kid != nil || len(n.attached) > 0 || held == "" {
 		active = b.stateIn(whole, l, n, "active")
-		b.carries(petri.DataAround, active)
+		b.carriesAround(active)
 		b.put(begin, active, n.pos)
 		b.arm(l, n, begin)
 	}

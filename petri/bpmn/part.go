@@ -116,10 +116,10 @@ func (b *builder) mark(id string) {
 // that occurs several times.
 func (b *builder) first(place string) uint32 { return max(b.rounds[place], 1) }
 
-// carries sets what the data of the tokens of a place are.
-func (b *builder) carries(data petri.PlaceData, place string) {
+// carriesAround makes the tokens of a place carry the variables around its scope.
+func (b *builder) carriesAround(place string) {
 	if i, ok := b.places[place]; ok {
-		b.net.Places[i].Data = data
+		b.net.Places[i].Data = petri.DataAround
 	}
 }
 

@@ -468,6 +468,7 @@ func TestAdHocSubProcesses(t *testing.T) {
 			"a/begins a", "a/offered b/offered n/active n/run"},
 		{"and then ends", adHoc("", until+`<multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ok":true}`, "a/begins a b/begins b", "e/end"},
 		{"in parallel with a list", adHoc("", chosen+`<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ids": ["a"]}`, "a a", "e/end"},
+		{"an end event ends what leads to it", adHoc("", `<endEvent id="x"/><sequenceFlow id="a-x" sourceRef="a" targetRef="x"/>`), `{}`, "a/begins b/begins a", "a/offered b/offered b/start " + inside},
 		{"it ends what may begin, too", adHoc("", until), `{}`, `a/begins a,{"ok":true}`, "e/end"},
 	} {
 		s.run(t)

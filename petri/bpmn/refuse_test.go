@@ -61,9 +61,10 @@ func TestReadRefuses(t *testing.T) {
 				`f:5:1: loopMaximum "few" of task "w"; expected a whole number`,
 				`f:6:1: multi-instance task that collects results in "o.p" "x"; expected the name of a variable`,
 			}},
-		{"ad hoc sub-processes that have a start event", begun(`<adHocSubProcess id="u" ordering="Sequential"><startEvent id="us"/></adHocSubProcess>` + path("s u e")),
+		{"ad hoc sub-processes that have a start event or a terminate end event", begun(`<adHocSubProcess id="u" ordering="Sequential"><startEvent id="us"/><endEvent id="ue"><terminateEventDefinition/></endEvent></adHocSubProcess>` + path("s u e")),
 			[]string{
 				`f:2:47: none start event "us" in ad hoc sub-process "u"; expected none`,
+				`f:2:68: terminate end event "ue" in ad hoc sub-process "u"; expected none`,
 			}},
 		{"compensation that nothing leads to, or sequence flows do", begun(`<task id="t" isForCompensation="true"/><task id="a"/><boundaryEvent id="b" attachedToRef="a"><compensateEventDefinition/></boundaryEvent>
 <subProcess id="v" triggeredByEvent="true"><startEvent id="vs"><compensateEventDefinition/></startEvent></subProcess>` + path("s t a e")),

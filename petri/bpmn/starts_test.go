@@ -163,6 +163,8 @@ func TestEachStartIsAnInstance(t *testing.T) {
 		{"an expression gives the time", process(at("timeCycle", `= "R/PT" + string(2) + "H"`)+task, "t>a a>e"), 3, 0, "+5h", "t-a | … | ", "3 0"},
 		{"a value that is not a time begins nothing", process(at("timeDuration", "${soon}")+task, "t>a a>e"), 3, 0, "+9h", " | …", "3 0"},
 		{"but by hand", process(at("timeDuration", "${soon}")+task, "t>a a>e"), 3, 0, "0:t, +9h", "t-a |  | …", "3 0"},
+		{"an event of Flowable begins by its name", process(`<startEvent id="t"><extensionElements><x:eventType xmlns:x="http://flowable.org/bpmn">arrived</x:eventType></extensionElements></startEvent>`+task, "t>a a>e"),
+			2, 0, "0:t", "t-a | ", "2 0"},
 		{"a beginning by hand counts as one", process(at("timeCycle", "R2/PT1H")+task, "t>a a>e"), 3, 0, "0:t, +9h", "t-a | … | ", "3 0"},
 		{"a message and a signal begin one each", events, 4, 2, "message go, signal all", "a/in | …", "4 0"},
 		{"not in one that begins by itself", events, 3, 1, "message go", "a/in | …", "3 0"},

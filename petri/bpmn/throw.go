@@ -342,7 +342,7 @@ func (b *builder) caught(c *catcher) string {
 		b.workPlace(c.of, id, c.x.label()+" (thrown)", b.at(c.at, c.x.id), c.x.pos)
 	}
 	if host := c.x.host; host != nil && (host.calls != nil || c.x.condition() == "") { // a condition can hold with the data inside
-		b.carries(petri.DataAround, id)
+		b.carriesAround(id)
 	}
 	t := b.step(c.at, c.x, "caught")
 	t.Preempts, t.Priority = c.x.interrupts, petri.Urgent

@@ -195,7 +195,7 @@ func (n *node) brings() string {
 	}
 	lines, in := params(m.in)
 	switch _, apart := n.locals(); {
-	case len(m.in) == 0 && !m.only && !(apart && n.loop != nil):
+	case len(m.in) == 0 && !m.only && (!apart || n.loop == nil):
 		return ""
 	case m.only || !apart:
 		return lines + "= " + in

@@ -46,7 +46,7 @@ func TestHostileNamesReachNoFaceAsTheyAre(t *testing.T) {
 	kit.Until(t, "the net is shown", func() error { return side.Shows(t, evilNet) })
 	dir := t.TempDir()
 	for _, args := range [][]string{
-		{"check", file}, {"check", "--explore", "100", file}, {"check", "--json", file}, {"draw", file}, {"draw", "-o", filepath.Join(dir, "net.svg"), file},
+		{"check", file}, {"check", "--explore", "100", file}, {"check", "--json", file}, {"draw", file}, {"draw", "-o", filepath.Join(dir, "net.svg"), file}, {"convert", "--to", "dot", file}, {"convert", "--to", "pnml", file},
 		{"dump", "--url", side.URL}, {"top", "--once", "--url", side.URL}, {"report", "--url", side.URL, "-o", "-"}, {"mib", "--dir", dir, file},
 		{"check", file + "\u202eabsent"}, {"wire", "check", "--nats", natsURL, "--for", "2s"}, {"engine", "--trace", "--firings", "10", file},
 	} {

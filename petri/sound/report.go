@@ -161,7 +161,7 @@ func (r *Report) Sentences() []string {
 		lines = append(lines, "undecided: "+strings.Join(open, ", "))
 	}
 	if r.Ignored != nil && r.Sound != Undecided {
-		lines = append(lines, strings.Join(r.Ignored, ", ")+" ignored: every choice that they leave open was followed")
+		lines = append(lines, "ignored: "+strings.Join(r.Ignored, ", ")+"; every choice that they leave open was followed")
 	}
 	return lines
 }

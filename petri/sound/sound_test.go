@@ -60,6 +60,11 @@ func bpmn(n *petri.Net) *petri.Net {
 	return n
 }
 
+func guarded(n *petri.Net) *petri.Net {
+	n.Transitions[0].Guard = "ok"
+	return n
+}
+
 const whole = "sound: every instance can end, no end leaves tokens behind, every transition can fire, no place grows without bound"
 
 func TestSoundnessInWords(t *testing.T) {
@@ -94,6 +99,7 @@ func TestSoundnessInWords(t *testing.T) {
 			[]string{"not sound: no instance can end", `not sound: an end leaves tokens behind; a shortest way: ["a" "b"]`, `not sound: 1 transition can never fire: ["c"]`}},
 		{"an end of a process that is reached twice", bpmn(arcs("a: i > p q", "b: p > o", "c: q > o")), 50,
 			[]string{`not sound: ["o"] is reached more than once by an instance; a shortest way: ["a" "b" "c"]`}},
+		{"a guard is ignored", guarded(arcs("a: i > o")), 50, []string{whole, "ignored: guards; every choice that they leave open was followed"}},
 		{"a process that begins with a message", bpmn(arcs("a: > p", "b: p > o")), 50, []string{whole}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

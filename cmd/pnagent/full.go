@@ -85,7 +85,8 @@ type simulateCmd struct {
 	Report     string        `placeholder:"FILE" help:"Also write an HTML page with the numbers; - is standard output, instead of tables."`
 	MaxFirings int           `name:"max-firings" default:"100000000" help:"Maximum number of firings in a run."`
 	MaxTokens  int           `name:"max-tokens" default:"1000000" help:"Maximum number of tokens in a run."`
-	File       string        `arg:"" name:"net" help:"Net file with one net: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
+	File       string        `arg:"" name:"net" help:"Net file: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
+	Net        string        `placeholder:"ID" help:"The net to simulate, if the file has several."`
 	Limit      limitFlags    `embed:""`
 }
 

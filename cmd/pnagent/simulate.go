@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -124,14 +125,19 @@ func (c *simulateCmd) read(s streams, log *slog.Logger) (*petri.Tables, *engine.
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(all) != 1 {
-		return nil, nil, fmt.Errorf("%s: %d nets in the file; expected one", c.File, len(all))
+	var ids []string
+	one := slices.DeleteFunc(slices.Clone(all), func(t *petri.Tables) bool {
+		ids = append(ids, t.Net.ID)
+		return c.Net != "" && t.Net.ID != c.Net
+	})
+	if len(one) != 1 {
+		return nil, nil, usageError{fmt.Errorf("%s: the file has the nets %q; expected one, or --net with one of them", c.File, ids)}
 	}
 	if c.Bindings == "" {
-		return all[0], nil, nil
+		return one[0], nil, nil
 	}
 	b, err := readFile(c.Bindings, "bindings", engine.ReadBindings)
-	return all[0], b, err
+	return one[0], b, err
 }
 
 // options returns those of a study.

@@ -173,7 +173,7 @@ func printReport(ctx context.Context, s streams, e *engine.Engine) error {
 
 // checkNumbers refuses flags that are too small.
 func (c *engineCmd) checkNumbers() error {
-	return errors.Join(atLeast(1, "instances", c.Instances), atLeast(0, "workers", c.Workers), atLeast(0, "firings", c.Firings), atLeast(0, "actions", c.Actions))
+	return errors.Join(atLeast(1, "instances", c.Instances), atLeast(0, "spare", c.Spare), atLeast(0, "workers", c.Workers), atLeast(0, "firings", c.Firings), atLeast(0, "actions", c.Actions))
 }
 
 // atLeast refuses a flag whose number is less than least.
@@ -185,7 +185,7 @@ func atLeast(least int, flag string, n int) error {
 }
 
 func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
-	cfg := engine.Config{Instances: c.Instances, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, ShowData: c.ShowData, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place, ThreadTimer: true}
+	cfg := engine.Config{Instances: c.Instances, Spare: c.Spare, Workers: cmp.Or(c.Workers, runtime.GOMAXPROCS(0)), Firings: c.Firings, Actions: c.Actions, Log: log, ShowData: c.ShowData, InjectTokens: c.Inject.Tokens, InjectPlace: c.Inject.Place, ThreadTimer: true}
 	var err error
 	if cfg.Source, err = c.sourceName(); err != nil {
 		return cfg, err

@@ -25,6 +25,7 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 		want string
 	}{
 		{"a negative number", []string{"engine", "--instances", "-1", net}, exitUsage, "--instances: -1 instances; expected 1 or more"},
+		{"more spare instances than there are", []string{"engine", "--spare", "2", net}, exitUsage, "2 of 1 instances are spare; expected 0 to 1"},
 		{"a negative number of workers", []string{"engine", "--workers", "-3", net}, exitUsage, "--workers: -3 workers; expected 0 or more"},
 		{"two negative numbers", []string{"engine", "--actions", "-1", "--firings", "-2", net}, exitUsage, "--firings: -2 firings; expected 0 or more\npnagent: --actions: -1 actions; expected 0 or more"},
 		{"a negative number for the demo", []string{"demo", "--instances", "-1", "--for", "1ms"}, exitUsage, "--instances: -1 instances; expected 1 or more"},

@@ -247,7 +247,7 @@ func TestFaultsInPriorities(t *testing.T) {
 		`instances: {1-9: 7, 5: 1}`:   `b.yaml:1:30: instances 5 a second time`,
 		`instances: {5: 1, 1-9: 7}`:   `b.yaml:1:28: instances 1-9 a second time`,
 		`instances: {5-9: 1, 1-5: 7}`: `b.yaml:1:30: instances 1-5 a second time`,
-		`colour: red`:                 `b.yaml:1:11: unknown key "colour"; expected transitions, priority, instances, bound, conditions, regions or merge`,
+		`colour: red`:                 `b.yaml:1:12: unknown key "colour"; expected transitions, priority, instances, bound, conditions, regions, merge or simulate`,
 		`conditions: lenient`:         `b.yaml:1:13: found "lenient"; expected strict or coerced`,
 	} {
 		_, err := ReadBindings(strings.NewReader("nets: {n: {"+strings.TrimPrefix(text, " ")+"}}"), "b.yaml")

@@ -30,6 +30,11 @@ const (
 // short ends the options of a simulated fleet that is measured only to see that it can be.
 const short = " --warm-up 1s --measure 1s --pnagent '$(command -v pnagent)"
 
+// aLog writes the event log of three claims, and bindings that have no times: the log has them.
+const aLog = `{ echo '<log>'; for case in 1 2 3; do echo "<trace><string key='concept:name' value='$case'/>"; for at in start:00 complete:09; do ` +
+	`echo "<event><string key='concept:name' value='assess'/><string key='lifecycle:transition' value='${at%:*}'/><date key='time:timestamp' value='2026-01-05T0$case:${at#*:}:00Z'/></event>"; ` +
+	`done; echo '</trace>'; done; echo '</log>'; } >claims.xes; sed 's/{delay: {exponential: 10m}, pool/{pool/; /arrivals/d' examples/claim.yaml >staff.yaml; `
+
 // notTyped lists every command of the documents that the test does not type as
 // it stands.
 var notTyped = []exemption{
@@ -66,6 +71,8 @@ var notTyped = []exemption{
 	{page: "docs/scale.md", command: "go test -timeout 2h ./e2e/fleetsim -v -run TestScale -scale '--silence 20s'", why: minutes, with: []string{
 		"go", "cd $ROOT; go", "'--silence 20s'", "'--silence 1s --sources 20 --tree 0 --both 0" + short}},
 	{page: "docs/scale.md", command: "make scale", why: minutes, with: []string{"make", "make -n"}},
+	{page: "docs/simulate.md", command: "pnagent simulate --from claims.xes", why: "needs a log of the reader's", with: []string{
+		"pnagent simulate", aLog + "pnagent simulate --for 1d --runs 5", " claim.bpmn", " examples/claim.bpmn"}},
 	{page: "docs/sidecar-pairs.md", command: "(umask", why: asRoot, with: []string{"(umask", "mkdir -p etc/pnagent etc/systemd/system; (umask", "/etc", "etc"}},
 	{page: "docs/sidecar-pairs.md", command: "pnagent serve", why: asRoot + "; this is what the units run", with: []string{
 		"pnagent serve", "nats-server & for one in primary:9797 standby:9798; do pnagent serve", "/etc", "etc",

@@ -85,6 +85,9 @@ func (l *recordingConn) Write(b []byte) (int, error) {
 	more, err := l.Conn.Write(b[n:])
 	_ = l.SetWriteDeadline(time.Time{})
 	n += more
+	if why := l.why.Load(); err != nil && why != nil {
+		return n, *why
+	}
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}

@@ -79,6 +79,16 @@ func TestAWriteThatNobodyReadsEndsInTime(t *testing.T) {
 	}
 }
 
+// The client reports what fails first, and that can be a write.
+func TestAWriteAfterTheLinkEndedTheConnectionHasTheReason(t *testing.T) {
+	t.Parallel()
+	c, _ := pair(t)
+	c.end(nats.ErrStaleConnection)
+	if n, err := c.Write([]byte("x")); n != 0 || !errors.Is(err, nats.ErrStaleConnection) {
+		t.Errorf("%d bytes, %v; want none, and %v", n, err, nats.ErrStaleConnection)
+	}
+}
+
 func TestTheEndOfASocketIsReportedAsThatOfAConnection(t *testing.T) {
 	t.Parallel()
 	for want, end := range map[string]func(c *recordingConn, peer *net.TCPConn){

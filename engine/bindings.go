@@ -126,7 +126,8 @@ func (b *Bindings) net(net yamlfile.Key, value yamlfile.Node) error {
 		"bound":     yamlfile.Into(&n.bound, countOf),
 		"conditions": func(value yamlfile.Node) error {
 			s, _ := value.Scalar()
-			if n.coerced = s == "coerced"; !n.coerced && s != "strict" {
+			n.coerced = s == "coerced"
+			if !n.coerced && s != "strict" {
 				return value.Expected("strict or coerced")
 			}
 			return nil

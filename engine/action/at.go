@@ -32,7 +32,8 @@ func At(text string) (func(now int64) int64, error) {
 	in := time.Local
 	if zoned {
 		name := strings.TrimSpace(zone)
-		if in, err = time.LoadLocation(name); err != nil { // images may have no zones
+		in, err = time.LoadLocation(name)
+		if err != nil { // images may have no zones
 			in, err = zones.Load(name)
 		}
 		if err != nil || name == "" {

@@ -340,7 +340,8 @@ func (s *Shard) explicit(i int, in *instance, f *frame, puts []Put) {
 		h := held{lot{data: puts[k].Data, n: 1}, at}
 		if h.id = puts[k].Moved; h.id != 0 {
 			j := slices.IndexFunc(s.took, func(t held) bool { return t.id == h.id })
-			if h.data = s.took[j].data; s.ownData(at.place) {
+			h.data = s.took[j].data
+			if s.ownData(at.place) {
 				h.data = s.view(in, s.took[j].spot, h.data)
 			}
 		}

@@ -304,7 +304,8 @@ func (s *Shard) begun(f *frame) {
 		return
 	}
 	q := f.up.loop
-	if f.turn = q.begun; !s.isApart(f.scope) {
+	f.turn = q.begun
+	if !s.isApart(f.scope) {
 		f.own = q.own(f.turn, q.list).data()
 	}
 	q.begun++

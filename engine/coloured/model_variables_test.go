@@ -118,7 +118,8 @@ func (m *model) keep(place int32, in *modelFrame, data []byte) []byte {
 
 // begin notes what an action or a call returned for a firing.
 func (m *model) begin(f *modelFrame, t int, data []byte, puts []Put) {
-	if m.writes = nil; m.tables.Source(t) {
+	m.writes = nil
+	if m.tables.Source(t) {
 		m.startAfresh()
 	}
 	if g := m.context(f, t); g != nil && m.net.Shared && puts == nil && fieldsIn(data) != nil {

@@ -28,12 +28,7 @@ func (c *convertCmd) Run(s streams, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	var nets []*petri.Net
-	for _, f := range files {
-		nets = append(nets, f.Nets...)
-		logWarnings(f.Warnings, log)
-	}
-	n, err := chooseNet(nets, c.Net, c.Files)
+	n, err := chooseNet(files, c.Net, c.Files, log)
 	if err != nil {
 		return err
 	}

@@ -41,12 +41,7 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	var nets []*petri.Net
-	for _, f := range files {
-		nets = append(nets, f.Nets...)
-		logWarnings(f.Warnings, log)
-	}
-	n, err := chooseNet(nets, c.Net, c.Files)
+	n, err := chooseNet(files, c.Net, c.Files, log)
 	if err != nil {
 		return err
 	}
@@ -87,11 +82,16 @@ func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []by
 	return fmt.Errorf("net %q is not of a BPMN file; expected one for --as bpmn", t.Net.ID)
 }
 
-// chooseNet returns the net with an id among those of files, or the only one for "".
-func chooseNet(nets []*petri.Net, id string, files []string) (*petri.Net, error) {
+// chooseNet logs the warnings of files, and returns their net with an id, or the only one for "".
+func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logger) (*petri.Net, error) {
+	var nets []*petri.Net
+	for _, f := range files {
+		nets = append(nets, f.Nets...)
+		logWarnings(f.Warnings, log)
+	}
 	if id == "" {
 		if len(nets) != 1 {
-			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(files, ", "), len(nets))
+			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(paths, ", "), len(nets))
 		}
 		return nets[0], nil
 	}
@@ -100,5 +100,5 @@ func chooseNet(nets []*petri.Net, id string, files []string) (*petri.Net, error)
 			return n, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: no net %q", strings.Join(files, ", "), id)
+	return nil, fmt.Errorf("%s: no net %q", strings.Join(paths, ", "), id)
 }

@@ -82,3 +82,15 @@ func (g *Graph) Each(number int, do func(to int)) {
 func (g *Graph) Path(number int) (path []int, branches [][]int32) {
 	return g.space.path(uint32(number))
 }
+
+// Fires calls do with each transition from one number up to before another one that can fire in a marking.
+func (g *Graph) Fires(number, low, high int, do func(tr int)) {
+	s := g.space
+	s.at, s.marking = uint32(number), g.Marking(number)
+	only := s.first.Only(s.marking)
+	for tr := low; tr < high; tr++ {
+		if s.first.Fires(tr, s.marking, only) && s.allows(tr) {
+			do(tr)
+		}
+	}
+}

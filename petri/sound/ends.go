@@ -20,11 +20,14 @@ const (
 	process
 	// declared: one of some markings, as of a workflow net or of petri.Net.FinalMarkings.
 	declared
+	// none: no place is final, and no transition takes tokens and puts none.
+	none
 )
 
 // EndsOf returns what the ends of a net are. A net with final markings ends in these, and a
 // workflow net with one token in its sink. In another net, an instance ends when nothing is enabled
-// and all tokens are in final places.
+// and all tokens are in final places. A net without final places, of which each transition
+// puts tokens, has no end: it can only stop in a deadlock.
 func EndsOf(t *petri.Tables) Ends {
 	e := Ends{tables: t}
 	if t.Net.Model != nil && t.Net.Model.Kind == petri.ModelBPMN {
@@ -47,7 +50,29 @@ func EndsOf(t *petri.Tables) Ends {
 		final[sink] = 1
 		e.finals = [][]uint32{final}
 	}
+	if e.kind == general && endless(t) {
+		e.kind = none
+	}
 	return e
+}
+
+// endless reports whether a net has places, none of them is final, and each transition puts tokens.
+func endless(t *petri.Tables) bool {
+	for p := range t.Places() {
+		if t.Final(p) {
+			return false
+		}
+	}
+	puts := make(map[string]bool, t.Transitions())
+	for i := range t.Net.Arcs {
+		puts[t.Net.Arcs[i].Source] = true
+	}
+	for i := range t.Net.Transitions {
+		if !puts[t.Net.Transitions[i].ID] {
+			return false
+		}
+	}
+	return t.Places() > 0
 }
 
 // end reports whether a marking is an end. dead reports that nothing is enabled in it.

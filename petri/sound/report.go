@@ -16,6 +16,7 @@ type Report struct {
 	Completion Completion  `json:"optionToComplete"`
 	Proper     Proper      `json:"properCompletion"`
 	Fire       Transitions `json:"transitions"`
+	Live       *Live       `json:"live,omitempty"` // of a net without an end
 	Bounded    Bounded     `json:"bounded"`
 	Ignored    []string    `json:"ignored,omitempty"` // see Ignored
 }
@@ -47,6 +48,13 @@ type Transitions struct {
 	Dead  []string `json:"dead,omitempty"` // those that never fire
 }
 
+// Live is whether every transition can fire again from every marking.
+type Live struct {
+	Holds Verdict  `json:"holds"`
+	Last  []string `json:"last,omitempty"` // those that can fire, and from some marking never again
+	Way            // to a marking from which one of these can never fire again
+}
+
 // Bounded is whether no place grows without bound.
 type Bounded struct {
 	Holds  Verdict  `json:"holds"`
@@ -64,9 +72,15 @@ type Bounded struct {
 func ReportOf(t *petri.Tables, s *Soundness, r *explore.Result) *Report {
 	e := elements{t.Net}
 	out := &Report{Sound: s.Sound(), Completion: Completion{Holds: s.Completes, Never: s.Stuck == 0}, Proper: Proper{Holds: s.Proper},
-		Fire: Transitions{Holds: s.Live, Dead: e.transitions(s.Dead)}, Bounded: Bounded{Holds: s.Bounded, Others: s.Others && len(s.Unbounded) > 0}, Ignored: s.Ignored}
+		Fire: Transitions{Holds: s.Fires, Dead: e.transitions(s.Dead)}, Bounded: Bounded{Holds: s.Bounded, Others: s.Others && len(s.Unbounded) > 0}, Ignored: s.Ignored}
+	if s.Live != Inapplicable {
+		out.Live = &Live{Holds: s.Live, Last: e.transitions(s.Last)}
+	}
 	if g := r.Graph; g != nil {
 		out.Completion.Way, out.Proper.Way = e.way(g, s.Stuck), e.way(g, s.Over)
+		if out.Live != nil {
+			out.Live.Way = e.way(g, s.Lost)
+		}
 	}
 	for _, p := range s.Twice {
 		out.Proper.Twice = append(out.Proper.Twice, t.Net.Places[p].ID)
@@ -124,46 +138,77 @@ func (e elements) way(g *explore.Graph, number int) Way {
 
 // Sentences returns what was found in words, a line each.
 func (r *Report) Sentences() []string {
-	var lines, open []string
-	no := func(format string, args ...any) { lines = append(lines, "not sound: "+fmt.Sprintf(format, args...)) }
+	w := words{not: "not sound: "}
+	if r.Sound == Inapplicable {
+		w.not = "not live: "
+		w.lines = []string{"the net has no end, so that soundness does not apply: no place is final, and every transition puts tokens"}
+	}
 	switch c := &r.Completion; {
 	case c.Never:
-		no("no instance can end")
+		w.no("no instance can end")
 	case c.Holds == No:
-		no("an instance can come to where it can no longer end; a shortest way: %q", c.Path)
+		w.no("an instance can come to where it can no longer end; a shortest way: %q", c.Path)
 	case c.Holds == Undecided:
-		open = append(open, "whether every instance can end")
+		w.open = append(w.open, "whether every instance can end")
 	}
 	switch p := &r.Proper; {
 	case p.Twice != nil:
-		no("%q is reached more than once by an instance; %s", p.Twice, after("a shortest way", p.Path))
+		w.no("%q is reached more than once by an instance; %s", p.Twice, after("a shortest way", p.Path))
 	case p.Holds == No:
-		no("an end leaves tokens behind; %s", after("a shortest way", p.Path))
+		w.no("an end leaves tokens behind; %s", after("a shortest way", p.Path))
 	case p.Holds == Undecided:
-		open = append(open, "whether an end leaves tokens behind")
+		w.open = append(w.open, "whether an end leaves tokens behind")
 	}
 	switch f := &r.Fire; f.Holds {
 	case No:
-		no("%s can never fire: %q", count(len(f.Dead), "transition"), f.Dead)
+		w.no("%s can never fire: %q", count(len(f.Dead), "transition"), f.Dead)
 	case Undecided:
-		open = append(open, "which transitions can never fire")
+		w.open = append(w.open, "which transitions can never fire")
 	}
-	switch b := &r.Bounded; b.Holds {
-	case No:
-		no("%s", b.sentence())
-	case Undecided:
-		open = append(open, "whether a place grows without bound")
+	r.Live.words(&w)
+	if r.Sound == Inapplicable {
+		w.not = "not bounded: "
+	}
+	switch b := &r.Bounded; {
+	case b.Holds == No:
+		w.no("%s", b.sentence())
+	case b.Holds == Undecided:
+		w.open = append(w.open, "whether a place grows without bound")
+	case r.Sound == Inapplicable:
+		w.lines = append(w.lines, "bounded: no place grows without bound")
 	}
 	if r.Sound == Yes {
-		lines = append(lines, "sound: every instance can end, no end leaves tokens behind, every transition can fire, no place grows without bound")
+		w.lines = append(w.lines, "sound: every instance can end, no end leaves tokens behind, every transition can fire, no place grows without bound")
 	}
-	if open != nil {
-		lines = append(lines, "undecided: "+strings.Join(open, ", "))
+	if w.open != nil {
+		w.lines = append(w.lines, "undecided: "+strings.Join(w.open, ", "))
 	}
 	if r.Ignored != nil && r.Sound != Undecided {
-		lines = append(lines, "ignored: "+strings.Join(r.Ignored, ", ")+"; every choice that they leave open was followed")
+		w.lines = append(w.lines, "ignored: "+strings.Join(r.Ignored, ", ")+"; every choice that they leave open was followed")
 	}
-	return lines
+	return w.lines
+}
+
+// words collects what was found: lines, and what is open. A line of what does not hold begins with not.
+type words struct {
+	not         string
+	lines, open []string
+}
+
+func (w *words) no(format string, args ...any) {
+	w.lines = append(w.lines, w.not+fmt.Sprintf(format, args...))
+}
+
+func (l *Live) words(w *words) {
+	switch {
+	case l == nil:
+	case l.Last != nil:
+		w.no("%s can fire, but from some marking never again: %q; %s", count(len(l.Last), "transition"), l.Last, after("a shortest way to one", l.Path))
+	case l.Holds == Yes:
+		w.lines = append(w.lines, "live: from every marking that can be reached, every transition can fire again")
+	case l.Holds == Undecided:
+		w.open = append(w.open, "whether every transition can fire again")
+	}
 }
 
 func (b *Bounded) sentence() string {

@@ -15,9 +15,10 @@ type Verdict string
 
 // The verdicts.
 const (
-	Undecided Verdict = "undecided"
-	Yes       Verdict = "yes"
-	No        Verdict = "no"
+	Undecided    Verdict = "undecided"
+	Yes          Verdict = "yes"
+	No           Verdict = "no"
+	Inapplicable Verdict = "inapplicable" // the net has no end, see EndsOf
 )
 
 // verdict returns Yes or No if it was decided.
@@ -38,8 +39,11 @@ type Soundness struct {
 	Proper    Verdict // proper completion: no marking has an end and tokens besides
 	Over      int     // the first marking that does
 	Twice     []int   // final places that have several tokens in it, in a process
-	Live      Verdict // every transition can fire
+	Fires     Verdict // every transition can fire
 	Dead      []int   // the transitions that cannot, if that was decided
+	Live      Verdict // of a net without an end: from every marking, every transition can fire again
+	Last      []int   // the transitions that can fire, and from some marking never again, as far as that was decided
+	Lost      int     // the first marking from which one of these never fires
 	Bounded   Verdict // no place grows without bound
 	Unbounded []int   // places that do
 	Others    bool    // there may be more of these
@@ -47,10 +51,12 @@ type Soundness struct {
 	Ignored   []string // see Ignored
 }
 
-// Sound returns whether all of it holds.
+// Sound returns whether all of it holds that soundness is about.
 func (s *Soundness) Sound() Verdict {
-	all := []Verdict{s.Completes, s.Proper, s.Live, s.Bounded}
+	all := []Verdict{s.Completes, s.Proper, s.Fires, s.Bounded}
 	switch {
+	case s.Completes == Inapplicable:
+		return Inapplicable
 	case slices.Contains(all, No):
 		return No
 	case slices.Contains(all, Undecided):
@@ -62,8 +68,11 @@ func (s *Soundness) Sound() Verdict {
 // Judge visits the markings of a net, as the options say, and judges it. It sets Graph and ignores
 // Each and Reduce.
 func Judge(t *petri.Tables, o explore.Options) (Soundness, explore.Result) {
-	s := Soundness{Completes: Undecided, Stuck: -1, Proper: Undecided, Over: -1, Live: Undecided, Bounded: Undecided, Ignored: Ignored(t)}
+	s := Soundness{Completes: Undecided, Stuck: -1, Proper: Undecided, Over: -1, Fires: Undecided, Live: Inapplicable, Lost: -1, Bounded: Undecided, Ignored: Ignored(t)}
 	ends, over, number := EndsOf(t), -1, 0
+	if ends.kind == none {
+		s.Completes, s.Proper, s.Live = Inapplicable, Inapplicable, Undecided
+	}
 	o.Reduce, o.Graph = false, true
 	o.Each = func(m []uint32, dead bool) bool {
 		if over < 0 && ends.leaves(m, dead) {
@@ -77,10 +86,12 @@ func Judge(t *petri.Tables, o explore.Options) (Soundness, explore.Result) {
 		s.Twice = nil
 		return s, r
 	}
-	if s.Over = over; over >= 0 || r.Complete {
-		s.Proper = verdict(true, over < 0)
+	if ends.kind != none {
+		if s.Over = over; over >= 0 || r.Complete {
+			s.Proper = verdict(true, over < 0)
+		}
+		s.completes(&ends, r.Graph)
 	}
-	s.completes(&ends, r.Graph)
 	if r.Complete || !slices.Contains(r.Fires, false) {
 		s.fire(r.Fires)
 	}
@@ -89,6 +100,9 @@ func Judge(t *petri.Tables, o explore.Options) (Soundness, explore.Result) {
 		s.Bounded = Yes
 	case r.Stopped != explore.Interrupted:
 		s.cover(explore.Cover(t, o))
+	}
+	if ends.kind == none {
+		s.live(t, r.Graph)
 	}
 	return s, r
 }
@@ -100,7 +114,7 @@ func (s *Soundness) fire(fires []bool) {
 			s.Dead = append(s.Dead, tr)
 		}
 	}
-	s.Live = verdict(true, len(s.Dead) == 0)
+	s.Fires = verdict(true, len(s.Dead) == 0)
 }
 
 // cover sets what a coverability tree shows.
@@ -115,69 +129,6 @@ func (s *Soundness) cover(c explore.Covering) {
 	if c.Exact {
 		s.fire(c.Fires)
 	}
-}
-
-// completes sets whether an end can be reached from every marking. From a marking that was not left,
-// it may.
-func (s *Soundness) completes(ends *Ends, g *explore.Graph) {
-	if g == nil {
-		return
-	}
-	may, ok := before(g, func(number int) bool { return number >= g.Left() || ends.end(g.Marking(number), dead(g, number)) })
-	if !ok {
-		return
-	}
-	if s.Stuck = slices.Index(may, false); s.Stuck >= 0 || g.Left() == g.Len() {
-		s.Completes = verdict(true, s.Stuck < 0)
-	}
-}
-
-// dead reports whether no firing leads from a marking that was left.
-func dead(g *explore.Graph, number int) bool {
-	is := true
-	g.Each(number, func(int) { is = false })
-	return is
-}
-
-// before returns, by marking, whether one of some markings can be reached from it. ok is false
-// if there is no memory for that.
-func before(g *explore.Graph, goal func(number int) bool) (reach []bool, ok bool) {
-	const perMarking, perEdge = 16, 4 // bytes
-	if int64(g.Len())*perMarking+int64(g.Edges())*perEdge > g.Room() || g.Edges() > math.MaxInt32 {
-		return nil, false
-	}
-	start := make([]int32, g.Len()+1) // by marking: its predecessors begin there
-	for from := range g.Left() {
-		g.Each(from, func(to int) { start[to+1]++ })
-	}
-	for i := range g.Len() {
-		start[i+1] += start[i]
-	}
-	before, at := make([]int32, g.Edges()), slices.Clone(start)
-	for from := range g.Left() {
-		g.Each(from, func(to int) {
-			before[at[to]] = int32(from)
-			at[to]++
-		})
-	}
-	reach = make([]bool, g.Len())
-	var grown []int32
-	for i := range reach {
-		if reach[i] = goal(i); reach[i] {
-			grown = append(grown, int32(i))
-		}
-	}
-	for len(grown) > 0 {
-		to := grown[len(grown)-1]
-		grown = grown[:len(grown)-1]
-		for _, from := range before[start[to]:start[to+1]] {
-			if !reach[from] {
-				reach[from] = true
-				grown = append(grown, from)
-			}
-		}
-	}
-	return reach, true
 }
 
 // What Ignored names.

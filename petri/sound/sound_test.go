@@ -67,6 +67,12 @@ func guarded(n *petri.Net) *petri.Net {
 
 const whole = "sound: every instance can end, no end leaves tokens behind, every transition can fire, no place grows without bound"
 
+const (
+	noEnd   = "the net has no end, so that soundness does not apply: no place is final, and every transition puts tokens"
+	live    = "live: from every marking that can be reached, every transition can fire again"
+	bounded = "bounded: no place grows without bound"
+)
+
 func TestSoundnessInWords(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -83,7 +89,17 @@ func TestSoundnessInWords(t *testing.T) {
 			[]string{"not sound: no instance can end", `not sound: an end leaves tokens behind; a shortest way: ["a" "b"]`}},
 		{"a circle without a way out", arcs("a: i > p", "b: p > q", "c: q > p", "x: i > o"), 50,
 			[]string{`not sound: an instance can come to where it can no longer end; a shortest way: ["a"]`}},
-		{"a ring", arcs("a: i > p", "b: p > i"), 50, []string{"not sound: no instance can end"}},
+		{"a ring", arcs("a: i > p", "b: p > i"), 50, []string{noEnd, live, bounded}},
+		{"a ring that a process draws", bpmn(arcs("a: i > p", "b: p > i")), 50, []string{"not sound: no instance can end"}},
+		{"a ring from which a transition takes tokens", arcs("a: i > p", "b: p > i", "c: p >"), 50, []string{whole}},
+		{"a ring behind a beginning", arcs("a: i > p", "b: p > q", "c: q > p"), 50,
+			[]string{noEnd, `not live: 1 transition can fire, but from some marking never again: ["a"]; a shortest way to one: ["a"]`, bounded}},
+		{"a ring that stops", arcs("a: i > p", "b: p > i", "c: i > q", "d: q*2 > i"), 50,
+			[]string{noEnd, `not live: 1 transition can never fire: ["d"]`, `not live: 3 transitions can fire, but from some marking never again: ["a" "b" "c"]; a shortest way to one: ["c"]`, bounded}},
+		{"a ring that makes tokens", arcs("a: i > i q", "b: q > q"), 50,
+			[]string{noEnd, `not bounded: place "q" grows without bound; a shortest way: from the initial marking, then again and again ["a"]`, "undecided: whether every transition can fire again"}},
+		{"a ring of which too little is seen", arcs("a: i > p", "b: p > q", "c: q > i"), 2,
+			[]string{noEnd, "undecided: which transitions can never fire, whether every transition can fire again, whether a place grows without bound"}},
 		{"a circle that makes tokens", arcs("a: i > p", "b: p > p q", "c: p q > o"), 50,
 			[]string{`not sound: an instance can come to where it can no longer end; a shortest way: ["a" "b" "b" "c"]`,
 				`not sound: an end leaves tokens behind; a shortest way: ["a" "b" "b" "c"]`, `not sound: place "q" grows without bound; a shortest way: ["a"], then again and again ["b"]`}},
@@ -120,6 +136,17 @@ func TestTheReportNamesElements(t *testing.T) {
 	got, err := json.Marshal(ReportOf(tables, &s, &r))
 	want := `{"sound":"no","optionToComplete":{"holds":"no","path":["a","b","b","c"],"marking":{"o":1,"q":1}},"properCompletion":{"holds":"no","path":["a","b","b","c"],"marking":{"o":1,"q":1}},` +
 		`"transitions":{"holds":"yes"},"bounded":{"holds":"no","places":["q"],"path":["a"],"round":["b"],"grows":{"q":1},"shortest":true},"ignored":["guards"]}`
+	if d := cmp.Diff(want, string(got)); d != "" || err != nil {
+		t.Error(d, err)
+	}
+}
+
+func TestTheReportOfANetWithoutAnEnd(t *testing.T) {
+	tables := petritest.Compile(t, arcs("a: i > p", "b: p > q", "c: q > p"))
+	s, r := Judge(tables, explore.Options{Markings: 50})
+	got, err := json.Marshal(ReportOf(tables, &s, &r))
+	want := `{"sound":"inapplicable","optionToComplete":{"holds":"inapplicable"},"properCompletion":{"holds":"inapplicable"},` +
+		`"transitions":{"holds":"yes"},"live":{"holds":"no","last":["a"],"path":["a"],"marking":{"p":1}},"bounded":{"holds":"yes"}}`
 	if d := cmp.Diff(want, string(got)); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -200,6 +227,23 @@ func slowly(n *petri.Net, most int) *slow {
 	return s
 }
 
+// lives reports whether a transition can fire in a marking or after it.
+func (s *slow) lives(n *petri.Net, tr, from string) bool {
+	tried := map[string]bool{from: true}
+	for queue := []string{from}; len(queue) > 0; queue = queue[1:] {
+		if ref := (&petritest.Reference{Net: n, Marking: maps.Clone(s.seen[queue[0]])}); ref.Fire(tr) {
+			return true
+		}
+		for _, to := range s.next[queue[0]] {
+			if !tried[to] {
+				tried[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	return false
+}
+
 // completes reports whether the final marking can be reached from a marking.
 func (s *slow) completes(from string) bool {
 	tried := map[string]bool{from: true}
@@ -249,7 +293,7 @@ func TestWorkflowNetsAgreeWithTheDefinition(t *testing.T) {
 			all = all && want.completes(id)
 			over = over || m["o"] > 0 && total(m) > 1
 		}
-		if got.Completes != verdict(true, all) || got.Proper != verdict(true, !over) || got.Bounded != Yes || got.Live != verdict(true, len(want.fires) == len(n.Transitions)) {
+		if got.Completes != verdict(true, all) || got.Proper != verdict(true, !over) || got.Bounded != Yes || got.Fires != verdict(true, len(want.fires) == len(n.Transitions)) {
 			t.Fatalf("seed %d: %+v; want completes %v, over %v, %d of %d fire", seed, got, all, over, len(want.fires), len(n.Transitions))
 		}
 		if got.Stuck >= 0 && want.completes(marked(n, r.Graph.Marking(got.Stuck))) {
@@ -261,6 +305,68 @@ func TestWorkflowNetsAgreeWithTheDefinition(t *testing.T) {
 	}
 	if nets > 1 && (workflows < nets/20 || sound < 3 || open == 0) {
 		t.Errorf("%d workflow nets of %d, %d sound, %d not decided by the reference", workflows, nets, sound, open)
+	}
+}
+
+// randomRing returns a net with two tokens, of which each transition takes as many as it puts.
+func randomRing(r *rand.Rand) *petri.Net {
+	n := &petri.Net{ID: "ring"}
+	for i := range 2 + r.IntN(3) {
+		n.Places = append(n.Places, petri.Place{ID: fmt.Sprint("p", i)})
+	}
+	n.Places[0].Initial = 2
+	for i := range 2 + r.IntN(4) {
+		id := fmt.Sprint("t", i)
+		n.Transitions = append(n.Transitions, petri.Transition{ID: id})
+		for range 1 + r.IntN(5)/4 {
+			in, out := n.Places[r.IntN(len(n.Places))].ID, n.Places[r.IntN(len(n.Places))].ID
+			n.Arcs = append(n.Arcs, petri.Arc{ID: fmt.Sprint("a", len(n.Arcs)), Source: in, Target: id, Weight: 1}, petri.Arc{ID: fmt.Sprint("b", len(n.Arcs)), Source: id, Target: out, Weight: 1})
+		}
+	}
+	return n
+}
+
+func TestLivenessAgreesWithTheDefinition(t *testing.T) {
+	nets, judged, alive := 0, 0, 0
+	for seed := range seeds.Of(400, 20_000) {
+		nets++
+		n := randomRing(rand.New(rand.NewPCG(8, seed)))
+		tables := petritest.Compile(t, n)
+		const most = 100
+		got, r := Judge(tables, explore.Options{Markings: most})
+		want := slowly(n, most)
+		if got.Sound() != Inapplicable || !want.whole {
+			continue
+		}
+		judged++
+		var dead, last []int
+		for i, tr := range n.Transitions {
+			if !want.fires[tr.ID] {
+				dead = append(dead, i)
+				continue
+			}
+			for id := range want.seen {
+				if !want.lives(n, tr.ID, id) {
+					last = append(last, i)
+					break
+				}
+			}
+		}
+		if !slices.Equal(got.Dead, dead) || !slices.Equal(got.Last, last) || got.Live != verdict(true, dead == nil && last == nil) || got.Bounded != Yes {
+			t.Fatalf("seed %d: %+v; want %v never fire, %v not again", seed, got, dead, last)
+		}
+		if last != nil {
+			at := marked(n, r.Graph.Marking(got.Lost))
+			if !slices.ContainsFunc(last, func(tr int) bool { return !want.lives(n, n.Transitions[tr].ID, at) }) {
+				t.Fatalf("seed %d: all of %v can fire again from %s", seed, last, at)
+			}
+		}
+		if got.Live == Yes {
+			alive++
+		}
+	}
+	if nets > 1 && (judged < nets/5 || alive < nets/40) {
+		t.Errorf("%d nets without an end of %d, %d of them live", judged, nets, alive)
 	}
 }
 
@@ -277,10 +383,10 @@ func marked(n *petri.Net, m []uint32) string {
 func TestAVerdictDoesNotDependOnTheBound(t *testing.T) {
 	for seed := range seeds.Of(60, 1000) {
 		tables := petritest.Compile(t, petritest.RandomNet(rand.New(rand.NewPCG(6, seed))))
-		before := Soundness{Completes: Undecided, Proper: Undecided, Live: Undecided, Bounded: Undecided}
+		before := Soundness{Completes: Undecided, Proper: Undecided, Fires: Undecided, Live: Undecided, Bounded: Undecided}
 		for _, most := range []int{3, 10, 40, 200} {
 			s, _ := Judge(tables, explore.Options{Markings: most})
-			for i, pair := range [][2]Verdict{{before.Completes, s.Completes}, {before.Proper, s.Proper}, {before.Live, s.Live}, {before.Bounded, s.Bounded}} {
+			for i, pair := range [][2]Verdict{{before.Completes, s.Completes}, {before.Proper, s.Proper}, {before.Fires, s.Fires}, {before.Live, s.Live}, {before.Bounded, s.Bounded}} {
 				if pair[0] != Undecided && pair[0] != pair[1] {
 					t.Fatalf("seed %d, %d markings: verdict %d was %s, is %s", seed, most, i, pair[0], pair[1])
 				}

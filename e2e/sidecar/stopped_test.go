@@ -17,6 +17,10 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
+// promised is the interval that sources announce. They publish once a second, so that a busy
+// machine makes none of them stale.
+const promised = 3 * time.Second
+
 // crowd is many sources of one net that publish once a second, as engines do.
 type crowd struct {
 	conn    *nats.Conn
@@ -30,7 +34,7 @@ func startCrowd(t *testing.T, url string, sources int) *crowd {
 	ctx, cancel := context.WithCancel(t.Context())
 	c.stopped = cancel
 	// One of them is a real one: it answers what its net is.
-	real, err := telemetry.Start(telemetry.Config{Conn: c.conn, Source: "real", Log: slog.New(slog.DiscardHandler),
+	real, err := telemetry.Start(telemetry.Config{Conn: c.conn, Source: "real", Interval: promised, Log: slog.New(slog.DiscardHandler),
 		Nets: []telemetry.SourceNet{{ID: "claims", PNML: []byte(kit.StuckNet), Places: 4, Transitions: 4}},
 		Rows: func(_ int, _ int64, into *stats.Rows) error { into.Columns = stats.ColTokens; return nil }})
 	if err != nil {
@@ -52,11 +56,10 @@ func (c *crowd) stop() {
 	c.tasks.Wait()
 }
 
-// publish sends a snapshot of each source a second, evenly over the second. The sources promise
-// one each three seconds, so that a busy machine makes none of them stale.
+// publish sends a snapshot of each source a second, evenly over the second.
 func (c *crowd) publish(ctx context.Context, t *testing.T, sources int) {
 	var enc telemetry.Encoder
-	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(kit.StuckNet)), Epoch: time.Now().UnixMicro(), Interval: 3 * time.Second,
+	msg := telemetry.Snapshot{Net: "claims", Digest: telemetry.Digest([]byte(kit.StuckNet)), Epoch: time.Now().UnixMicro(), Interval: promised,
 		Full: true, Rows: *stats.NewRows(4, 4)}
 	msg.Rows.Columns = stats.ColTokens
 	const turns = 20

@@ -48,7 +48,7 @@ func (w *worker) playTurns(budget int, now int64) (fired int, more bool) {
 		k := w.readiest(p)
 		fired += w.shards[k].StepOne(p, budget-fired, now)
 		w.follow(now)
-		w.stage.gather(k)
+		w.take(k, now) // so that actions of several nets start in this order
 		if w.turns.turn.Served(p) {
 			w.turns.switches[k][p]++
 		}

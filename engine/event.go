@@ -213,11 +213,12 @@ func (w *worker) deliver(now int64) (some bool) {
 		return false
 	}
 	for k := range w.stage.nets {
-		shard := w.stage.nets[k].shard
-		if shard == nil {
+		if w.stage.nets[k].shard == nil {
 			continue
 		}
-		thrown := shard.Thrown()
+		p := w.take(k, now)
+		thrown := p.thrown
+		p.thrown = thrown[:0]
 		for i := range thrown { // what catches it throws nothing
 			w.thrown(k, &thrown[i], now)
 		}

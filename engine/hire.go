@@ -171,7 +171,7 @@ func (e *Engine) newWorker(k int, q *quota, created int64) (*worker, error) {
 			return nil, err
 		}
 		acts.prefix = fmt.Sprintf("%s/%d/%d.%d.", cfg.Source, cfg.Clock(), k, i)
-		w.shards = append(w.shards, p)
+		w.shards, w.pending = append(w.shards, p), append(w.pending, pending{})
 		w.urgent = w.urgent || p.HasUrgent()
 		w.stage.nets = append(w.stage.nets, acts)
 	}

@@ -129,8 +129,9 @@ func (w *worker) appendCrossings(commit []byte) []byte {
 	if w.recorder.hash == nil {
 		return commit
 	}
-	if out := w.shards[0].TakeCrossings(); len(out) > 0 {
-		w.section = split.AppendCrossings(w.section[:0], out)
+	if p := &w.pending[0]; len(p.crossings) > 0 {
+		w.section = split.AppendCrossings(w.section[:0], p.crossings)
+		p.crossings = p.crossings[:0]
 		commit = appendSection(commit, 1+sectionCrossings, w.section)
 	}
 	return commit

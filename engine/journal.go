@@ -381,6 +381,7 @@ func (r *recorder) replay(kind int, body []byte, now int64) (err error) {
 // flush writes what the worker has done since the last call, as a commit of
 // now, if there is a journal. Then other engines may know of it.
 func (w *worker) flush(now int64) error {
+	w.takeAll(now)
 	err := w.record(now)
 	if err == nil && w.events != nil {
 		w.events.outbox.release()
@@ -394,10 +395,12 @@ func (w *worker) record(now int64) error {
 	}
 	w.commit = appendTime(w.commit[:0], now)
 	empty := len(w.commit)
-	for k, s := range w.shards {
-		if ops := s.TakeLog(); len(ops) > 0 {
-			w.commit = appendSection(w.commit, k, ops)
+	for k := range w.pending {
+		p := &w.pending[k]
+		if len(p.log) > 0 {
+			w.commit = appendSection(w.commit, k, p.log)
 		}
+		p.log = p.log[:0]
 	}
 	w.commit = w.appendCrossings(w.commit)
 	if len(w.queues) > 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
 	"github.com/pnagent/pnagent/petri"
-	"github.com/pnagent/pnagent/petri/split"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -46,8 +45,10 @@ type player interface {
 	ReadySince(p ready.Priority) (since int64, ok bool)
 	StepOne(p ready.Priority, budget int, now int64) int
 
+	// Ready returns what the shard has done since the last call.
+	Ready() coloured.Ready
+
 	// For a journal.
-	TakeLog() []byte
 	Replay(log []byte, now int64) error
 	ReplayOlder(log []byte, now int64) error
 	AppendState(dst []byte) []byte
@@ -58,7 +59,6 @@ type player interface {
 
 	// For a part of a net.
 	arrive(i, place int, data []byte, n uint32, now int64) error
-	TakeCrossings() []split.Crossing
 }
 
 // plainPlayer plays nets in which tokens alone decide what happens.
@@ -92,6 +92,12 @@ func (p plainPlayer) fireIn(i, transition int, scope uint32, data []byte, now in
 func (p plainPlayer) queue() (rows ready.Stats, waiting int, ok bool) {
 	rows, ok = p.Queue()
 	return rows, 0, ok
+}
+
+// Ready returns the log and the crossings; nothing else happens in such a net.
+func (p plainPlayer) Ready() coloured.Ready {
+	r := p.Shard.Ready()
+	return coloured.Ready{Log: r.Log, Crossings: r.Crossings}
 }
 
 // colouredPlayer plays the other nets.

@@ -250,7 +250,7 @@ func TestAJournalOfAnOlderVersionIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Step(10, created+1)
-	first := append([]byte(nil), s.TakeLog()...)
+	first := append([]byte(nil), s.Ready().Log...)
 	again := append(first[:2:2], first[len(first)-2:]...) // what it begins with, and the rest
 	for k, ops := range [][]byte{first, again, again} {
 		if _, err := log.Append(t.Context(), log.Last(), appendSection(appendTime(nil, created+int64(k)), 0, ops)); err != nil {

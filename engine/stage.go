@@ -20,6 +20,7 @@ type stage struct {
 	answers    *answers
 	ongoing    map[runKey]*performance
 	starting   []*performance // handed out by the shards, in that order
+	stopping   []runKey       // that are over
 	settling   []answer       // reused buffer
 	ending     []*performance // reused buffer
 	unfired    int            // runs of the quota that ended without a firing since the worker last asked
@@ -63,22 +64,24 @@ type runKey struct {
 // busy reports whether actions are running.
 func (g *stage) busy() bool { return len(g.ongoing) > 0 }
 
-// gather takes the actions that the shard of a net has handed out. A worker
-// that plays several nets in one order calls it after each event.
-func (g *stage) gather(net int) {
-	if s := g.nets[net].shard; s != nil {
-		for _, start := range s.Starts() {
-			g.starting = append(g.starting, g.performance(net, start))
-		}
+// take takes over the actions that the shard of a net has handed out, and those
+// whose runs are over, and logs why transitions do not fire.
+func (g *stage) take(net int, r *coloured.Ready, now int64) {
+	for k := range r.Starts {
+		g.starting = append(g.starting, g.performance(net, r.Starts[k]))
+	}
+	for _, run := range r.Stops {
+		g.stopping = append(g.stopping, runKey{net, run})
+	}
+	for k := range r.Faults {
+		f, n := &r.Faults[k], &g.nets[net]
+		g.log.failed(f.What, n.net, n.ids[f.Transition], g.log.name(n.shard.Number(f.Instance)), f.Err, now)
 	}
 }
 
 // perform starts the actions that were handed out, and cancels those whose runs
 // are over. counted are those that used some of the quota.
 func (g *stage) perform(counted bool) {
-	for k := range g.nets {
-		g.gather(k)
-	}
 	for _, p := range g.starting {
 		p.counted = counted
 		if g.resumed(p.shard, p.run.Start.Transition) {
@@ -89,13 +92,10 @@ func (g *stage) perform(counted bool) {
 		g.performers.start(g.starting)
 		g.starting = emptied(g.starting)
 	}
-	for k := range g.nets {
-		if s := g.nets[k].shard; s != nil {
-			for _, run := range s.Stops() {
-				g.stop(runKey{k, run})
-			}
-		}
+	for _, key := range g.stopping {
+		g.stop(key)
 	}
+	g.stopping = g.stopping[:0]
 	g.end()
 }
 
@@ -182,9 +182,6 @@ func (g *stage) settleLast(a *answer, now int64) {
 // putBack puts back the tokens of runs that were handed out and will not be
 // performed here.
 func (g *stage) putBack(now int64) {
-	for k := range g.nets {
-		g.gather(k)
-	}
 	for _, p := range g.starting {
 		run := p.run.Start.Run
 		delete(g.ongoing, runKey{p.shard, run})
@@ -205,17 +202,6 @@ func (g *stage) cancelAll(now int64) {
 		g.stop(key)
 	}
 	g.end()
-}
-
-// logFaults logs why transitions do not fire, besides failures of their actions.
-func (g *stage) logFaults(now int64) {
-	for k := range g.nets {
-		if n := &g.nets[k]; n.shard != nil {
-			for _, f := range n.shard.Faults() {
-				g.log.failed(f.What, n.net, n.ids[f.Transition], g.log.name(n.shard.Number(f.Instance)), f.Err, now)
-			}
-		}
-	}
 }
 
 // failureLog logs failures, once a second for each transition.

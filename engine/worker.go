@@ -21,23 +21,24 @@ const maxCalls = 256
 
 // worker is a goroutine that owns some instances of every net.
 type worker struct {
-	shards []player // by net
-	wrote  uint64   // the number of its last commit
-	turns  turns
-	only   *ready.Priority // with the dedicated dispatcher: the one that it plays; nil for all
-	calls  chan func(now int64)
-	stage  stage
-	quota  *quota
-	left   int // firings that it may do
-	used   int // and has done since it last reported to the quota
-	fired  int // since the alarm began to play
-	clock  func() int64
-	last   int64 // the latest time so far: time does not go back
-	ahead  int64 // of the clock, which was set back
-	ended  chan struct{}
-	urgent bool       // some of its nets have urgent transitions
-	rounds int        // see maxRounds
-	rest   sync.Mutex // guards the shards once the worker has ended
+	shards  []player  // by net
+	pending []pending // by net
+	wrote   uint64    // the number of its last commit
+	turns   turns
+	only    *ready.Priority // with the dedicated dispatcher: the one that it plays; nil for all
+	calls   chan func(now int64)
+	stage   stage
+	quota   *quota
+	left    int // firings that it may do
+	used    int // and has done since it last reported to the quota
+	fired   int // since the alarm began to play
+	clock   func() int64
+	last    int64 // the latest time so far: time does not go back
+	ahead   int64 // of the clock, which was set back
+	ended   chan struct{}
+	urgent  bool       // some of its nets have urgent transitions
+	rounds  int        // see maxRounds
+	rest    sync.Mutex // guards the shards once the worker has ended
 
 	// While the worker waits, other goroutines may borrow it.
 	playing   sync.Mutex // held by the goroutine that plays, or reads the shards
@@ -137,7 +138,6 @@ func (w *worker) round() (more bool, short <-chan struct{}, err error) {
 		_, short = w.step(now)
 		more = true
 	}
-	w.stage.logFaults(now)
 	if err := w.flush(now); err != nil {
 		return false, nil, err
 	}
@@ -336,6 +336,7 @@ func (w *worker) wakeAt() (at int64, ok bool) {
 // one.
 func (w *worker) breakOff(done func(now int64)) {
 	now := w.now()
+	w.takeAll(now)
 	w.stage.putBack(now)
 	done(now)
 	w.stage.stopActions()

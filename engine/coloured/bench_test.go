@@ -62,7 +62,7 @@ func BenchmarkLoggedRing100(b *testing.B) {
 	b.ResetTimer()
 	play(b.N, func(budget int, now int64) int {
 		n := s.Step(budget, now)
-		s.TakeLog()
+		s.Ready()
 		return n
 	})
 }
@@ -84,7 +84,7 @@ func act(b *testing.B, instances int, binding Binding) {
 	for fired := 0; fired < b.N; {
 		now += 37
 		s.Step(256, now)
-		for _, st := range s.Starts() {
+		for _, st := range s.Ready().Starts {
 			if err := s.Done(st.Run, Outcome{}, now); err != nil {
 				b.Fatal(err)
 			}

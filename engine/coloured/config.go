@@ -53,12 +53,12 @@ type Config struct {
 	// Ended is called when an instance comes to its end; nil for none. It must not call the
 	// shard.
 	Ended func(i int, now int64)
-	// Log makes the shard record what happens, for TakeLog.
+	// Log makes the shard record what happens: see Ready.
 	Log bool
 	// Runs includes starts and ends of runs in the log and the state, so that
 	// Resume can return the runs that are not over.
 	Runs bool
-	// Part restricts the shard to one region of the net: see TakeCrossings. nil
+	// Part restricts the shard to one region of the net: see Ready. nil
 	// is the whole net. Bindings of other transitions are ignored. A guard must
 	// wait for places of the part: changes of others are not visible.
 	Part *split.Part
@@ -84,16 +84,16 @@ type Binding struct {
 	// Until returns when a Delayed transition is due that is enabled since a time with
 	// tokens, instead of Mode.Delay. It depends on nothing else. It is called when the
 	// transition becomes enabled, and when it would take or test other tokens; not when
-	// their data change. An error, or a panic, is an incident: see Faults.
+	// their data change. An error, or a panic, is an incident: see Ready.
 	Until func(tokens []Placed, since int64) (due int64, err error)
 	// Event returns an error if the name or the key of the event that the transition throws or
 	// catches cannot be determined from tokens: those that it takes or tests. Then the
-	// transition is an incident, see Faults: it does not fire, or nothing can reach it. Of a
+	// transition is an incident, see Ready: it does not fire, or nothing can reach it. Of a
 	// catcher it is called when the transition is enabled with other tokens.
 	Event    func(tokens []Placed, now int64) error
 	Guard    Guard
 	Branches []Guard // in the order of Tables.Branches; nil, or a nil element, always holds
-	Action   bool    // firing takes time: Starts hands the action out
+	Action   bool    // firing takes time: Ready hands the action out
 	// Idempotent declares that the action may be performed again for the same
 	// run: Resume hands out again the runs that the log records as started and
 	// not ended.

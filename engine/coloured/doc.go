@@ -7,8 +7,9 @@
 //
 // A [Shard] is a pure machine with one owner: no clock, no goroutine, no I/O.
 // Events are calls ([Shard.Inject], [Shard.Fire], [Shard.Done],
-// [Shard.Cancel]), and time is the now of [Shard.Step]. [Shard.Starts] returns
-// actions to perform, and [Shard.Stops] those to cancel. The same net, seed and
+// [Shard.Cancel]), and time is the now of [Shard.Step]. [Shard.Ready]
+// returns what its owner has to bring about: actions to perform and to cancel,
+// events, and what to record. The same net, seed and
 // calls give the same run over any number of shards.
 //
 // A call takes effect at once: when it returns, its tokens age and are in the
@@ -45,7 +46,7 @@
 // included. If [Config].Runs is set, so are the starts and ends of runs: the
 // next owner gets those runs again whose action is idempotent, under the same
 // names. A shard may play one region of a net ([Config].Part); tokens that
-// leave it are in [Shard.TakeCrossings].
+// leave it are in [Ready].Crossings.
 //
 // docs/design/coloured.md has the rules for guards, runs, scopes, incidents and
 // clocks.

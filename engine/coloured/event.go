@@ -9,28 +9,6 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// Thrown is a firing of a transition that throws an event, see
-// petri.Transition.Throws.
-type Thrown struct {
-	Instance   int // its index in the shard
-	Transition int32
-	// Taken are the tokens that it took, at most MaxTaken, with the data that an
-	// action or a call returned for the new tokens, if any.
-	Taken []Placed
-	// Last is the identity of the instance's last token before the firing.
-	Last uint64
-}
-
-// Thrown returns the firings since the last call that threw an event, in order.
-// Step returns after each of them, so that the owner can deliver the event
-// before anything else happens but urgent transitions of other instances. A replay throws nothing. The next call that
-// plays reuses the slice.
-func (s *Shard) Thrown() []Thrown {
-	out := s.thrown
-	s.thrown = s.thrown[:0]
-	return out
-}
-
 // throw records a firing whose tokens are in s.took.
 func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 	x := Thrown{Instance: i, Transition: int32(t), Last: in.lastID}
@@ -46,7 +24,7 @@ func (s *Shard) throw(i int, in *instance, t int, data []byte) {
 			x.Taken = append(x.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}
 	}
-	s.thrown = append(s.thrown, x)
+	s.done.Thrown = append(s.done.Thrown, x)
 }
 
 // unnamed returns why a transition cannot throw its event; nil if it can, or throws none. The

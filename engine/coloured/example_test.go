@@ -44,7 +44,7 @@ func Example() {
 	}
 	for shard.Step(100, now) == 100 {
 	}
-	for _, start := range shard.Starts() {
+	for _, start := range shard.Ready().Starts {
 		fmt.Printf("pack the %s one, before %d\n", start.Taken[0].Token.Data, start.Deadline)
 		if err := shard.Done(start.Run, coloured.Outcome{Kind: coloured.Fired, Data: []byte("in a box")}, now+5); err != nil {
 			fmt.Println(err)

@@ -10,32 +10,6 @@ import (
 	"github.com/pnagent/pnagent/stats"
 )
 
-// Fault is why a transition that is enabled does not fire by itself.
-type Fault struct {
-	Instance   int // its index in the shard
-	Transition int32
-	What       string // in words, for a log: that of which Err is the reason
-	Err        error
-}
-
-// maxFaults bounds those that the shard keeps.
-const maxFaults = 64
-
-// Faults returns the first faults since the last call, in order: expressions that could not be
-// evaluated (see unevaluated), splits and alternatives of which none can be taken, and places
-// that would overflow. The next call that plays reuses the slice.
-func (s *Shard) Faults() []Fault {
-	out := s.faults
-	s.faults = s.faults[:0]
-	return out
-}
-
-func (s *Shard) fault(i, t int, what string, err error) {
-	if len(s.faults) < maxFaults {
-		s.faults = append(s.faults, Fault{i, int32(t), what, err})
-	}
-}
-
 // unevaluated is where the failure of an evaluation becomes an incident: of a guard or a branch
 // that panicked, of the data of an arc, of a time (see Binding.Until), or of the name or the key
 // of an event (see Binding.Event). tokens are those that the transition takes or tests. It is
@@ -43,7 +17,7 @@ func (s *Shard) fault(i, t int, what string, err error) {
 // are written.
 func (s *Shard) unevaluated(i int, in *instance, f *frame, t int, tokens []Placed, what string, err error) {
 	took, _ := s.rules[t].split(tokens)
-	s.fault(i, t, what, err)
+	s.done.fault(i, t, what, err)
 	s.incident(i, in, f, t, firstID(took), stats.NoPlace, err.Error())
 	s.notes.all[s.trouble(in, f, t, firstID(took))].again = true
 }
@@ -56,7 +30,7 @@ func (s *Shard) panicked(i int, in *instance, f *frame, t int, tokens []Placed, 
 		return
 	}
 	took, _ := s.rules[t].split(tokens)
-	s.fault(i, t, what, err)
+	s.done.fault(i, t, what, err)
 	s.count(opFailed, i, t)
 	s.setBack(i, in, f, t, firstID(took), 0, err.Error(), now)
 }
@@ -78,7 +52,7 @@ func (s *Shard) refusedAll(i int, in *instance) {
 	for id := in.notes; id != none; id = s.notes.all[id].next {
 		if n := &s.notes.all[id]; n.kind == noteNo && !n.reported && s.refusedForGood(id) {
 			n.reported = true
-			s.fault(i, int(n.transition), "no alternative can be taken", errNoAlternative)
+			s.done.fault(i, int(n.transition), "no alternative can be taken", errNoAlternative)
 		}
 	}
 }

@@ -174,13 +174,13 @@ func TestReplayRefusesTheRunOfAnotherFiring(t *testing.T) {
 	w := newWorld(t, n, Binding{}, manual)
 	w.inject("p", "1", "2")
 	again := newWorld(t, n, Binding{}, manual)
-	if err := again.s.Replay(w.s.TakeLog(), now0); err != nil {
+	if err := again.s.Replay(w.s.Ready().Log, now0); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.s.FireIn(0, 1, 1, nil, w.now); err != nil {
 		t.Fatal(err)
 	}
-	log := slices.Clone(w.s.TakeLog())
+	log := slices.Clone(w.s.Ready().Log)
 	at := len(log) - 4 // before the identity, the number and the data of the last lot
 	if log[at] != 1 {
 		t.Fatalf("the log is %v", log)

@@ -28,7 +28,7 @@ func TestInsideAnInstanceIsWhatLookSees(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Step(10, now)
-			flights += len(s.Starts())
+			flights += len(s.Ready().Starts)
 		}
 		held := stats.HeldList{Limit: 1 << 20}
 		s.Inside(0, asItIs, &held)

@@ -51,14 +51,14 @@ const revived = atRest + 1
 
 // noteBeyond begins an operation beyond the transitions.
 func (s *Shard) noteBeyond(i int, what uint64) {
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
-	s.log = binary.AppendUvarint(s.log, 2*uint64(len(s.rules))+what)
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(s.Number(i))<<1+opFire)
+	s.done.Log = binary.AppendUvarint(s.done.Log, 2*uint64(len(s.rules))+what)
 }
 
 func (s *Shard) noteRest(i int, flags uint8) {
 	if s.logging {
 		s.noteBeyond(i, opRest)
-		s.log = append(s.log, flags)
+		s.done.Log = append(s.done.Log, flags)
 	}
 }
 
@@ -67,7 +67,7 @@ func (s *Shard) count(what uint64, i, t int) {
 	s.tally(what, t)
 	if s.logging {
 		s.noteBeyond(i, what)
-		s.log = binary.AppendUvarint(s.log, uint64(t))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(t))
 	}
 }
 
@@ -91,8 +91,8 @@ func (s *Shard) ran(i, t int, started, now int64) {
 	s.Rec.Ran(t, i, started, now)
 	if s.logging {
 		s.noteBeyond(i, opRan)
-		s.log = binary.AppendUvarint(s.log, uint64(t))
-		s.log = binary.AppendUvarint(s.log, uint64(max(now-started, 0)))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(t))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(max(now-started, 0)))
 	}
 }
 
@@ -108,9 +108,9 @@ const (
 // number of the run of the scope around.
 func (s *Shard) noteOpen(i int, f *frame) {
 	s.noteBeyond(i, opOpen)
-	s.log = binary.AppendUvarint(s.log, uint64(f.number))
-	s.log = binary.AppendUvarint(s.log, uint64(f.scope))
-	s.log = binary.AppendUvarint(s.log, uint64(f.up.id()))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.number))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.scope))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.up.id()))
 }
 
 // appendFrame appends the number of a run of a scope, if the net has scopes.
@@ -125,11 +125,11 @@ func (s *Shard) appendFrame(dst []byte, number uint32) []byte {
 // run of its scope; the first identity, the number of tokens, their data.
 func (s *Shard) noteInject(i int, h *held) {
 	s.noteBeyond(i, opInjectAs)
-	s.log = binary.AppendUvarint(s.log, uint64(h.place))
-	s.log = s.appendFrame(s.log, h.frame)
-	s.log = binary.AppendUvarint(s.log, h.id)
-	s.log = binary.AppendUvarint(s.log, uint64(h.n))
-	s.log = appendData(s.log, h.data)
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.place))
+	s.done.Log = s.appendFrame(s.done.Log, h.frame)
+	s.done.Log = binary.AppendUvarint(s.done.Log, h.id)
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.n))
+	s.done.Log = appendData(s.done.Log, h.data)
 }
 
 // noteFire records a firing: the instance's number and the kind; the transition
@@ -140,32 +140,32 @@ func (s *Shard) noteInject(i int, h *held) {
 // net has scopes, the run in which the transition acts follows the transition,
 // and the run into which a lot is put its place.
 func (s *Shard) noteFire(i int, f *frame, t int, contested bool) {
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+opFire)
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(s.Number(i))<<1+opFire)
 	head := uint64(t) << 1
 	if contested {
 		head++
 	}
-	s.log = binary.AppendUvarint(s.log, head)
-	s.log = s.appendFrame(s.log, f.id())
-	s.log = binary.AppendUvarint(s.log, uint64(len(s.took)))
+	s.done.Log = binary.AppendUvarint(s.done.Log, head)
+	s.done.Log = s.appendFrame(s.done.Log, f.id())
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(len(s.took)))
 	for k := range s.took {
 		h := &s.took[k]
-		s.log = binary.AppendUvarint(s.log, uint64(h.place))
-		s.log = binary.AppendUvarint(s.log, h.id)
-		s.log = binary.AppendUvarint(s.log, uint64(h.n))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.place))
+		s.done.Log = binary.AppendUvarint(s.done.Log, h.id)
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.n))
 	}
-	s.log = binary.AppendUvarint(s.log, uint64(len(s.out)))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(len(s.out)))
 	for k := range s.out {
 		h := &s.out[k]
-		s.log = binary.AppendUvarint(s.log, uint64(h.place))
-		s.log = s.appendFrame(s.log, h.frame)
-		s.log = binary.AppendUvarint(s.log, h.id)
-		s.log = binary.AppendUvarint(s.log, uint64(h.n))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.place))
+		s.done.Log = s.appendFrame(s.done.Log, h.frame)
+		s.done.Log = binary.AppendUvarint(s.done.Log, h.id)
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(h.n))
 		from := slices.IndexFunc(s.took, func(t held) bool { return h.data != nil && sameData(t.data, h.data) })
 		if from < 0 {
-			s.log = appendData(s.log, h.data)
+			s.done.Log = appendData(s.done.Log, h.data)
 		} else {
-			s.log = binary.AppendUvarint(s.log, uint64(from)+refLot)
+			s.done.Log = binary.AppendUvarint(s.done.Log, uint64(from)+refLot)
 		}
 	}
 }
@@ -176,18 +176,6 @@ func appendData(dst, data []byte) []byte {
 	}
 	dst = binary.AppendUvarint(append(dst, refBytes), uint64(len(data)))
 	return append(dst, data...)
-}
-
-// TakeLog returns what happened since the last call, in order, if Config.Log is
-// set: firings, injections, how instances came to rest, and other counts. Call
-// it before time advances: Replay applies a whole log at one time. The bytes
-// are valid until the next call that plays. Tokens in flight are recorded in
-// their places: they are taken when a run has fired. Starts and ends of runs
-// are recorded if Config.Runs is set.
-func (s *Shard) TakeLog() []byte {
-	log := s.log
-	s.log = s.log[:0]
-	return log
 }
 
 // reader reads numbers and data from bytes.
@@ -207,7 +195,7 @@ func (r *reader) data(lots []held) []byte {
 	return append([]byte{}, r.Bytes(r.Next(MaxData))...)
 }
 
-// Replay applies and counts what TakeLog returned, as of now, the time at which
+// Replay applies and counts the Log of a Ready, as of now, the time at which
 // it happened. It asks no guards and performs no actions. The shard must have
 // been created for the same time and must not have played yet. Replay skips the
 // instances that the shard does not hold, so one set of shards can read the log

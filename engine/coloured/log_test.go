@@ -50,10 +50,11 @@ func live(t *testing.T, r *rand.Rand, s *Shard, steps int, now int64) (all []bat
 			runs = slices.Delete(runs, k, k+1)
 		}
 		s.Step(1+r.IntN(10), now)
-		for _, st := range s.Starts() {
+		ready := s.Ready()
+		for _, st := range ready.Starts {
 			runs = append(runs, st.Run)
 		}
-		all = append(all, batch{now, bytes.Clone(s.TakeLog())})
+		all = append(all, batch{now, bytes.Clone(ready.Log)})
 	}
 	return all, now
 }
@@ -104,7 +105,7 @@ func TestReplayGivesTheSameTokens(t *testing.T) {
 		if d := difference(want, allTokens(whole)); d != "" {
 			t.Fatalf("round %d: replayed (-want +got):\n%s", round, d)
 		}
-		if whole.log != nil {
+		if len(whole.done.Log) > 0 {
 			t.Fatal("the shard records again what it replays")
 		}
 		loaded := newShard(t, cfg)
@@ -214,9 +215,9 @@ func TestResumeKeepsAgesAndDelaysAndCounts(t *testing.T) {
 	}
 	s.Step(10, now0+10)
 	due, _ := s.NextDue()
-	first := batch{now0 + 5, bytes.Clone(s.TakeLog())}
+	first := batch{now0 + 5, bytes.Clone(s.Ready().Log)}
 	s.Step(10, due) // one of three has fired
-	second := batch{due, bytes.Clone(s.TakeLog())}
+	second := batch{due, bytes.Clone(s.Ready().Log)}
 	want, _ := s.NextDue()
 
 	again := newShard(t, cfg)
@@ -301,7 +302,7 @@ func TestAnInstanceWithoutTokensIsNotInTheState(t *testing.T) {
 		if err := s.Fire(0, 0, nil, now0); err != nil {
 			t.Fatal(err)
 		}
-		run := s.Starts()[0].Run
+		run := s.Ready().Starts[0].Run
 		state := s.AppendState(nil)
 		loaded := newShard(t, cfg)
 		if _, err := loaded.LoadState(state); err != nil || !bytes.Equal(state, loaded.AppendState(nil)) || runs == bytes.Equal(state, []byte{0}) {
@@ -322,7 +323,7 @@ func TestAnInstanceWithoutTokensIsNotInTheState(t *testing.T) {
 func TestDataThatArePassedOnAreWrittenOnce(t *testing.T) {
 	w := newWorld(t, build("p q r", "t", "p>t t>q t>r"))
 	w.inject("p", string(make([]byte, 1000)))
-	if n := len(w.s.TakeLog()); n > 1100 {
+	if n := len(w.s.Ready().Log); n > 1100 {
 		t.Errorf("%d bytes", n)
 	}
 }
@@ -358,7 +359,7 @@ func fuzzReplay(f *testing.F, random func(*rand.Rand) (*petri.Net, []Binding)) {
 	for k := range 20 {
 		_ = s.Inject(k%2, k%tables.Places(), dataFor(r, s), 2, now0+int64(k))
 		s.Step(20, now0+int64(k))
-		f.Add(bytes.Clone(s.TakeLog()), s.AppendState(nil))
+		f.Add(bytes.Clone(s.Ready().Log), s.AppendState(nil))
 	}
 	f.Fuzz(func(t *testing.T, ops, state []byte) {
 		s := fresh(t)

@@ -365,7 +365,7 @@ func (w *loopWorld) compare() {
 		w.Fatalf("the tokens are\n%s\nthe model has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	state := w.s.AppendState(nil)
-	if err := w.replay.Replay(w.s.TakeLog(), w.now); err != nil {
+	if err := w.replay.Replay(w.s.Ready().Log, w.now); err != nil {
 		w.Fatal(err)
 	}
 	if !bytes.Equal(w.replay.AppendState(nil), state) {
@@ -380,7 +380,7 @@ func (w *loopWorld) compare() {
 	}
 	if w.r.IntN(4) == 0 { // it continues after a restart
 		loaded.Resume(w.now)
-		loaded.TakeLog()
+		loaded.Ready()
 		w.s = loaded
 	}
 }

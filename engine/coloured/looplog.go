@@ -42,30 +42,30 @@ func (r *rule) from(f *frame) *frame {
 // many are planned, and the list.
 func (s *Shard) noteLoop(i int, up *frame) {
 	s.noteBeyond(i, opLoop)
-	s.log = binary.AppendUvarint(s.log, uint64(up.number))
-	s.log = binary.AppendUvarint(s.log, uint64(up.loop.scope))
-	s.log = binary.AppendUvarint(s.log, uint64(up.loop.n+1))
-	s.log = appendData(s.log, up.loop.text)
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.number))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.loop.scope))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.loop.n+1))
+	s.done.Log = appendData(s.done.Log, up.loop.text)
 }
 
 // noteRunEnd records how the run of a loop ends: its number, whether it is the last one, and its
 // result.
 func (s *Shard) noteRunEnd(i int, f *frame, t *turn) {
 	s.noteBeyond(i, opOver)
-	s.log = binary.AppendUvarint(s.log, uint64(f.number))
+	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.number))
 	last := byte(0)
 	if t.last {
 		last = 1
 	}
-	s.log = appendData(append(s.log, last), t.result)
+	s.done.Log = appendData(append(s.done.Log, last), t.result)
 }
 
 // noteOwn records new values of variables that a run owns.
 func (s *Shard) noteOwn(i int, f *frame, values object) {
 	for _, text := range values.texts() {
 		s.noteBeyond(i, opOwn)
-		s.log = binary.AppendUvarint(s.log, uint64(f.id()))
-		s.log = appendData(s.log, text)
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.id()))
+		s.done.Log = appendData(s.done.Log, text)
 	}
 }
 

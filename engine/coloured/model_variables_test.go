@@ -345,12 +345,12 @@ func TestVariablesThatWouldBeTooLargeAreRefused(t *testing.T) {
 			if strings.Contains(c.places, "beside") {
 				w.inject("beside", string(field("a", most)))
 			}
-			w.s.TakeLog()
+			w.s.Ready()
 			before := w.s.AppendState(nil)
 			if err := c.try(w.s); !errors.Is(err, ErrTooLarge) {
 				t.Errorf("got %v, want %v", err, ErrTooLarge)
 			}
-			if after := w.s.AppendState(nil); !bytes.Equal(before, after) || len(w.s.TakeLog()) > 0 {
+			if after := w.s.AppendState(nil); !bytes.Equal(before, after) || len(w.s.Ready().Log) > 0 {
 				t.Error("the refused firing changed something")
 			}
 		})
@@ -372,7 +372,7 @@ func TestALateAnswerAfterATakeOverWritesNoVariables(t *testing.T) {
 			}
 		}
 		s.Step(10, now0)
-		run := s.Starts()[0].Run
+		run := s.Ready().Starts[0].Run
 		if err := s.Fire(0, 1, []byte(`{"a":2,"b":1}`), now0); err != nil {
 			t.Fatal(err)
 		}

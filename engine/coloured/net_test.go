@@ -121,7 +121,7 @@ func (w *world) fire(t int, data string) error {
 // started returns the action that was handed out; there must be one.
 func (w *world) started() Start {
 	w.t.Helper()
-	starts := w.s.Starts()
+	starts := w.s.Ready().Starts
 	if len(starts) != 1 {
 		w.t.Fatalf("%d actions were handed out, want 1: %+v", len(starts), starts)
 	}

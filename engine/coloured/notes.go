@@ -30,7 +30,7 @@ type note struct {
 	kind       noteKind
 	ripe       bool // clock, failed: its time has come
 	stale      bool // clock: its guard has to be asked again
-	reported   bool // no: it is an incident, and Faults has it
+	reported   bool // no: it is an incident, and a Ready has it
 	again      bool // incident: tried again when a place of the transition changes
 	transition uint16
 	instance   int32

@@ -11,7 +11,7 @@ func (s *Shard) cross(i int) {
 	kept := s.out[:0]
 	for _, h := range s.out {
 		if s.Outside(int(h.place)) {
-			s.Crossings = append(s.Crossings, split.Crossing{Instance: s.Number(i), Place: h.place, Tokens: h.n, Data: h.data})
+			s.done.Crossings = append(s.done.Crossings, split.Crossing{Instance: s.Number(i), Place: h.place, Tokens: h.n, Data: h.data})
 		} else {
 			kept = append(kept, h)
 		}

@@ -133,8 +133,9 @@ func newRelay(t *testing.T, r *rand.Rand, cfg Config, plan *split.Plan) *relay {
 
 // gather collects the tokens that leave a part.
 func (x *relay) gather(k int) {
-	x.flight[k] = append(x.flight[k], slices.Clone(x.parts[k].TakeCrossings())...)
-	for _, st := range x.parts[k].Starts() {
+	ready := x.parts[k].Ready()
+	x.flight[k] = append(x.flight[k], ready.Crossings...)
+	for _, st := range ready.Starts {
 		x.runs, x.of = append(x.runs, st), append(x.of, k)
 	}
 }
@@ -218,7 +219,7 @@ func TestPartsDoTogetherWhatTheNetDoes(t *testing.T) {
 		}
 		for more := true; more; {
 			whole.Step(1<<20, now0)
-			starts := slices.Clone(whole.Starts())
+			starts := slices.Clone(whole.Ready().Starts)
 			for _, st := range starts {
 				if err := whole.Done(st.Run, longer(st), now0); err != nil {
 					t.Fatal(err)
@@ -335,15 +336,16 @@ func TestDataCrossWithTheirTokens(t *testing.T) {
 	}
 	up.Step(10, now0)
 	want := []split.Crossing{{Instance: 0, Place: 2, Tokens: 1, Data: []byte("data")}}
-	if d := difference(want, slices.Clone(up.TakeCrossings())); d != "" {
+	ready := up.Ready()
+	if d := difference(want, ready.Crossings); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 	if got := found(0, up); !slices.Equal(got, []string{"1 data"}) {
 		t.Errorf("left: %v", got)
 	}
 	again := newShard(t, Config{Tables: tables, Count: 1, Part: &plan.Regions[0]})
-	ops := slices.Clone(up.TakeLog())
-	if err := again.Replay(ops, now0); err != nil || len(again.TakeCrossings()) != 0 || !slices.Equal(found(0, again), found(0, up)) {
+	ops := slices.Clone(ready.Log)
+	if err := again.Replay(ops, now0); err != nil || len(again.Ready().Crossings) != 0 || !slices.Equal(found(0, again), found(0, up)) {
 		t.Errorf("replayed: %v, %v", found(0, again), err)
 	}
 	if err := newShard(t, Config{Tables: tables, Count: 1, Part: &plan.Regions[1]}).Replay(ops, now0); !errors.Is(err, ErrLog) || !errors.Is(err, plain.ErrElsewhere) {
@@ -361,16 +363,17 @@ func TestAnActionPutsIntoOtherParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Step(10, now0)
-	if len(s.TakeCrossings()) != 0 || s.Marking(0)[0] != 1 {
+	ready := s.Ready()
+	if len(ready.Crossings) != 0 || s.Marking(0)[0] != 1 {
 		t.Error("a token crosses before its run has ended")
 	}
-	st := s.Starts()[0]
+	st := ready.Starts[0]
 	puts := []Put{{Place: 1, Moved: st.Taken[0].Token.ID}, {Place: 1, Data: []byte("new")}}
 	if err := s.Done(st.Run, Outcome{Puts: puts}, now0); err != nil {
 		t.Fatal(err)
 	}
 	want := []split.Crossing{{Place: 1, Tokens: 1, Data: []byte("in")}, {Place: 1, Tokens: 1, Data: []byte("new")}}
-	if d := difference(want, s.TakeCrossings()); d != "" {
+	if d := difference(want, s.Ready().Crossings); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
 }

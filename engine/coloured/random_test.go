@@ -231,7 +231,8 @@ func (p *pair) compare() {
 	if got := p.s.Tokens(0, 1e6); !slices.EqualFunc(want, got, samePlaced) {
 		p.Fatalf("tokens (-model +machine):\n%s", difference(want, got))
 	}
-	starts := p.s.Starts()
+	ready := p.s.Ready()
+	starts := ready.Starts
 	if len(starts) != len(p.m.starts) {
 		p.Fatalf("%d starts, the model %d", len(starts), len(p.m.starts))
 	}
@@ -242,7 +243,7 @@ func (p *pair) compare() {
 			p.Fatalf("start (-model +machine):\n%s", d)
 		}
 	}
-	stops := slices.Clone(p.s.Stops())
+	stops := slices.Clone(ready.Stops)
 	slices.Sort(stops)
 	slices.Sort(p.m.stops)
 	if !slices.Equal(stops, p.m.stops) {

@@ -4,7 +4,7 @@ package coloured
 
 // Resume continues after LoadState and Replay as the shard whose state and log
 // were read. Counters continue, too, if Recount was given those that the state
-// does not hold. Starts hands out the runs that are not over again, under the
+// does not hold. Ready hands out the runs that are not over again, under the
 // same names, if their action is idempotent. The tokens of other runs are put
 // back, which counts as cancelled. An instance that had failed counts as failed
 // until an event arrives for it, although its failed transitions are tried

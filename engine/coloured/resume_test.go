@@ -28,6 +28,8 @@ type owner struct {
 	t       *testing.T
 	cfg     Config
 	runs    []Start
+	log     []byte // since the last commit
+	crossed []split.Crossing
 	state   []byte // of the last snapshot; nil before the first
 	counted *stats.Rows
 	since   []batch // the commits after it
@@ -39,9 +41,17 @@ func newOwner(t *testing.T, cfg Config) *owner {
 	return &owner{Shard: newShard(t, cfg), t: t, cfg: cfg}
 }
 
+// take takes what the shard has done.
+func (o *owner) take() {
+	ready := o.Ready()
+	o.log, o.runs = append(o.log, ready.Log...), append(o.runs, ready.Starts...)
+	o.crossed = append(o.crossed, ready.Crossings...)
+}
+
 func (o *owner) commit(now int64) {
-	o.since = append(o.since, batch{now, bytes.Clone(o.TakeLog())})
-	o.TakeCrossings()
+	o.take()
+	o.since = append(o.since, batch{now, o.log})
+	o.log = nil
 }
 
 func (o *owner) snapshot(now int64) {
@@ -65,7 +75,7 @@ func (o *owner) follower(now int64) *owner {
 	}
 	replay(o.t, f.Shard, o.since)
 	f.Resume(now)
-	if len(f.log) > 0 || len(f.TakeCrossings()) > 0 {
+	if f.take(); len(f.log) > 0 || len(f.crossed) > 0 {
 		o.t.Fatal("it records again what it replays")
 	}
 	return f
@@ -109,7 +119,7 @@ func (o *owner) happen(r *rand.Rand, now int64) {
 
 func (o *owner) step(budget int, now int64) {
 	o.Step(budget, now)
-	o.runs = append(o.runs, o.Starts()...)
+	o.take()
 }
 
 // known removes from rows what no log records: the reasons why transitions

@@ -34,7 +34,7 @@ func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []b
 	run := runID(s.lastRun, t)
 	deadline := s.depart(run, i, in, f, t, l, now)
 	s.noteStart(i, f, t, run, &l)
-	s.starts = append(s.starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
+	s.done.Starts = append(s.done.Starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
 		Taken: s.seen(in, taken), Read: s.seen(in, read), Data: data, Started: now, Deadline: deadline})
 	in.move()
 	s.pass(i, in, f, t, now)
@@ -286,7 +286,7 @@ func (s *Shard) incident(i int, in *instance, f *frame, t int, token uint64, pla
 
 // overflow makes a transition an incident whose tokens do not fit: into a place, if it is one.
 func (s *Shard) overflow(i int, in *instance, f *frame, t int, place int32, err error) {
-	s.fault(i, t, "tokens do not fit", err)
+	s.done.fault(i, t, "tokens do not fit", err)
 	s.incident(i, in, f, t, 0, place, err.Error())
 }
 
@@ -308,7 +308,7 @@ func (s *Shard) Cancel(run RunID, now int64) error {
 func (s *Shard) cancel(in *instance, id int32) {
 	n := &s.notes.all[id]
 	s.count(opCancelled, int(n.instance), int(n.transition))
-	s.stops = append(s.stops, RunID(n.token))
+	s.done.Stops = append(s.done.Stops, RunID(n.token))
 	s.putBack(in, id)
 }
 
@@ -319,7 +319,7 @@ func (s *Shard) timeOut(id int32, now int64) {
 	in := &s.instances[i]
 	f := s.frame(in, n.frame)
 	s.count(opTimedOut, i, t)
-	s.stops = append(s.stops, RunID(n.token))
+	s.done.Stops = append(s.done.Stops, RunID(n.token))
 	s.putBack(in, id)
 	s.changed(in)
 	s.setBack(i, in, f, t, token, 0, fmt.Sprintf("no answer within %s", time.Duration(s.rules[t].Timeout)*time.Microsecond), now)

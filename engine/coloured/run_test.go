@@ -183,7 +183,7 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 		w.done(st.Run, Outcome{Kind: Failed})
 		w.counted(0, counters{failures: uint64(k) + 1, retries: uint64(k)})
 		w.waitsFor("p", fmt.Sprintf("t delayed +%d", at+wait))
-		if w.step(wait - 1); len(w.s.Starts()) > 0 {
+		if w.step(wait - 1); len(w.s.Ready().Starts) > 0 {
 			t.Fatal("tried too early")
 		}
 		w.step(1)
@@ -194,7 +194,7 @@ func TestFailuresAreTriedAgainWithBackoff(t *testing.T) {
 	}
 	w.done(w.started().Run, Outcome{Kind: Failed})
 	w.waitsFor("p", "t incident")
-	if w.step(1e9); len(w.s.Starts()) > 0 {
+	if w.step(1e9); len(w.s.Ready().Starts) > 0 {
 		t.Fatal("an incident is tried again")
 	}
 	if err := w.fire(0, "with"); err != nil {
@@ -232,12 +232,12 @@ func TestInstanceWithAnIncidentHasFailedAndIsNotDeadlocked(t *testing.T) {
 func TestFailuresOfSeveralTokensAreCountedApart(t *testing.T) {
 	w := task(t, Binding{Retry: Retry{First: 10, Factor: 1, Attempts: 2}})
 	w.inject("p", "a", "b")
-	runs := w.s.Starts()
+	runs := w.s.Ready().Starts
 	w.done(runs[0].Run, Outcome{Kind: Failed})
 	w.done(runs[1].Run, Outcome{Kind: Failed})
 	w.step(10)
 	var attempts []int
-	for _, st := range w.s.Starts() {
+	for _, st := range w.s.Ready().Starts {
 		attempts = append(attempts, st.Attempt)
 		w.done(st.Run, Outcome{Kind: Failed})
 	}
@@ -280,7 +280,7 @@ func TestOutcomesThatPutOff(t *testing.T) {
 		t.Errorf("net %+v", net)
 	}
 	w.step(1e9)
-	if len(w.s.Starts()) > 0 {
+	if len(w.s.Ready().Starts) > 0 {
 		t.Fatal("started without the event that it awaits")
 	}
 	if err := w.fire(0, "event"); err != nil {
@@ -301,7 +301,7 @@ func TestRunEndsWithItsTime(t *testing.T) {
 	w.counted(0, counters{running: 1})
 	w.step(1)
 	w.counted(0, counters{cancels: 1, timeouts: 1})
-	if stops := w.s.Stops(); !slices.Equal(stops, []RunID{st.Run}) {
+	if stops := w.s.Ready().Stops; !slices.Equal(stops, []RunID{st.Run}) {
 		t.Errorf("stops %v", stops)
 	}
 	w.want("p: a")
@@ -334,7 +334,7 @@ func TestCancelPutsBackWithTheOldAge(t *testing.T) {
 	if due, ok := w.s.NextDue(); ok {
 		t.Errorf("its deadline is still due: %d", due)
 	}
-	if stops := w.s.Stops(); !slices.Equal(stops, []RunID{st.Run}) {
+	if stops := w.s.Ready().Stops; !slices.Equal(stops, []RunID{st.Run}) {
 		t.Errorf("stops %v", stops)
 	}
 	w.step(0)
@@ -397,7 +397,7 @@ func TestResetCancelsRunsThatHoldTokensOfThePlace(t *testing.T) {
 		t.Errorf("the token that came back was injected at +%d", at)
 	}
 	w.counted(0, counters{cancels: 1})
-	if stops := w.s.Stops(); !slices.Equal(stops, []RunID{st.Run}) {
+	if stops := w.s.Ready().Stops; !slices.Equal(stops, []RunID{st.Run}) {
 		t.Errorf("stops %v", stops)
 	}
 	w.doneErr(st.Run, Outcome{}, ErrLate)
@@ -426,7 +426,7 @@ func TestPreemption(t *testing.T) {
 	}
 
 	w.inject("p", "b", "c") // b is taken, c stays
-	w.s.Starts()
+	w.s.Ready()
 	if err := w.fire(1, ""); err != nil {
 		t.Fatal(err)
 	}
@@ -451,7 +451,7 @@ func TestWhatPreemptsIsNotPreempted(t *testing.T) {
 	w.inject("p", "a")
 	w.started()
 	w.step(100)
-	if starts := w.s.Starts(); len(starts) != 0 {
+	if starts := w.s.Ready().Starts; len(starts) != 0 {
 		t.Errorf("started again: %+v", starts)
 	}
 }
@@ -461,7 +461,7 @@ func TestRunsOfAnInstanceAreBounded(t *testing.T) {
 	s := newShard(t, Config{Tables: petritest.Compile(t, n), Bindings: []Binding{{Action: true}}})
 	s.running = 3
 	s.Step(100, now0)
-	starts := slices.Clone(s.Starts())
+	starts := slices.Clone(s.Ready().Starts)
 	if len(starts) != 3 {
 		t.Fatalf("%d runs, want 3", len(starts))
 	}
@@ -472,7 +472,7 @@ func TestRunsOfAnInstanceAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Step(100, now0)
-	if n := len(s.Starts()); n != 1 {
+	if n := len(s.Ready().Starts); n != 1 {
 		t.Errorf("%d more, want 1", n)
 	}
 }

@@ -52,17 +52,13 @@ type Shard struct {
 	era        uint64            // of the runs that start
 	recordRuns bool              // see Config.Runs
 	unended    map[RunID]unended // runs that a log or a state has started and not ended
-	starts     []Start
-	stops      []RunID
-	thrown     []Thrown // see Thrown
-	faults     []Fault  // see Faults
 
 	shared    bool     // the data of tokens are variables: see petri.Net.Shared
 	variables [][]byte // those that each instance owns, as JSON; nil if the net is not shared
 	looped    bool     // a scope has a loop
 	longest   int      // no text of variables that one run owns is longer
 	logging   bool
-	log       []byte // see TakeLog
+	done      Ready // since the last call of Ready
 	random    shard.Stream
 	delays    *rand.Rand // draws from random
 
@@ -248,20 +244,3 @@ func (s *Shard) standing(in *instance, f *frame, p *pile) []lot {
 
 // Work returns the counters of the instances' work, and how much work waits.
 func (s *Shard) Work() (ready.Stats, int) { return s.pool.Stats() }
-
-// Starts returns the actions to perform since the last call, in order. The next
-// call that plays reuses the slice; the caller may keep its elements.
-func (s *Shard) Starts() []Start {
-	out := s.starts
-	s.starts = s.starts[:0]
-	return out
-}
-
-// Stops returns the runs that ended without a Done since the last call: their
-// actions may be cancelled. The next Starts may contain some of them. The next
-// call that plays reuses the slice.
-func (s *Shard) Stops() []RunID {
-	out := s.stops
-	s.stops = s.stops[:0]
-	return out
-}

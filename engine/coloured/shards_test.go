@@ -47,7 +47,7 @@ func drive(t *testing.T, shards []*Shard, budget int) (*stats.Rows, [][]Placed) 
 		for _, s := range shards {
 			for s.Step(budget, now) == budget {
 			}
-			for _, st := range s.Starts() {
+			for _, st := range s.Ready().Starts {
 				runs = append(runs, running{st.Instance, int(st.Transition), st.Run})
 			}
 		}
@@ -164,7 +164,7 @@ func TestInvariantsHoldAfterEveryStep(t *testing.T) {
 		for range 60 {
 			now += 3
 			s.Step(1, now)
-			for _, st := range s.Starts() {
+			for _, st := range s.Ready().Starts {
 				runs = append(runs, st.Run)
 			}
 			if len(runs) > 0 && r.IntN(2) == 0 {
@@ -209,7 +209,7 @@ func TestDwellIsTheIntegralOfTokens(t *testing.T) {
 		}
 		for s.Step(100, now) == 100 {
 		}
-		for _, st := range s.Starts() {
+		for _, st := range s.Ready().Starts {
 			runs = append(runs, st.Run)
 		}
 		if len(runs) > 0 && r.IntN(2) == 0 {
@@ -266,7 +266,7 @@ func TestInstancesArePlayedByPriority(t *testing.T) {
 	}
 	var order []int
 	for s.Step(1, now0) == 1 {
-		log := s.TakeLog()
+		log := s.Ready().Log
 		for log[1] == 2+opRest { // an operation says first that the previous one has finished
 			log = log[3:]
 		}

@@ -16,10 +16,10 @@ import (
 // firings and starts of actions, and those of urgent transitions that follow
 // at once, and returns their number. Fewer than budget means that there is
 // nothing to do until NextDue or until the next call that changes tokens, or
-// that an event was thrown: see Thrown.
+// that an event was thrown: see Ready.
 func (s *Shard) Step(budget int, now int64) int {
 	played := 0
-	for played < budget && len(s.thrown) == 0 {
+	for played < budget && len(s.done.Thrown) == 0 {
 		s.expire(now)
 		played += s.Urge(now)
 		i, ok := s.pool.Start(s.batch, now)
@@ -82,7 +82,7 @@ func (s *Shard) wake(i int, now int64) {
 func (s *Shard) visit(i, quota int, now int64) int {
 	in := &s.instances[i]
 	n := 0
-	for n < quota && len(s.thrown) == 0 {
+	for n < quota && len(s.done.Thrown) == 0 {
 		c, contested, ok := s.choose(i, in, now)
 		if !ok {
 			if c, ok = s.ripe(i, in, now); !ok {

@@ -41,12 +41,12 @@ func (s *Shard) noteStart(i int, f *frame, t int, run RunID, l *load) {
 		return
 	}
 	s.noteBeyond(i, opStart)
-	s.log = s.appendRun(s.log, f.id(), t, run, l)
+	s.done.Log = s.appendRun(s.done.Log, f.id(), t, run, l)
 	for _, tokens := range [][]Placed{l.taken, l.read} {
-		s.log = binary.AppendUvarint(s.log, uint64(len(tokens)))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(len(tokens)))
 		for k := range tokens {
-			s.log = binary.AppendUvarint(s.log, uint64(tokens[k].Place))
-			s.log = binary.AppendUvarint(s.log, tokens[k].Token.ID)
+			s.done.Log = binary.AppendUvarint(s.done.Log, uint64(tokens[k].Place))
+			s.done.Log = binary.AppendUvarint(s.done.Log, tokens[k].Token.ID)
 		}
 	}
 }
@@ -68,8 +68,8 @@ func (s *Shard) appendRun(dst []byte, frame uint32, t int, run RunID, l *load) [
 func (s *Shard) noteEnd(i int, run RunID) {
 	if s.logging && s.recordRuns {
 		s.noteBeyond(i, opEnd)
-		s.log = binary.AppendUvarint(s.log, uint64(run>>16))
-		s.log = binary.AppendUvarint(s.log, uint64(run&MaxNodes))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(run>>16))
+		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(run&MaxNodes))
 	}
 }
 
@@ -177,7 +177,7 @@ func (s *Shard) resumeRuns(now int64) {
 		f := s.frame(in, p.frame)
 		p.seen = s.seenBy(in, f, &s.rules[p.t])
 		deadline := s.depart(run, p.i, in, f, p.t, p.load, p.since)
-		s.starts = append(s.starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
+		s.done.Starts = append(s.done.Starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
 			Taken: s.seen(in, p.taken), Read: s.seen(in, p.read), Data: p.data, Started: p.since, Deadline: deadline})
 		in.move()
 		s.pass(p.i, in, f, p.t, now)

@@ -35,7 +35,7 @@ func running(s *Shard) map[RunID]Start {
 // it has cancelled.
 func handed(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
-	for _, start := range s.Starts() {
+	for _, start := range s.Ready().Starts {
 		out[start.Run] = start
 	}
 	return out
@@ -158,7 +158,7 @@ func TestRunsInALogThatCannotBe(t *testing.T) {
 				t.Fatal(err)
 			}
 			f := newShard(t, cfg)
-			if err := f.Replay(s.TakeLog(), now0); err != nil {
+			if err := f.Replay(s.Ready().Log, now0); err != nil {
 				t.Fatal(err)
 			}
 			if err := f.Replay(log, now0); !errors.Is(err, ErrLog) {

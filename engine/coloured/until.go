@@ -46,7 +46,7 @@ func identities(tokens []Placed) uint64 {
 func (s *Shard) noteDue(i int, n *note) {
 	if s.logging {
 		s.noteBeyond(i, opDue)
-		s.log = s.appendDue(s.log, n)
+		s.done.Log = s.appendDue(s.done.Log, n)
 	}
 }
 

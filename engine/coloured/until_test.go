@@ -88,14 +88,14 @@ func TestADueTimeByDataIsKeptOverARestart(t *testing.T) {
 				s.Step(100, now0)
 			}
 			inject(0, `{"d":100}`)
-			first := batch{now0, bytes.Clone(s.TakeLog())}
+			first := batch{now0, bytes.Clone(s.Ready().Log)}
 			early := s.AppendState(nil)
 			inject(1, `{"e":1}`)
 			if err := s.Fire(0, 1, []byte(`{"d":900}`), now0+10); err != nil {
 				t.Fatal(err)
 			}
 			s.Step(100, now0+10)
-			second := batch{now0 + 10, bytes.Clone(s.TakeLog())}
+			second := batch{now0 + 10, bytes.Clone(s.Ready().Log)}
 			late := s.AppendState(nil)
 			for _, from := range []struct {
 				name  string

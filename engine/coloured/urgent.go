@@ -29,7 +29,7 @@ func (s *Shard) Urge(now int64) (played int) {
 // urge also reports whether an event of the instance has to be delivered.
 func (s *Shard) urge(i int, now int64) (n int, threw bool) {
 	in := &s.instances[i]
-	for n < shard.MaxUrgent && !s.threw(i) {
+	for n < shard.MaxUrgent && !s.done.threw(i) {
 		c, contested, ok := s.chooseOf(i, in, s.Urgent, now)
 		if !ok {
 			return n, false
@@ -40,10 +40,5 @@ func (s *Shard) urge(i int, now int64) (n int, threw bool) {
 			s.unchoose(i, contested)
 		}
 	}
-	return n, s.threw(i)
-}
-
-// threw reports whether an instance has thrown an event that is not delivered.
-func (s *Shard) threw(i int) bool {
-	return slices.ContainsFunc(s.thrown, func(x Thrown) bool { return x.Instance == i })
+	return n, s.done.threw(i)
 }

@@ -112,7 +112,7 @@ func TestUrgentTransitionsOfAnyKind(t *testing.T) {
 					t.Fatalf("seed %d: %q may fire in instance %d", seed, n.Transitions[c.t].ID, i)
 				}
 			}
-			if err := again.Replay(s.TakeLog(), now); err != nil {
+			if err := again.Replay(s.Ready().Log, now); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 		}

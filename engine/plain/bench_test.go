@@ -53,7 +53,7 @@ func BenchmarkLoggedRing100(b *testing.B) {
 	for left := b.N; left > 0; left -= 1000 {
 		now += 37
 		s.Step(min(left, 1000), now)
-		s.TakeLog()
+		s.Ready()
 	}
 }
 

@@ -63,7 +63,7 @@ func inject(t testing.TB, s *Shard, now *int64, numbers ...int) {
 // in order.
 func played(t testing.TB, s *Shard) (numbers []int) {
 	t.Helper()
-	log := s.TakeLog()
+	log := s.Ready().Log
 	next := func() uint64 {
 		v, n := binary.Uvarint(log)
 		log = log[n:]

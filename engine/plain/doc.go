@@ -31,7 +31,7 @@
 // discipline of package ready. A discipline changes when an instance is played;
 // the state in which it comes to rest is the same.
 //
-// What a shard did can be recorded ([Shard.TakeLog]) and replayed by another
+// What a shard did can be recorded ([Ready].Log) and replayed by another
 // one ([Shard.Replay]), from the beginning or from a saved state
 // ([Shard.AppendState], [Shard.LoadState]), counters included. Clocks run in a
 // replay, so that after [Shard.Resume] a delay ends when it would have ended; a
@@ -39,8 +39,8 @@
 // which of several rivals was chosen last.
 //
 // A shard may play one region of a net ([Config].Part), as package split
-// divides it. [Shard.TakeCrossings] returns the tokens that firings put into
-// other regions.
+// divides it. The tokens that firings put into other regions are in
+// [Ready].Crossings.
 //
 // All times are microseconds since the Unix epoch and are passed in.
 package plain

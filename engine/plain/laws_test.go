@@ -294,7 +294,7 @@ func TestSplittingABatchChangesNoFiring(t *testing.T) {
 				split.Step(part, now)
 				left -= part
 			}
-			if d := difference(whole.TakeLog(), split.TakeLog()); d != "" {
+			if d := difference(whole.Ready().Log, split.Ready().Log); d != "" {
 				t.Fatalf("(-whole +split):\n%s", d)
 			}
 			act(t, r, 0, []*Shard{whole, split}, now)

@@ -80,8 +80,8 @@ func TestToInjectNothingChangesNothing(t *testing.T) {
 	s := newShard(t, Config{Tables: petritest.Compile(t, queueNet(1)), Stride: 1, Count: 1, Log: true})
 	s.Step(10, now0)
 	want := rowsOf(s, now0)
-	s.TakeLog()
-	if err := s.Inject(0, 0, 0, now0); err != nil || s.Present() != 0 || s.TakeLog() != nil {
+	s.Ready()
+	if err := s.Inject(0, 0, 0, now0); err != nil || s.Present() != 0 || s.Ready().Log != nil {
 		t.Errorf("%v, ready: %b", err, s.Present())
 	}
 	if d := difference(want, rowsOf(s, now0)); d != "" {
@@ -102,7 +102,7 @@ func TestAnInstanceGivesWayAfter64Firings(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.TakeLog()
+		s.Ready()
 		if fired := s.Step(1000, now0); fired != 258 {
 			t.Errorf("%d firings, want 258", fired)
 		}
@@ -135,9 +135,9 @@ func TestChanceDoesNotHangOnTheOrderOfTokens(t *testing.T) {
 				}
 			}
 		}
-		s.TakeLog()
+		s.Ready()
 		s.Step(1000, now0)
-		log := slices.Clone(s.TakeLog())
+		log := slices.Clone(s.Ready().Log)
 		if first == nil {
 			first = log
 		}

@@ -99,22 +99,8 @@ func (s *Shard) noteFail(i, t int) {
 	s.log = binary.AppendUvarint(s.log, uint64(t))
 }
 
-// TakeLog returns what happened since the last call, in order, if Config.Log is
-// set: firings, injections, and where instances came to rest. All counters can
-// be derived from that. Call it before time advances: Replay applies a whole
-// log at one time. The bytes are valid until the next Step, Inject or Fire.
-func (s *Shard) TakeLog() []byte {
-	s.endRun()
-	log := s.log
-	if len(log) == s.began {
-		return nil
-	}
-	s.log = log[:s.began]
-	return log
-}
-
-// Replay applies and counts what TakeLog returned, as of now, the time at which
-// it happened. The shard must have been created for the same time and must not
+// Replay applies and counts the Log of a Ready, as of now, the time at which it
+// happened. The shard must have been created for the same time and must not
 // have played yet. Replay skips the instances that the shard does not hold, so
 // one set of shards can read the log of another. It does not repeat what
 // firings put into other parts: those tokens crossed when they were played. The

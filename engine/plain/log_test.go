@@ -35,7 +35,7 @@ func live(t *testing.T, r *rand.Rand, s *Shard, steps int) (before []batch, stat
 			}
 		}
 		s.Step(1+r.IntN(30), now)
-		*all = append(*all, batch{now, bytes.Clone(s.TakeLog())})
+		*all = append(*all, batch{now, bytes.Clone(s.Ready().Log)})
 		if k == steps/2 {
 			state, all = s.AppendState(nil), &after
 		}
@@ -108,7 +108,7 @@ func TestFiringsOfOneInstanceShareItsNumber(t *testing.T) {
 		if fired := s.Step(firings, now0); fired != firings {
 			t.Fatalf("%d firings, want %d", fired, firings)
 		}
-		log := bytes.Clone(s.TakeLog())
+		log := bytes.Clone(s.Ready().Log)
 		bare := 0 // bytes of the transitions alone
 		for k := range firings {
 			bare += len(binary.AppendUvarint(nil, uint64(k%places)))
@@ -124,7 +124,7 @@ func TestFiringsOfOneInstanceShareItsNumber(t *testing.T) {
 			t.Errorf("ring of %d: replayed to %v and, elsewhere, %v; want %v and an initial marking", places, got, other.Marking(0), s.Marking(0))
 		}
 		s.Step(1, now0+1) // a new log begins with an instance again
-		if log = s.TakeLog(); again.Replay(log, now0+1) != nil || !slices.Equal(again.Marking(0), s.Marking(0)) {
+		if log = s.Ready().Log; again.Replay(log, now0+1) != nil || !slices.Equal(again.Marking(0), s.Marking(0)) {
 			t.Errorf("ring of %d: the next log %v is replayed to %v, want %v", places, log, again.Marking(0), s.Marking(0))
 		}
 	}

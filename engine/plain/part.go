@@ -23,6 +23,6 @@ func divide(effects []petri.Effect, part *split.Part) (own, crosses []petri.Effe
 // cross collects the tokens that a firing puts into other parts.
 func (s *Shard) cross(i int, crosses []petri.Effect) {
 	for _, e := range crosses {
-		s.Crossings = append(s.Crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})
+		s.crossings = append(s.crossings, split.Crossing{Instance: s.Number(i), Place: e.Place, Tokens: e.Put})
 	}
 }

@@ -109,7 +109,7 @@ func newRelay(t *testing.T, r *rand.Rand, cfg Config, plan *split.Plan) *relay {
 func (x *relay) play(budget int) (done int) {
 	k := x.r.IntN(len(x.parts))
 	done = x.parts[k].Step(budget, x.now)
-	x.flight[k] = append(x.flight[k], slices.Clone(x.parts[k].TakeCrossings())...)
+	x.flight[k] = append(x.flight[k], x.parts[k].Ready().Crossings...)
 	from := x.r.IntN(len(x.parts))
 	for range min(len(x.flight[from]), x.r.IntN(4)) {
 		c := x.flight[from][0]
@@ -247,7 +247,7 @@ func TestNoTokenIsLostOrDoubledBetweenParts(t *testing.T) {
 				if errors.Is(err, ErrElsewhere) == x.plan.Regions[k].Transitions[tr] {
 					t.Fatalf("transition %d fired in part %d: %v", tr, k, err)
 				}
-				x.flight[k] = append(x.flight[k], slices.Clone(s.TakeCrossings())...)
+				x.flight[k] = append(x.flight[k], s.Ready().Crossings...)
 				crossed += len(x.flight[k])
 			}
 			x.play(1 + r.IntN(20))
@@ -315,11 +315,11 @@ func TestAPartPlaysWhatIsItsOwn(t *testing.T) {
 		t.Errorf("%d firings, want one an instance", got)
 	}
 	want := []split.Crossing{{Instance: 7, Place: 1, Tokens: 3}, {Instance: 8, Place: 1, Tokens: 3}}
-	if d := difference(want, slices.Clone(up.TakeCrossings())); d != "" {
+	if d := difference(want, up.Ready().Crossings); d != "" {
 		t.Errorf("(-want +crossed):\n%s", d)
 	}
-	if len(up.TakeCrossings()) != 0 {
-		t.Error("TakeCrossings returns the same tokens twice")
+	if len(up.Ready().Crossings) != 0 {
+		t.Error("Ready returns the same tokens twice")
 	}
 	for name, err := range map[string]error{
 		"a transition": up.Fire(0, 1, now0), "a place": up.Inject(0, 1, 1, now0), "the other's transition": down.Fire(0, 0, now0), "the other's place": down.Inject(0, 0, 1, now0),
@@ -372,8 +372,8 @@ func TestAReplayedPartCrossesNothing(t *testing.T) {
 	cfg := Config{Tables: tables, Stride: 1, Count: 2, Part: &plan.Regions[0], Log: true}
 	s, again := newShard(t, cfg), newShard(t, cfg)
 	s.Step(10, now0)
-	ops := slices.Clone(s.TakeLog())
-	if err := again.Replay(ops, now0); err != nil || len(again.TakeCrossings()) != 0 {
+	ops := slices.Clone(s.Ready().Log)
+	if err := again.Replay(ops, now0); err != nil || len(again.Ready().Crossings) != 0 {
 		t.Errorf("%v", err)
 	}
 	if d := difference(s.Marking(1), again.Marking(1)); d != "" {

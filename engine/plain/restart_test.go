@@ -36,7 +36,7 @@ func (l *life) to(now int64, do func(s *Shard) error) (fired int) {
 		}
 	}
 	fired = l.Step(1<<20, now)
-	l.since = append(l.since, batch{now, bytes.Clone(l.TakeLog())})
+	l.since = append(l.since, batch{now, bytes.Clone(l.Ready().Log)})
 	return fired
 }
 

@@ -33,9 +33,9 @@ type Config struct {
 	// the instance with a number; nil is p0 for all.
 	Dispatch *ready.Discipline
 	Priority func(number int) ready.Priority
-	// Log makes the shard record its firings, for TakeLog.
+	// Log makes the shard record its firings: see Ready.
 	Log bool
-	// Part restricts the shard to one region of the net: see TakeCrossings. nil
+	// Part restricts the shard to one region of the net: see Ready. nil
 	// is the whole net.
 	Part *split.Part
 }
@@ -57,15 +57,16 @@ type Shard struct {
 	spare []*wide
 	taken []uint32 // of fireWide
 
-	created int64 // when the instances were created
-	logging bool
-	log     []byte  // see TakeLog
-	began   int     // the length of an empty log
-	touched []int32 // by Replay
-	noting  bool    // firings are recorded, or may put tokens into other parts
-	exact   bool    // in Replay: the log records when instances came to rest
-	loaded  bool    // LoadState was called
-	repeats bool    // see ReplayOlder
+	created   int64 // when the instances were created
+	logging   bool
+	log       []byte           // since the last call of Ready
+	crossings []split.Crossing // since then
+	began     int              // the length of an empty log
+	touched   []int32          // by Replay
+	noting    bool             // firings are recorded, or may put tokens into other parts
+	exact     bool             // in Replay: the log records when instances came to rest
+	loaded    bool             // LoadState was called
+	repeats   bool             // see ReplayOlder
 
 	// The last operation of the log, if another firing of its instance continues it.
 	running  int // the instance of a run that has no end yet; -1 if there is none

@@ -291,17 +291,18 @@ func (r *run) play(stop func() bool) error {
 // follow takes what a shard hands out: actions that begin and end, events, faults. It reports
 // whether the shard may have more to do.
 func (r *run) follow(k int, u *unit) (more bool) {
-	for _, s := range u.coloured.Starts() {
-		r.ask(k, &s)
+	done := u.coloured.Ready()
+	for i := range done.Starts {
+		r.ask(k, &done.Starts[i])
 	}
-	for _, id := range u.coloured.Stops() {
+	for _, id := range done.Stops {
 		r.cancelled(runKey{k, id})
 	}
-	if n := len(u.coloured.Thrown()); n > 0 {
+	if n := len(done.Thrown); n > 0 {
 		r.lost += uint64(n)
 		more = true
 	}
-	for _, f := range u.coloured.Faults() {
+	for _, f := range done.Faults {
 		r.failed(f.Err)
 	}
 	return more

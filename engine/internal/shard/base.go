@@ -51,9 +51,8 @@ type Base struct {
 	Barren    bool // the initial marking is empty
 
 	Shuffle    bool
-	orders     []uint16         // Tables.OrderLen() for each instance; nil without rivals or if shuffled
-	Crossings  []split.Crossing // see TakeCrossings
-	Deadlocked uint64           // instances
+	orders     []uint16 // Tables.OrderLen() for each instance; nil without rivals or if shuffled
+	Deadlocked uint64   // instances
 	Rec        *stats.Recorder
 }
 
@@ -209,17 +208,6 @@ func (b *Base) Elsewhere(t int) bool { return b.Part != nil && !b.Part.Transitio
 
 // Outside reports whether a place is of another part.
 func (b *Base) Outside(place int) bool { return b.Part != nil && !b.Part.Places[place] }
-
-// TakeCrossings returns the tokens that firings since the last call put into
-// places of other parts, with their data, in order. They have left the shard,
-// and their identities with it; they are for the owner to hand on: Inject takes
-// them in where their place is. The slice is good until the next call that
-// plays.
-func (b *Base) TakeCrossings() []split.Crossing {
-	out := b.Crossings
-	b.Crossings = b.Crossings[:0]
-	return out
-}
 
 // TakeSlowest adds to the rows, for each place, the instance whose token stayed
 // longest, and for each transition the one whose firing took longest, of those

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"slices"
+
+	"github.com/pnagent/pnagent/petri/split"
+)
+
+// Ready is what a shard has done since the last call of [Shard.Ready], each in
+// order, for its owner to bring about. The next call that plays reuses the
+// slices; the owner may keep the elements of Starts.
+type Ready struct {
+	// Log is what happened, if Config.Log is set: firings, injections, how
+	// instances came to rest, and other counts. An owner that keeps a log takes it
+	// before time advances: Replay applies a whole log at one time. Tokens in
+	// flight are recorded in their places: they are taken when a run has fired.
+	// Starts and ends of runs are recorded if Config.Runs is set.
+	Log []byte
+	// Crossings are the tokens that firings put into places of other parts, with
+	// their data. They have left the shard, and their identities with it: Arrive
+	// takes them in where their place is.
+	Crossings []split.Crossing
+	Starts    []Start // the actions to perform
+	// Stops are the runs that ended without a Done: their actions may be
+	// cancelled. Some of them may be in Starts.
+	Stops []RunID
+	// Thrown are the firings that threw an event. Step returns after each of them,
+	// so that the owner can deliver the event before anything else happens but
+	// urgent transitions of other instances. A replay throws nothing.
+	Thrown []Thrown
+	// Faults are the first faults: expressions that could not be evaluated, splits
+	// and alternatives of which none can be taken, and places that would overflow.
+	Faults []Fault
+}
+
+// Ready returns what the shard has done since the last call.
+func (s *Shard) Ready() Ready {
+	r := s.done
+	s.done = Ready{r.Log[:0], r.Crossings[:0], r.Starts[:0], r.Stops[:0], r.Thrown[:0], r.Faults[:0]}
+	return r
+}
+
+// Thrown is a firing of a transition that throws an event, see
+// petri.Transition.Throws.
+type Thrown struct {
+	Instance   int // its index in the shard
+	Transition int32
+	// Taken are the tokens that it took, at most MaxTaken, with the data that an
+	// action or a call returned for the new tokens, if any.
+	Taken []Placed
+	// Last is the identity of the instance's last token before the firing.
+	Last uint64
+}
+
+// threw reports whether an instance has thrown an event that is not delivered.
+func (r *Ready) threw(i int) bool {
+	return slices.ContainsFunc(r.Thrown, func(x Thrown) bool { return x.Instance == i })
+}
+
+// Fault is why a transition that is enabled does not fire by itself.
+type Fault struct {
+	Instance   int // its index in the shard
+	Transition int32
+	What       string // in words, for a log: that of which Err is the reason
+	Err        error
+}
+
+// maxFaults bounds those that a Ready has.
+const maxFaults = 64
+
+func (r *Ready) fault(i, t int, what string, err error) {
+	if len(r.Faults) < maxFaults {
+		r.Faults = append(r.Faults, Fault{i, int32(t), what, err})
+	}
+}

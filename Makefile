@@ -58,6 +58,7 @@ whole: vuln
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 	@set -e; for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) mod tidy -diff); done
+	$(GO) vet -tags slim ./cmd/pnagent
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities in what pnagent calls, where their database (VULNDB) can be reached

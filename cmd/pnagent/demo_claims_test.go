@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !slim
+
 package main
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -104,4 +107,21 @@ func index(t *testing.T, o *office, transition string) int {
 		t.Fatalf("no transition %q", transition)
 	}
 	return i
+}
+
+// The log of the demo names the server that it has started.
+func TestTheDemoNamesItsServer(t *testing.T) {
+	ns, err := startNATS("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
+	link, err := inProcess(ns, "test", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer link.Close()
+	if got := link.State(); !got.Connected || got.Server != ns.ClientURL() {
+		t.Errorf("connected to %q: %t; want %q", got.Server, got.Connected, ns.ClientURL())
+	}
 }

@@ -65,23 +65,6 @@ func TestAnUnreachableDefaultServerIsNamed(t *testing.T) {
 	}
 }
 
-// The log of the demo names the server that it has started.
-func TestTheDemoNamesItsServer(t *testing.T) {
-	ns, err := startNATS("127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { ns.Shutdown(); ns.WaitForShutdown() }()
-	link, err := inProcess(ns, "test", slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer link.Close()
-	if got := link.State(); !got.Connected || got.Server != ns.ClientURL() {
-		t.Errorf("connected to %q: %t; want %q", got.Server, got.Connected, ns.ClientURL())
-	}
-}
-
 // A URL may hold a password, and an error may end in a log.
 func TestAnInvalidURLIsNotRepeated(t *testing.T) {
 	const secret = "http://ada:secret@[::1"

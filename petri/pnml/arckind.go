@@ -11,9 +11,11 @@ import (
 // kindIn reads a child of an arc that is not known. Tools with more kinds of arcs than ISO/IEC
 // 15909-2 write the kind in elements of their own, also inside of <toolspecific>, and such an arc
 // must not be read as a normal one. The kind is the value of an element or an attribute named as a
-// kind or a type is, or the name of an element. A word for inhibition elsewhere is refused.
+// kind or a type is, or the name of an element. A word for inhibition elsewhere is refused, and a
+// kind that is not known. In <toolspecific> a kind is that of the arc if its name says no more, or says so:
+// a lineType is about a drawing.
 func (n *netReader) kindIn(e *element, to *arcKind) error {
-	x := kindSearch{}
+	x := kindSearch{tool: e.name == "toolspecific"}
 	for i := range e.attrs {
 		a := &e.attrs[i]
 		if a.Name.Space == "" && (e.name != "toolspecific" || a.Name.Local != "tool" && a.Name.Local != "version") {
@@ -23,17 +25,13 @@ func (n *netReader) kindIn(e *element, to *arcKind) error {
 	if err := x.search(n, e.name); err != nil {
 		return err
 	}
-	unknown := x.unknown
-	if e.name == "toolspecific" { // it may be about a drawing
-		unknown = ""
-	}
 	switch {
 	case x.kind != "" && x.other == "":
 		n.setKind(to, label{value: x.kind, pos: e.pos}, false)
-	case x.other != "" || unknown != "":
+	case x.other != "" || x.unknown != "":
 		word := x.other
 		if word == "" {
-			word = unknown
+			word = x.unknown
 		}
 		n.faults.Add(e.pos, "%s in <arc> says %s; expected the kind of an arc in its attribute type, or in an element <type>", xmlscan.Tag(e.name), xmlscan.Quote(word))
 	case e.name != "toolspecific":
@@ -44,6 +42,7 @@ func (n *netReader) kindIn(e *element, to *arcKind) error {
 
 // kindSearch is what is said about the kind of an arc in one of its children.
 type kindSearch struct {
+	tool    bool   // it is <toolspecific>
 	kind    string // as setKind takes it
 	other   string // a second kind, or a word for a kind where none is expected
 	unknown string // a value of a kind or a type that is not that of an arc
@@ -60,13 +59,8 @@ func (x *kindSearch) search(n *netReader, name string) error {
 		}
 		switch token {
 		case xmlscan.StartTag:
-			names = append(names, n.Name.Local)
+			names = append(names, x.start(n))
 			text.Reset()
-			for i := range n.Attrs {
-				if a := &n.Attrs[i]; a.Name.Space == "" {
-					x.value(a.Name.Local, string(a.Value))
-				}
-			}
 		case xmlscan.CharData:
 			if err := text.Add(n.Scanner); err != nil {
 				return err
@@ -88,17 +82,40 @@ func (x *kindSearch) search(n *netReader, name string) error {
 	}
 }
 
+// start notes the attributes of an element, and returns its name: that of what it is about for
+// <property name="arcType" value="…"/>.
+func (x *kindSearch) start(n *netReader) string {
+	name := n.Name.Local
+	for i := range n.Attrs {
+		if a := &n.Attrs[i]; (a.Name.Local == "name" || a.Name.Local == "key") && ofArc(string(a.Value)) {
+			name = string(a.Value)
+		}
+	}
+	for i := range n.Attrs {
+		a := &n.Attrs[i]
+		switch {
+		case a.Name.Space != "":
+		case a.Name.Local == "value" && name != n.Name.Local:
+			x.value(name, string(a.Value))
+		default:
+			x.value(a.Name.Local, string(a.Value))
+		}
+	}
+	return name
+}
+
 // value notes a value of an element or an attribute.
 func (x *kindSearch) value(of, value string) {
 	word, of := kindWord(value), strings.ToLower(of)
 	switch {
 	case of == "name" || of == "documentation" || of == "description" || of == "comment" || value == "":
 	case strings.Contains(of, "type") || strings.Contains(of, "kind"):
-		if word == "" {
+		switch {
+		case word != "":
+			x.note(word)
+		case !x.tool || ofArc(of) && !beside(value):
 			x.unknown = value
-			return
 		}
-		x.note(word)
 	case word == "inhibitor" || word == "" && strings.Contains(strings.ToLower(value), "inhibit"):
 		x.other = value
 	}
@@ -126,9 +143,32 @@ func (x *kindSearch) note(word string) {
 	x.kind = word
 }
 
+// letters returns a name in lower case, without what separates its words.
+func letters(s string) string {
+	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(s))
+}
+
+// ofArc reports whether a name is that of the kind of an arc, if it is in an arc.
+func ofArc(name string) bool {
+	s := letters(name)
+	s = strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(s, "arc"), "edge"), "connection")
+	return s == "type" || s == "kind"
+}
+
+// beside reports whether the value of a type is one of data, as of a property, or of a line.
+func beside(value string) bool {
+	s := strings.ToLower(value)
+	switch s[strings.LastIndexAny(s, ".:")+1:] {
+	case "string", "text", "boolean", "bool", "int", "integer", "long", "float", "double", "real", "number", "color",
+		"line", "straight", "curve", "curved", "bezier", "spline", "polyline", "orthogonal":
+		return true
+	}
+	return false
+}
+
 // kindWord returns the kind that a word says, as setKind takes it; "" if it says none.
 func kindWord(s string) string {
-	s = strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(s))
+	s = letters(s)
 	s = strings.TrimSuffix(strings.TrimSuffix(s, "arc"), "edge")
 	switch s {
 	case "normal", "ordinary", "standard":

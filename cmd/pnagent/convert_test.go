@@ -60,7 +60,7 @@ func TestConvertRefuses(t *testing.T) {
 	}{
 		{[]string{"convert", "../../examples/backup-window.pnml"}, exitUsage, "--to: no format; expected pnml, net or dot"},
 		{[]string{"convert", "--to", "net", "../../examples/claim.bpmn"}, exitFailed, `claim.bpmn:16:5: the reset arc from "nobody/armed" to "approve"; expected normal, read and inhibitor arcs, for Tina's .net`},
-		{[]string{"convert", "--to", "net", "--net", "nope", "../../examples/claim.bpmn"}, exitFailed, `no net "nope"`},
+		{[]string{"convert", "--to", "net", "--net", "nope", "../../examples/claim.bpmn"}, exitUsage, `the nets are ["claim"]; expected one, or --net with one of them`},
 		{[]string{"convert", "--to", "svg", "x"}, exitUsage, "--to must be one of"},
 	} {
 		if code, out, errs := called(t.Context(), c.args...); code != c.code || out != "" || !strings.Contains(errs, c.want) {

@@ -83,22 +83,20 @@ func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []by
 }
 
 // chooseNet logs the warnings of files, and returns their net with an id, or the only one for "".
-func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logger) (*petri.Net, error) {
-	var nets []*petri.Net
+func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logger) (chosen *petri.Net, err error) {
+	var ids []string
+	found := 0
 	for _, f := range files {
-		nets = append(nets, f.Nets...)
 		logWarnings(f.Warnings, log)
-	}
-	if id == "" {
-		if len(nets) != 1 {
-			return nil, fmt.Errorf("%s: %d nets; expected one, or --net", strings.Join(paths, ", "), len(nets))
-		}
-		return nets[0], nil
-	}
-	for _, n := range nets {
-		if n.ID == id {
-			return n, nil
+		for _, n := range f.Nets {
+			ids = append(ids, n.ID)
+			if id == "" || n.ID == id {
+				found, chosen = found+1, n
+			}
 		}
 	}
-	return nil, fmt.Errorf("%s: no net %q", strings.Join(paths, ", "), id)
+	if found != 1 {
+		return nil, usageError{fmt.Errorf("%s: the nets are %q; expected one, or --net with one of them", strings.Join(paths, ", "), ids)}
+	}
+	return chosen, nil
 }

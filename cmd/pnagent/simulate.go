@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -121,23 +120,20 @@ func simulationError(err error) error {
 
 // read reads the net and its bindings.
 func (c *simulateCmd) read(s streams, log *slog.Logger) (*petri.Tables, *engine.Bindings, error) {
-	all, err := compileNets([]string{c.File}, s, c.Limit, log)
+	files, err := readNets([]string{c.File}, s, c.Limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	var ids []string
-	one := slices.DeleteFunc(slices.Clone(all), func(t *petri.Tables) bool {
-		ids = append(ids, t.Net.ID)
-		return c.Net != "" && t.Net.ID != c.Net
-	})
-	if len(one) != 1 {
-		return nil, nil, usageError{fmt.Errorf("%s: the file has the nets %q; expected one, or --net with one of them", c.File, ids)}
+	n, err := chooseNet(files, c.Net, []string{c.File}, log)
+	if err != nil {
+		return nil, nil, err
 	}
-	if c.Bindings == "" {
-		return one[0], nil, nil
+	tables, err := petri.Compile(n)
+	if err != nil || c.Bindings == "" {
+		return tables, nil, err
 	}
 	b, err := readFile(c.Bindings, "bindings", engine.ReadBindings)
-	return one[0], b, err
+	return tables, b, err
 }
 
 // options returns those of a study.

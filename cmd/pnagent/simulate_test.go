@@ -93,7 +93,7 @@ func TestMistakesInACallOfSimulate(t *testing.T) {
 	}{
 		{[]string{"--vary", "clerks=8..1"}, `--vary: "clerks=8..1"; expected a pool and at most 100 sizes, such as clerks=1..8`},
 		{[]string{"--vary", "bosses=1..2"}, `--vary: net "claim" has no pool "bosses"; expected one under simulate in the bindings`},
-		{[]string{"--net", "other"}, `../../examples/claim.bpmn: the file has the nets ["claim"]; expected one, or --net with one of them`},
+		{[]string{"--net", "other"}, `../../examples/claim.bpmn: the nets are ["claim"]; expected one, or --net with one of them`},
 		{[]string{"--warmup", "soon"}, `--warmup: "soon"; expected auto or a duration such as 8h`},
 		{[]string{"--warmup", "9d"}, "a warm-up of 777600000000 µs in runs of 432000000000 µs; expected less"},
 		{[]string{"--start", "now"}, `--start: "now"; expected a time such as 2030-01-31T08:00:00Z`},

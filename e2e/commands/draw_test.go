@@ -40,8 +40,8 @@ func TestDrawWritesAPictureOfANet(t *testing.T) {
 func TestDrawRequiresOneNet(t *testing.T) {
 	t.Parallel()
 	two := kit.Write(t, "two.pnml", `<pnml><net id="a" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p"/></net><net id="b" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="q"/></net></pnml>`)
-	kit.WantFailure(t, kit.Pnagent(t, "draw", two), 1, "2 nets; expected one, or --net")
-	kit.WantFailure(t, kit.Pnagent(t, "draw", "--net", "c", two), 1, `no net "c"`)
+	kit.WantFailure(t, kit.Pnagent(t, "draw", two), 2, `the nets are \["a" "b"\]; expected one, or --net with one of them`)
+	kit.WantFailure(t, kit.Pnagent(t, "draw", "--net", "c", two), 2, `the nets are \["a" "b"\]; expected one, or --net with one of them`)
 	if r := kit.Pnagent(t, "draw", "--net", "b", two); r.Code != 0 || !strings.Contains(r.Out, "<title>b</title>") {
 		t.Errorf("got exit code %d, stderr %q, stdout %.200q; want 0 and net b", r.Code, r.Err, r.Out)
 	}

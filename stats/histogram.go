@@ -132,9 +132,12 @@ func UpperBound(schema int8, index int32) float64 {
 	return math.Exp2(math.Ldexp(float64(index), -int(schema)))
 }
 
+// QuantileError is the largest share by which a Quantile at schema 3 is off: 2^(1/16) - 1.
+const QuantileError = 0.0443
+
 // Quantile returns the duration, in seconds, that a share q (0 to 1) of the
 // durations does not exceed: the geometric middle of the bucket it lies in, so
-// at most 4.4 % off at schema 3. It returns NaN for an empty histogram.
+// at most QuantileError off at schema 3. It returns NaN for an empty histogram.
 func (h *Histogram) Quantile(q float64) float64 {
 	total := h.Count()
 	if total == 0 {

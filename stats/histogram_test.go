@@ -95,7 +95,7 @@ func TestQuantileIsWithinTheBoundOfItsBuckets(t *testing.T) {
 		slices.Sort(ds)
 		for _, q := range []float64{0, 0.5, 0.95, 0.99, 1} {
 			want := float64(ds[min(max(int(math.Ceil(q*float64(len(ds)))), 1), len(ds))-1]) / 1e6
-			if got := h.Quantile(q); math.Abs(got/want-1) > 0.0443 {
+			if got := h.Quantile(q); math.Abs(got/want-1) > QuantileError {
 				t.Fatalf("quantile %g: %g s, want %g within 4.4 %%", q, got, want)
 			}
 		}

@@ -104,6 +104,10 @@ func TestAQueueWithOneServerIsAsItsFormula(t *testing.T) {
 		holds(t, c.name+": time in the queue and in service", q.Stay, wait+rho*60, 0.18)
 		holds(t, c.name+": tokens", q.Held, (wait+rho*60)/60, 0.18)
 		holds(t, c.name+": throughput", q.Out, 60, 0.03)
+		if c.scv == 1 && c.pool == nil { // the time is exponential, too
+			holds(t, c.name+": median", q.Median, (wait+rho*60)*math.Ln2, 0.25)
+			holds(t, c.name+": p95", q.High, (wait+rho*60)*math.Log(20), 0.25)
+		}
 		if len(s.Pools) > 0 {
 			holds(t, c.name+": busy", s.Pools[0].Busy, rho, 0.03)
 			holds(t, c.name+": wait", s.Pools[0].Stay, wait, 0.225)

@@ -117,6 +117,17 @@ type figures[T any] struct {
 	net    NetFigures[T]
 }
 
+// flows returns the flows of all places and pools, and that of the cases.
+func (f *figures[T]) flows() (out []*Flow[T]) {
+	for k := range f.places {
+		out = append(out, &f.places[k])
+	}
+	for k := range f.pools {
+		out = append(out, &f.pools[k].Flow)
+	}
+	return append(out, &f.cases)
+}
+
 func (f *figures[T]) all() (out []*T) {
 	for k := range f.places {
 		out = append(out, f.places[k].all()...)

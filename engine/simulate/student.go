@@ -18,6 +18,13 @@ type Estimate struct {
 // Half returns half the length of the interval.
 func (e Estimate) Half() float64 { return (e.High - e.Low) / 2 }
 
+// within returns the estimate of a figure whose values are known within a share of them: its
+// interval is that much wider on both sides.
+func (e Estimate) within(share float64) Estimate {
+	e.Low, e.High = e.Low*(1-share), e.High*(1+share)
+	return e
+}
+
 // MarshalJSON writes null for what is unknown.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	known := func(v float64) *float64 {

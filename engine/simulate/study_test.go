@@ -225,6 +225,15 @@ func TestStaysThatHaveNotEndedCount(t *testing.T) {
 	}
 }
 
+// Quantiles are read from buckets: the interval has the true value also where all runs agree.
+func TestTheIntervalOfAQuantileHasTheWidthOfItsBucket(t *testing.T) {
+	m := caseModel(t, minute, 1000)
+	m.Transitions[0].Delay = plain.Delay{A: second}
+	s := played(t, m, options())
+	holds(t, "median", s.Cases.Median, 1, 0.06)
+	holds(t, "p95", s.Cases.High, 1, 0.06)
+}
+
 // Cases of a higher priority overtake others in a queue (Cobham): half of them have it.
 func TestMembersTakeTheHighestPriorityFirst(t *testing.T) {
 	m := caseModel(t, 0.8*minute, 1)

@@ -2,6 +2,8 @@
 
 package simulate
 
+import "github.com/pnagent/pnagent/stats"
+
 // Summary is what the runs of a study had in common. Times are seconds.
 type Summary struct {
 	Net        string  `json:"net"`
@@ -73,6 +75,9 @@ func (s *study) summary(sums *figures[moments]) *Summary {
 	of := sums.all()
 	for k, e := range f.all() {
 		*e = of[k].estimate(s.Confidence)
+	}
+	for _, flow := range f.flows() {
+		flow.Median, flow.High = flow.Median.within(stats.QuantileError), flow.High.within(stats.QuantileError)
 	}
 	net := s.Tables.Net
 	out := &Summary{Net: net.ID, Name: net.Name, Seconds: float64(s.For) / second, Warmup: float64(s.warmup) / second, Settled: s.settled, Runs: s.Runs, Seed: s.Seed,

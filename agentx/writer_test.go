@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 )
@@ -55,10 +56,18 @@ func running(t *testing.T, conn net.Conn) (w *writer, result <-chan error) {
 
 // numbered is a frame that says which one it is, all over.
 func numbered(buf []byte, i, size int) []byte {
+	buf = binary.BigEndian.AppendUint32(buf, uint32(i))
 	for len(buf) < size {
-		buf = binary.BigEndian.AppendUint32(buf, uint32(i))
+		buf = append(buf, buf[:min(len(buf), size-len(buf))]...)
 	}
 	return buf
+}
+
+// send waits until the queue has room.
+func send(w *writer, frame []byte) {
+	for !w.send(frame) {
+		runtime.Gosched()
+	}
 }
 
 // Whether a frame goes out at once, in part, or from the queue: the master
@@ -87,8 +96,7 @@ func TestFramesArriveWholeAndInOrderHoweverSlowTheMaster(t *testing.T) {
 				}
 				// And now that it reads, frames are accepted again.
 				for i := range 1000 {
-					for !w.send(numbered(nil, i, size)) {
-					}
+					send(w, numbered(nil, i, size))
 					if _, err := io.ReadFull(theirs, got[:size]); err != nil || !bytes.Equal(got[:size], numbered(nil, i, size)) {
 						t.Fatalf("frame %d: %v", i, err)
 					}
@@ -106,8 +114,7 @@ func TestFramesOfSeveralSendersDoNotMix(t *testing.T) {
 	for i := range senders {
 		all.Go(func() {
 			for range each {
-				for !w.send(numbered(nil, i, size)) {
-				}
+				send(w, numbered(nil, i, size))
 			}
 		})
 	}

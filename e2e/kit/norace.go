@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race
+//go:build !race && !raced
 
 package kit
 
-// UnderRace reports whether the race detector is on.
+// UnderRace reports whether the race detector watches the programs.
 const UnderRace = false

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -198,11 +197,7 @@ func Pnagent(t *testing.T, args ...string) Result {
 // PnagentWith runs a command with something on standard input.
 func PnagentWith(t *testing.T, in string, args ...string) Result {
 	t.Helper()
-	path := Built().Pnagent
-	if len(args) > 0 && slices.Contains([]string{"check", "draw", "mib", "play"}, args[0]) {
-		path = Built().calm
-	}
-	return RunIn(t, in, CleanEnv(), path, args...)
+	return RunIn(t, in, CleanEnv(), Built().Pnagent, args...)
 }
 
 // Tool runs another program to its end, with more in its environment.
@@ -226,7 +221,7 @@ func RunIn(t *testing.T, in string, env []string, path string, args ...string) R
 	}
 	state := cmd.ProcessState
 	r := Result{out.String(), stderr.String(), state.ExitCode(), state.UserTime() + state.SystemTime()}
-	if (path == Built().Pnagent || path == Built().calm) && (Crashed(r.Err) || r.Code < 0 || r.Code > 2) {
+	if path == Built().Pnagent && (Crashed(r.Err) || r.Code < 0 || r.Code > 2) {
 		t.Fatalf("pnagent %s crashed with %d:\n%.8000s", strings.Join(args, " "), r.Code, r.Err)
 	}
 	return r

@@ -19,11 +19,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// binaries are the programs that every test runs: pnagent and the NATS server. Where the
-// race detector watches pnagent, calm is built without it, for commands that have one
-// goroutine: it finds nothing there, and takes ten times as long. Elsewhere the two are
-// the same.
-type binaries struct{ Pnagent, calm, NATS string }
+// binaries are the programs that every test runs: pnagent and the NATS server.
+type binaries struct{ Pnagent, NATS string }
 
 // Built has the programs built, once a process.
 var Built = sync.OnceValue(func() binaries {
@@ -44,20 +41,36 @@ func buildPrograms() (binaries, error) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return binaries{}, err
 	}
-	const command = "github.com/pnagent/pnagent/cmd/pnagent"
-	b := binaries{Pnagent: filepath.Join(dir, "pnagent"), calm: filepath.Join(dir, "calm"), NATS: filepath.Join(dir, "nats-server")}
+	b := binaries{filepath.Join(dir, "pnagent"), filepath.Join(dir, "nats-server")}
+	build := buildPnagent
 	if UnderRace {
-		if err := buildtest.Build(context.Background(), ".", b.Pnagent, command, "-race"); err != nil {
-			return binaries{}, err
-		}
-	} else {
-		b.calm = b.Pnagent
+		build = buildBoth
 	}
-	if err := buildtest.Build(context.Background(), ".", b.calm, command); err != nil {
-		return binaries{}, err
-	}
-	return b, buildtest.Build(context.Background(), ".", b.NATS, "github.com/nats-io/nats-server/v2")
+	return b, errors.Join(build(b.Pnagent), buildtest.Build(context.Background(), ".", b.NATS, "github.com/nats-io/nats-server/v2"))
 }
+
+func buildPnagent(path string, flags ...string) error {
+	return buildtest.Build(context.Background(), ".", path, "github.com/pnagent/pnagent/cmd/pnagent", flags...)
+}
+
+// buildBoth builds pnagent with and without the race detector. The command at path becomes the first
+// where it runs until it is stopped, and the second where it ends by itself: that has few goroutines or one, and
+// the detector takes ten times as long there.
+func buildBoth(path string, _ ...string) error {
+	raced, calm := path+"-raced", path+"-calm"
+	if err := errors.Join(buildPnagent(raced, "-race"), buildPnagent(calm)); err != nil {
+		return err
+	}
+	return os.WriteFile(path, fmt.Appendf(nil, chooses, raced, calm), 0o755)
+}
+
+// chooses is the command that becomes one of two.
+const chooses = `#!/bin/sh
+for word; do
+  case $word in attach | demo | engine | serve | top) exec '%s' "$@" ;; esac
+done
+exec '%s' "$@"
+`
 
 // Main runs the tests of a package, as its TestMain.
 func Main(m *testing.M) {

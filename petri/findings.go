@@ -5,7 +5,7 @@ package petri
 import "fmt"
 
 // Findings returns probable mistakes in a valid net, in source order of transitions,
-// then places.
+// then places. An element that ends a process is none.
 func (t *Tables) Findings() []Fault {
 	var out []Fault
 	note := func(pos Pos, format string, args ...any) {
@@ -42,8 +42,8 @@ func (t *Tables) Findings() []Fault {
 		switch n := &t.Net.Places[p]; {
 		case !used[p]:
 			note(n.Pos, "place %q has no arcs", n.ID)
-		case !leaves[p]:
-			note(n.Pos, "place %q keeps its tokens for ever: no transition takes them", n.ID)
+		case !leaves[p] && t.Net.Model == nil:
+			note(n.Pos, "place %q is final: no transition takes its tokens", n.ID)
 		}
 	}
 	return out

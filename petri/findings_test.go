@@ -23,11 +23,19 @@ func TestFindings(t *testing.T) {
 		`transition "t" can never be enabled: place "p" must hold at least 2 tokens and fewer than 2`,
 		`transition "u" has no inputs: it fires only from outside or by a timer`,
 		`transition "v" has no arcs`,
-		`place "q" keeps its tokens for ever: no transition takes them`,
+		`place "q" is final: no transition takes its tokens`,
 		`place "r" has no arcs`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
+	}
+}
+
+func TestTheEndsOfAProcessAreNoFindings(t *testing.T) {
+	n := net(marks{"p": 1, "q": 0}, []string{"t"}, petri.Arc{Source: "p", Target: "t"}, petri.Arc{Source: "t", Target: "q"})
+	n.Model = &petri.Model{}
+	if f := petritest.Compile(t, n).Findings(); len(f) > 0 {
+		t.Error(f)
 	}
 }
 
@@ -37,13 +45,13 @@ func TestFindingsOfInclusiveGateways(t *testing.T) {
 		want          []string
 	}{
 		{"a join takes tokens away", "s~ > t > ", nil},
-		{"a join that always puts its token back does not", "s~ > t > s", []string{`place "s" keeps its tokens for ever: no transition takes them`}},
-		{"a branch that is always taken puts the token back", "s > t > s!", []string{`place "s" keeps its tokens for ever: no transition takes them`}},
+		{"a join that always puts its token back does not", "s~ > t > s", []string{`place "s" is final: no transition takes its tokens`}},
+		{"a branch that is always taken puts the token back", "s > t > s!", []string{`place "s" is final: no transition takes its tokens`}},
 		{"a branch that may be taken may leave it out", "s q > t > s? q?", nil},
-		{"a place that only branches lead to keeps its tokens", "s > t > a?", []string{`place "a" keeps its tokens for ever: no transition takes them`}},
+		{"a place that only branches lead to keeps its tokens", "s > t > a?", []string{`place "a" is final: no transition takes its tokens`}},
 		{"a default beside a branch without a guard is idle", "s a b > t > a! b*", []string{
 			`transition "t" never takes its default branch, to place "b": another branch has no guard`,
-			`place "a" keeps its tokens for ever: no transition takes them`}},
+			`place "a" is final: no transition takes its tokens`}},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			var got []string

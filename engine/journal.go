@@ -121,7 +121,11 @@ func digests(n *petri.Net) (now, older string, err error) {
 		plain.Places[k].Data = petri.Variables
 	}
 	for k := range plain.Scopes {
-		plain.Scopes[k].Local, plain.Scopes[k].Apart = nil, false
+		s := &plain.Scopes[k]
+		s.Local, s.Apart, s.In, s.Out = nil, false, nil, nil
+		if s.Loop == nil {
+			s.Begin, s.End, s.Leave = "", "", nil
+		}
 	}
 	older, err = digest(&plain)
 	return now, older, err

@@ -38,8 +38,8 @@ type Transition struct {
 	Branches []coloured.Guard // in the order of petri.Tables.Branches; nil, or one that is, always holds
 	// Data returns the data of the tokens that arcs put, in the order of
 	// petri.Tables.Inscribed.
-	Data []coloured.Inscription
-	Loop *coloured.LoopFuncs // the functions of a petri.Loop that it begins; nil if it begins none
+	Data  []coloured.Inscription
+	Scope *coloured.ScopeFuncs // the functions of a petri.Scope that it begins; nil if it begins none
 	// EventName is the name of the event that it throws or catches; nil for that of the net.
 	EventName Key
 	Key       Key         // of the message that it throws or catches; nil for none
@@ -85,7 +85,7 @@ func declared(t *petri.Tables, other func(transition int) bool, coerced bool) ([
 		d.out[i].EventName = d.eventName(i)
 		d.out[i].Key = d.key(tr)
 		d.timer(i)
-		d.loop(i)
+		d.scope(i)
 		if check := d.work(tr); check != nil && !other(i) {
 			d.out[i].Guard = both(check, d.out[i].Guard)
 		}
@@ -277,24 +277,33 @@ func (d *declarer) data(transition int) {
 	}
 }
 
-// loop compiles the expressions of the loop that a transition begins.
-func (d *declarer) loop(transition int) {
-	for k := range d.tables.Net.Scopes {
-		l := d.tables.Net.Scopes[k].Loop
-		if l == nil || l.Begin != d.tables.Net.Transitions[transition].ID {
-			continue
-		}
-		f := &coloured.LoopFuncs{}
+// scope compiles the expressions of the scope that a transition begins.
+func (d *declarer) scope(transition int) {
+	k := d.tables.Begins(transition)
+	if k == 0 {
+		return
+	}
+	sc := &d.tables.Net.Scopes[k-1]
+	f := &coloured.ScopeFuncs{In: d.assignments(sc.In), Out: d.assignments(sc.Out)}
+	if l := sc.Loop; l != nil {
 		f.Amount, f.Result = d.value(&l.Number), d.value(&l.Result)
 		if l.List.Text != "" {
 			f.Amount = d.value(&l.List)
 		}
 		f.Until, f.While = d.guard(l.Until.Text, l.Until.Pos, l.Until.Of), d.guard(l.While.Text, l.While.Pos, l.While.Of)
-		d.out[transition].Loop = f
 	}
+	d.out[transition].Scope = f
 }
 
-// value compiles an expression of a loop; nil for none.
+func (d *declarer) assignments(list []petri.Assignment) []coloured.Inscription {
+	out := make([]coloured.Inscription, len(list))
+	for k := range list {
+		out[k] = d.value(&list[k].Value)
+	}
+	return out
+}
+
+// value compiles an expression of a scope; nil for none.
 func (d *declarer) value(x *petri.Expression) coloured.Inscription {
 	if x.Text == "" {
 		return nil
@@ -318,13 +327,13 @@ func arcName(a *petri.Arc) string {
 // plain reports whether package plain can play the transition, in a net whose
 // tokens alone decide what happens.
 func (tr *Transition) plain() bool {
-	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Loop == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil && tr.Begins == nil
+	return tr.Guard == nil && tr.Branches == nil && tr.Data == nil && tr.Scope == nil && tr.Action == nil && tr.Due == nil && tr.Until == nil && tr.Begins == nil
 }
 
 // binding returns the binding for package coloured.
 func (tr *Transition) binding() coloured.Binding {
 	return coloured.Binding{
-		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Loop: tr.Loop, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
+		Mode: tr.Mode, Due: tr.Due, Until: tr.Until, Event: tr.event(), Guard: tr.Guard, Branches: tr.Branches, Data: tr.Data, Scope: tr.Scope, Action: tr.Action != nil, Idempotent: tr.Idempotent, Timeout: micros(tr.Timeout),
 		Retry: coloured.Retry{First: micros(tr.Retry.First), Max: micros(tr.Retry.Max), Factor: tr.Retry.Factor, Attempts: tr.Retry.Attempts},
 	}
 }

@@ -51,10 +51,18 @@ type Scope struct {
 	Parent string // the enclosing scope; "" for the net
 	Pos    Pos
 
+	// Begin and End are the ids of the transitions that open a run, and end it; "" if nothing needs
+	// them. Leave are those by which something else leaves a run, such as an error that is thrown.
+	Begin, End string
+	Leave      []string
+
 	// Local are the variables of which each run of the scope has its own, if the net is
 	// Shared. With Apart, all are. Other variables are those of the scope around.
 	Local []string
 	Apart bool
+
+	// In are the variables with which Begin begins a run, and Out those that End writes around it.
+	In, Out []Assignment
 
 	// Loop is set if the scope is one run of an activity that runs several times. The scope around
 	// it is the activity as a whole.

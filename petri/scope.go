@@ -14,6 +14,7 @@ type tree struct {
 	depth  []int32
 	place  []int32 // by place: its scope
 	acts   []int32 // by transition: the scope in which it acts
+	begins []int32 // by transition: the scope of which it is the Begin; 0 for none
 }
 
 // encloses reports whether a scope is another one or encloses it.
@@ -54,6 +55,14 @@ func (t *Tables) ActsIn(transition int) int32 {
 		return 0
 	}
 	return t.tree.acts[transition]
+}
+
+// Begins returns the scope of which a transition is the Begin; 0 for none.
+func (t *Tables) Begins(transition int) int32 {
+	if t.tree == nil {
+		return 0
+	}
+	return t.tree.begins[transition]
 }
 
 // TakesInScope reports whether a transition takes a token of the scope in which it acts, or
@@ -211,6 +220,12 @@ func (t *Tables) compileScopes() {
 	scopes.acts = make([]int32, len(t.Net.Transitions))
 	for id, scope := range c.acts(scopes) {
 		scopes.acts[t.transitionID[id]] = scope
+	}
+	scopes.begins = make([]int32, len(t.Net.Transitions))
+	for k := range t.Net.Scopes {
+		if begin := t.Net.Scopes[k].Begin; begin != "" {
+			scopes.begins[t.transitionID[begin]] = int32(k) + 1
+		}
 	}
 	t.tree = scopes
 }

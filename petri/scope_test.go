@@ -30,6 +30,15 @@ func TestValidateReportsFaultsOfScopes(t *testing.T) {
 		change(n)
 		return n
 	}
+	runs := func(change func(s *petri.Scope)) *petri.Net { // of outer
+		n := scoped(petri.Arc{Source: "t", Target: "outer"}, petri.Arc{Source: "outer", Target: "u"})
+		n.Shared, n.Transitions = true, append(n.Transitions, petri.Transition{ID: "u"})
+		s := &n.Scopes[1]
+		s.Begin, s.End, s.Pos = "t", "u", petri.Pos{Line: 7}
+		s.Out = []petri.Assignment{{Name: "a", Source: "b"}}
+		change(s)
+		return n
+	}
 	deep := scoped()
 	for i := range petri.MaxScopeDepth + 1 {
 		deep.Scopes = append(deep.Scopes, petri.Scope{ID: fmt.Sprint(i + 1), Parent: strings.TrimPrefix(fmt.Sprint(i), "0")})
@@ -53,6 +62,15 @@ func TestValidateReportsFaultsOfScopes(t *testing.T) {
 		{"scopes are not too deep", deep, `scope "201" encloses itself or is in more than 200 others`},
 		{"the initial marking is outside of scopes", with(scoped(), func(n *petri.Net) { n.Places[2].Initial = 2 }),
 			`place "inner" of scope "inner" has 2 tokens in the initial marking; expected none in a scope`},
+		{"a run gives variables", runs(func(*petri.Scope) {}), ""},
+		{"it begins around the scope", runs(func(s *petri.Scope) { s.Begin = "v" }), `7:0: a run of scope "outer" begins with transition "v"; expected one that acts around the scope`},
+		{"it ends in the scope", runs(func(s *petri.Scope) { s.Begin, s.End = "u", "t" }), `7:0: a run of scope "outer" begins with transition "u"; expected one that acts around the scope`},
+		{"it ends with another transition", runs(func(s *petri.Scope) { s.End = "t" }), `7:0: a run of scope "outer" begins or ends with a transition of another scope`},
+		{"something leaves it from inside", runs(func(s *petri.Scope) { s.Leave = []string{"t"} }), `7:0: something leaves a run of scope "outer" with transition "t"; expected one that acts in the scope`},
+		{"all variables are those of a run apart", runs(func(s *petri.Scope) { s.In = []petri.Assignment{{}} }), `7:0: scope "outer" passes on all variables; expected it to be apart, and no value`},
+		{"a variable has one value", runs(func(s *petri.Scope) { s.Out[0].Value.Text = "1" }), `7:0: the variable "a" of scope "outer" is a copy and has a value, or neither`},
+		{"and has one", runs(func(s *petri.Scope) { s.Out[0].Source = "" }), `7:0: the variable "a" of scope "outer" is a copy and has a value, or neither`},
+		{"the net shares variables", with(runs(func(*petri.Scope) {}), func(n *petri.Net) { n.Shared = false }), `7:0: scope "outer" has variables, but its net shares none`},
 		{"data of an output", scoped(petri.Arc{Source: "t", Target: "net", Data: "x"}, petri.Arc{Source: "t", Target: "net", Kind: petri.Branch, Data: "x", Each: true}), ""},
 		{"data of an input", scoped(petri.Arc{Source: "net", Target: "t", Data: "x"}), `9:1: arc "a0" has data for tokens, but takes or tests them`},
 		{"each of nothing", scoped(petri.Arc{Source: "t", Target: "net", Each: true}), `9:1: arc "a0" puts tokens for each element of nothing; expected data`},

@@ -54,7 +54,7 @@ func (n *Net) Validate() error {
 	}
 	if t, ok := c.tree(); ok {
 		c.chains(t)
-		c.loops(t)
+		c.runs(t)
 	}
 	return c.faults()
 }

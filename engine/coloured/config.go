@@ -102,8 +102,8 @@ type Binding struct {
 	Retry      Retry // after failures of the action, and, if it is not the zero Retry, of a guard or an arc's data that panics
 	// Data are the functions for the data of arcs, in the order of
 	// Tables.Inscribed.
-	Data []Inscription
-	Loop *LoopFuncs // of a transition that begins a loop, see petri.Loop; nil for others
+	Data  []Inscription
+	Scope *ScopeFuncs // of a transition that is the petri.Scope.Begin of a scope; nil for others
 }
 
 // Retry specifies the waits before retries: First after the first failure, then
@@ -193,7 +193,7 @@ func (c *Config) checkBinding(tr int) error {
 	case (b.Guard != nil || b.Until != nil || b.Action || b.Branches != nil || b.Data != nil || t.Net.Transitions[tr].Preempts || t.Net.Transitions[tr].Eventful()) && shown(t, tr) > MaxTaken:
 		return fmt.Errorf("it takes and tests %d tokens; expected at most %d with a guard, a time, an action, an event, data of arcs or preemption", shown(t, tr), MaxTaken)
 	}
-	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr), c.checkLoop(tr)); err != nil {
+	if err := errors.Join(c.checkBranches(tr), c.checkInscriptions(tr), c.checkScope(tr)); err != nil {
 		return err
 	}
 	return b.Retry.check()

@@ -160,6 +160,8 @@ type outcome struct {
 	values    [][][]byte // of inscribed arcs: see inscribe
 	puts      []Put      // if not nil, the tokens to put instead of those of the arcs
 	turn      *turn      // what it does to a loop; nil for nothing
+	given     object     // what the run gets that it begins
+	writes    []write    // what runs give that it ends, or that something leaves
 	contested bool
 	replayed  bool // the tokens to put are in Shard.out
 }
@@ -201,9 +203,6 @@ func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int
 	}
 	if s.shared {
 		s.settleWrites(i, in, true)
-	}
-	if o.turn != nil {
-		s.turnLeaves(o)
 	}
 	if s.Part != nil {
 		s.cross(i)
@@ -296,7 +295,7 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
-		if o.turn != nil && !o.turn.ends && o.turn.skips(s, e.Place) {
+		if o.turn.skips(s, e.Place) {
 			continue
 		}
 		for j := range s.took {
@@ -318,17 +317,18 @@ func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
 		}
 	}
 	for k, b := range r.branches {
-		if o.mask>>k&1 != 0 && b.Put > 0 {
+		if o.mask>>k&1 != 0 && b.Put > 0 && !o.turn.skips(s, b.Place) {
 			s.putNew(i, in, spot{b.Place, s.aim(i, in, f, b.Place, false)}, b.Put, &p)
 		}
 	}
 	if o.values != nil {
-		s.inscribed(i, in, f, r, o.values)
+		s.inscribed(i, in, f, r, o)
 	}
+	s.writeGiven(r, o.given)
 	if o.turn != nil {
 		s.turnPuts(i, in, f, o.turn, &p)
-		s.turnResults(in, o.turn)
 	}
+	s.writes = append(s.writes, o.writes...)
 }
 
 // explicit fills out with the tokens that an action puts. They have been

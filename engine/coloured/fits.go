@@ -91,13 +91,27 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, p
 // fitsAll reports whether the variables of each run have at most MaxData bytes after a firing in a
 // frame, or after an injection, which has no rule.
 func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
-	if !s.shared || o.data == nil && o.values == nil && o.puts == nil && o.turn == nil {
+	if !s.shared || o.data == nil && o.values == nil && o.puts == nil && o.writes == nil && o.given == nil && o.turn == nil {
 		return true
 	}
 	sum := len(o.data)
 	o.eachPut(r, func(_ int32, data []byte, _ bool) { sum += len(data) })
-	if 6*(sum+s.longest) <= MaxData { // the longest that a byte of a name can become is 6
+	given := []object{o.given}
+	if o.turn != nil {
+		given = append(given, o.turn.given...)
+	}
+	longest := 0
+	for _, g := range given {
+		longest = max(longest, g.size())
+	}
+	for _, w := range o.writes {
+		sum += w.fields.size()
+	}
+	if 6*(sum+longest+s.longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
+	}
+	if r != nil && r.in != nil && s.getsAll(r.in.scope) {
+		longest += len(s.seenIn(in, f))
 	}
 	all, entering, fits := news{}, object{}, true
 	if o.data != nil && o.puts == nil {
@@ -122,10 +136,13 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
 			return g, ok
 		}, fields)
 	})
+	for _, w := range o.writes {
+		all.add(s, in, func(name string) (*frame, bool) { return s.owner(w.f, name), true }, w.fields)
+	}
 	for g, values := range all {
 		fits = fits && len(s.over(*s.owned(in, g), values.data())) <= MaxData
 	}
-	return fits && len(entering.data()) <= MaxData
+	return fits && longest <= MaxData && len(entering.data()) <= MaxData
 }
 
 // eachPut calls do for the places and the data of the tokens that an outcome puts with data of
@@ -139,8 +156,5 @@ func (o *outcome) eachPut(r *rule, do func(place int32, data []byte, each bool))
 		for _, v := range values {
 			do(a.Place, v, a.Each)
 		}
-	}
-	if t := o.turn; t != nil && t.results != nil && len(t.out) > 0 {
-		do(t.out[0].place, object{t.Into: t.results}.data(), false)
 	}
 }

@@ -282,7 +282,7 @@ func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
 	if s.begun(f); s.logging {
 		s.noteOpen(i, f)
 	}
-	if s.shared && s.isApart(scope) {
+	if s.shared && s.isApart(scope) && s.getsAll(scope) {
 		s.fresh = append(s.fresh, f)
 	}
 	return f

@@ -53,24 +53,28 @@ func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
 	return effects, branches
 }
 
-// valued evaluates what a firing in a frame puts, and what it does to a loop. It returns an
+// valued evaluates what a firing in a frame puts, and what it does to runs of scopes. It returns an
 // error if a function panics or its result does not fit.
 func (s *Shard) valued(in *instance, f *frame, r *rule, o *outcome, taken, read []Placed, now int64) (err error) {
-	ends := r.ends != nil && f.up.loop != nil
-	if r.inscribed == nil && r.begins == nil && !ends {
+	if !r.values {
 		return nil
 	}
 	var tokens []Placed
-	if r.inscribed != nil || r.begins != nil {
+	if r.inscribed != nil || r.begins != nil || r.in != nil {
 		tokens = s.inscribable(in, f, taken, read, o.data)
 	}
 	if o.values, err = s.inscribe(r, o.mask, tokens, now); err != nil {
 		return err
 	}
+	if err = s.give(in, f, r, taken, o, now); err != nil {
+		return err
+	}
 	switch {
 	case r.begins != nil:
-		o.turn, err = s.planBegin(r, tokens, now)
-	case ends:
+		o.turn, err = s.planBegin(in, f, r, tokens, o, now)
+	case r.in != nil:
+		err = s.gets(in, f, r, tokens, o, now)
+	case r.ends != nil && f.up.loop != nil:
 		o.turn, err = s.planEnd(in, f, r, taken, read, o, now)
 	}
 	return err
@@ -93,7 +97,7 @@ func (s *Shard) inscribe(r *rule, mask uint64, tokens []Placed, now int64) ([][]
 	}
 	values, left := make([][][]byte, len(*r.inscribed)), MaxEach
 	for k, a := range *r.inscribed {
-		if a.Branch >= 0 && mask>>a.Branch&1 == 0 || r.begins != nil && s.inLoop(r.begins, a.Place) {
+		if a.Branch >= 0 && mask>>a.Branch&1 == 0 {
 			continue
 		}
 		var err error
@@ -155,9 +159,12 @@ func elements(value []byte) ([][]byte, error) {
 }
 
 // inscribed appends to out the tokens that inscribed arcs put.
-func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, values [][][]byte) {
+func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, o *outcome) {
 	for k, a := range *r.inscribed {
-		for _, v := range values[k] {
+		if o.turn.skips(s, a.Place) {
+			continue
+		}
+		for _, v := range o.values[k] {
 			to := spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}
 			s.out = append(s.out, held{lot{data: s.keep(in, to, v), n: a.Put}, to})
 		}

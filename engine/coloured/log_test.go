@@ -144,6 +144,13 @@ func TestAReplayedShardContinuesAsTheOneThatLived(t *testing.T) {
 			for j := range bindings[k].Data { // after a restart, one that fails would be tried again at once
 				bindings[k].Data[j] = func([]Placed, int64) []byte { return []byte("2") }
 			}
+			if f := bindings[k].Scope; f != nil {
+				for _, values := range [][]Inscription{f.In, f.Out} {
+					for j := range values {
+						values[j] = func([]Placed, int64) []byte { return []byte("2") }
+					}
+				}
+			}
 			switch until := bindings[k].Until; {
 			case bindings[k].Mode.Kind != plain.Delayed:
 			case until == nil: // a log does not record when clocks started

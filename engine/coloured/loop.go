@@ -7,29 +7,19 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
 )
 
-// LoopFuncs are the functions for the expressions of a petri.Loop, in the binding of the
-// transition that begins it. One is nil if the loop has no such expression.
-type LoopFuncs struct {
-	Amount       Inscription // the number of runs, or the list, of a multi-instance activity
-	Until, While Guard
-	Result       Inscription
-}
-
 // loop is a petri.Loop in the form in which it is played.
 type loop struct {
 	*petri.Loop
-	funcs  LoopFuncs
+	funcs  *ScopeFuncs
 	net    *petri.Net
-	scope  int32         // of one run
-	around int32         // of the activity as a whole
-	data   []Inscription // of the transition that begins it
-	varied bool          // into has data of its own
+	scope  int32     // of one run
+	around int32     // of the activity as a whole
+	in     *exchange // what a run gets; nil for nothing
 	into   []loopPut
 	out    []loopPut // what the end of the last run puts outside
 }
@@ -38,7 +28,6 @@ type loop struct {
 type loopPut struct {
 	place int32
 	n     uint32
-	data  int // of those into the scope: the index in Binding.Data; -1 if it passes data on
 }
 
 // series is the runs of a loop in one run of the scope around.
@@ -60,44 +49,28 @@ type turn struct {
 	text       []byte            // of a beginning: as of series
 	list       []json.RawMessage // of a beginning: as of series
 	runs       int               // that begin
-	values     [][][]byte        // by run that begins: the data of the arcs into it, in the order of into; nil if all pass data on
+	given      []object          // by run that begins: what it gets; nil for nothing
 	result     []byte            // of the run that ends; nil for none
-	results    []byte            // after the last run: the list of all, if there is a variable for it
 }
 
-// compileLoops fills in the loops of the rules.
-func (s *Shard) compileLoops() {
+// compileLoop fills in the loop of a scope in the rules of the transitions that begin and end its runs.
+func (s *Shard) compileLoop(sc *petri.Scope, scope int32, begin, end int, funcs *ScopeFuncs) {
 	t := s.Tables
-	for k := range t.Net.Scopes {
-		of := t.Net.Scopes[k].Loop
-		if of == nil {
-			continue
+	l := &loop{Loop: sc.Loop, funcs: funcs, net: t.Net, scope: scope, around: t.ScopeParent(scope), in: s.rules[begin].in}
+	s.rules[begin].begins, s.rules[end].ends = l, l
+	s.rules[begin].evaluates()
+	s.rules[end].evaluates()
+	for _, e := range s.rules[begin].effects {
+		if e.Put > 0 && s.inLoop(l, e.Place) {
+			l.into = append(l.into, loopPut{e.Place, e.Put})
 		}
-		begin, _ := t.TransitionIndex(of.Begin) // the net is valid
-		end, _ := t.TransitionIndex(of.End)
-		l := &loop{Loop: of, net: t.Net, scope: int32(k) + 1, around: t.ScopeParent(int32(k) + 1), data: s.rules[begin].Data}
-		if f := s.rules[begin].Loop; f != nil {
-			l.funcs = *f
-		}
-		s.rules[begin].begins, s.rules[begin].values, s.rules[begin].oldest = l, true, false
-		s.rules[end].ends, s.rules[end].values, s.rules[end].oldest = l, true, false
-		for _, e := range s.rules[begin].effects {
-			if e.Put > 0 && s.inLoop(l, e.Place) {
-				l.into = append(l.into, loopPut{e.Place, e.Put, -1})
-			}
-		}
-		for k, a := range t.Inscribed(begin) {
-			if s.inLoop(l, a.Place) {
-				l.into, l.varied = append(l.into, loopPut{a.Place, a.Put, k}), true
-			}
-		}
-		for _, e := range t.Effects(end) {
-			if e.Put > 0 && !t.Encloses(l.around, t.ScopeOf(e.Place)) {
-				l.out = append(l.out, loopPut{e.Place, e.Put, -1})
-			}
-		}
-		s.looped = true
 	}
+	for _, e := range t.Effects(end) {
+		if e.Put > 0 && !t.Encloses(l.around, t.ScopeOf(e.Place)) {
+			l.out = append(l.out, loopPut{e.Place, e.Put})
+		}
+	}
+	s.looped = true
 }
 
 // inLoop reports whether a place is in the scope of the runs of a loop.
@@ -105,41 +78,14 @@ func (s *Shard) inLoop(l *loop, place int32) bool {
 	return s.Tables.Encloses(l.scope, s.Tables.ScopeOf(place))
 }
 
-// checkLoop returns an error if functions for the loop are missing that a transition begins.
-func (c *Config) checkLoop(tr int) error {
-	for k := range c.Tables.Net.Scopes {
-		l := c.Tables.Net.Scopes[k].Loop
-		if l == nil || l.Begin != c.Tables.Net.Transitions[tr].ID {
-			continue
-		}
-		f := c.Bindings[tr].Loop
-		if f == nil {
-			f = &LoopFuncs{}
-		}
-		for _, x := range l.Expressions() {
-			missing := x == &l.Until && f.Until == nil || x == &l.While && f.While == nil || x == &l.Result && f.Result == nil ||
-				(x == &l.Number || x == &l.List) && f.Amount == nil
-			if x.Text != "" && missing {
-				return fmt.Errorf("no function is bound to %q, %s", x.Text, x.Of)
-			}
-		}
-	}
-	return nil
-}
-
-// fault returns an error about an expression of a loop, with its position in the source.
-func (l *loop) fault(x *petri.Expression, err error) error {
-	return &petri.Fault{File: l.net.File, Pos: x.Pos, Msg: x.Of + ": " + err.Error()}
-}
-
 // amount reads the number of runs, or the list.
 func (l *loop) amount(text []byte) (n int, list []json.RawMessage, err error) {
 	if l.List.Text != "" {
 		if json.Unmarshal(text, &list) != nil || list == nil {
-			return 0, nil, l.fault(&l.List, fmt.Errorf("found %.40s; expected a list", text))
+			return 0, nil, at(l.net, &l.List, fmt.Errorf("found %.40s; expected a list", text))
 		}
 		if len(list) > MaxEach {
-			return 0, nil, l.fault(&l.List, fmt.Errorf("a list of %d elements; expected at most %d", len(list), MaxEach))
+			return 0, nil, at(l.net, &l.List, fmt.Errorf("a list of %d elements; expected at most %d", len(list), MaxEach))
 		}
 		return len(list), list, nil
 	}
@@ -147,7 +93,7 @@ func (l *loop) amount(text []byte) (n int, list []json.RawMessage, err error) {
 	_ = json.Unmarshal(text, &digits) // or it is no text
 	v, err := strconv.ParseFloat(digits, 64)
 	if err != nil || v < 0 || v > MaxEach || v != math.Trunc(v) {
-		return 0, nil, l.fault(&l.Number, fmt.Errorf("found %.40s; expected a whole number from 0 to %d", text, MaxEach))
+		return 0, nil, at(l.net, &l.Number, fmt.Errorf("found %.40s; expected a whole number from 0 to %d", text, MaxEach))
 	}
 	return int(v), nil, nil
 }
@@ -174,13 +120,13 @@ func also(tokens []Placed, o object) []Placed {
 func (l *loop) holds(x *petri.Expression, of Guard, tokens []Placed, now int64) (bool, error) {
 	a := ask(of, tokens, now)
 	if a.panicked != nil {
-		return false, l.fault(x, a.panicked)
+		return false, at(l.net, x, a.panicked)
 	}
 	return a.OK, nil
 }
 
-// planBegin evaluates how a loop begins. tokens are those that an inscription sees.
-func (s *Shard) planBegin(r *rule, tokens []Placed, now int64) (*turn, error) {
+// planBegin evaluates how a loop begins in a frame. tokens are those that an inscription sees.
+func (s *Shard) planBegin(in *instance, f *frame, r *rule, tokens []Placed, o *outcome, now int64) (*turn, error) {
 	l := r.begins
 	t := &turn{loop: l, n: -1, runs: 1}
 	if l.Multi() {
@@ -190,7 +136,7 @@ func (s *Shard) planBegin(r *rule, tokens []Placed, now int64) (*turn, error) {
 		}
 		value, err := evaluate(l.funcs.Amount, false, tokens, now)
 		if err != nil {
-			return nil, l.fault(x, err)
+			return nil, at(l.net, x, err)
 		}
 		if t.n, t.list, err = l.amount(value[0]); err != nil {
 			return nil, err
@@ -211,35 +157,28 @@ func (s *Shard) planBegin(r *rule, tokens []Placed, now int64) (*turn, error) {
 		}
 	}
 	if t.runs == 0 && l.Into != "" {
-		t.results = []byte("[]")
+		o.writes = append(o.writes, write{s.around(f, t.into0()), object{l.Into: json.RawMessage("[]")}})
 	}
-	return t, s.planRuns(t, 0, tokens, now)
+	return t, s.planRuns(t, 0, s.fields(s.renewedIn(in, f, o.data)), tokens, now)
 }
 
-// planRuns evaluates the data of the arcs into the runs that begin, from a number on.
-func (s *Shard) planRuns(t *turn, from int, tokens []Placed, now int64) error {
-	if !t.varied {
-		return nil
-	}
+// planRuns evaluates what the runs get that begin, from a number on: copies are of some fields.
+func (s *Shard) planRuns(t *turn, from int, of object, tokens []Placed, now int64) error {
 	for k := range t.runs {
-		seen, values := also(tokens, t.own(from+k, t.list)), make([][]byte, len(t.into))
-		for j, p := range t.into {
-			if p.data < 0 {
-				continue
-			}
-			value, err := evaluate(t.data[p.data], false, seen, now)
-			if err != nil {
-				return fmt.Errorf("the data of the arc to place %q: %w", t.net.Places[p.place].ID, err)
-			}
-			values[j] = value[0]
+		if t.in == nil {
+			break
 		}
-		t.values = append(t.values, values)
+		own := t.own(from+k, t.list)
+		given, err := s.assign(t.in, []object{own, of}, tokens, own, now)
+		if err != nil {
+			return err
+		}
+		t.given = append(t.given, given)
 	}
 	return nil
 }
 
-// planEnd evaluates how a run ends in a frame, and what is next. values are those of the
-// inscribed arcs, and data is what an action or a call returned.
+// planEnd evaluates how a run ends in a frame, and what is next. The outcome has what the run gives.
 func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o *outcome, now int64) (*turn, error) {
 	q := f.up.loop
 	t := &turn{loop: r.ends, ends: true, n: q.n, list: q.list}
@@ -250,16 +189,16 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 	if t.Result.Text != "" {
 		value, err := evaluate(t.funcs.Result, false, tokens, now)
 		if err != nil {
-			return nil, t.fault(&t.Result, err)
+			return nil, at(t.net, &t.Result, err)
 		}
 		if t.result = value[0]; q.size+len(t.result) > MaxData {
-			return nil, t.fault(&t.Result, fmt.Errorf("the results have more than %d bytes", MaxData))
+			return nil, at(t.net, &t.Result, fmt.Errorf("the results have more than %d bytes", MaxData))
 		}
 	}
 	after := object{}
-	for k, v := range o.values {
-		if a := &(*r.inscribed)[k]; len(v) > 0 && !s.Tables.Encloses(t.around, s.Tables.ScopeOf(a.Place)) {
-			maps.Copy(after, s.fields(v[0]))
+	for _, w := range o.writes {
+		if w.f == f.up {
+			maps.Copy(after, w.fields)
 		}
 	}
 	var err error
@@ -267,16 +206,16 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 		return nil, err
 	}
 	if t.last && t.Into != "" {
-		t.results = q.collected(f, t.result)
+		o.writes = append(o.writes, write{f.up, object{t.Into: q.collected(f, t.result)}})
 	}
 	if t.last || t.Parallel {
 		return t, nil
 	}
 	t.runs = 1
-	if !t.varied {
-		return t, nil
-	}
-	return t, s.planRuns(t, q.begun, also(s.outsideOf(in, f, o.data), after), now)
+	outside, of := s.outsideOf(in, f, o.data), object{}
+	maps.Copy(of, s.fields(outside[0].Token.Data))
+	maps.Copy(of, after)
+	return t, s.planRuns(t, q.begun, of, also(outside, after), now)
 }
 
 // outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
@@ -422,13 +361,11 @@ func (s *Shard) turnPuts(i int, in *instance, f *frame, t *turn, pass *passing) 
 		run := s.openFrame(i, in, up, t.scope)
 		before := s.entered
 		s.entered = []*frame{run}
-		for j, p := range t.into {
-			at := spot{p.place, s.enter(i, in, run, s.Tables.ScopeOf(p.place), false).id()}
-			if p.data < 0 {
-				s.putNew(i, in, at, p.n, pass)
-				continue
-			}
-			s.out = append(s.out, held{lot{data: s.keep(in, at, t.values[k][j]), n: p.n}, at})
+		for _, p := range t.into {
+			s.putNew(i, in, spot{p.place, s.enter(i, in, run, s.Tables.ScopeOf(p.place), false).id()}, p.n, pass)
+		}
+		if t.given != nil {
+			s.writes = append(s.writes, write{run, t.given[k]})
 		}
 		s.entered = before
 	}
@@ -443,29 +380,3 @@ func (f *frame) parent() *frame {
 
 // into0 returns a place of the scope of the runs.
 func (t *turn) into0() int32 { return t.into[0].place }
-
-// turnResults writes the list of results where a firing puts tokens outside of the activity.
-func (s *Shard) turnResults(in *instance, t *turn) {
-	if t.results == nil {
-		return
-	}
-	value := object{t.Into: t.results}.data()
-	for k := range s.out {
-		h := &s.out[k]
-		switch {
-		case s.Tables.Encloses(t.around, s.Tables.ScopeOf(h.place)):
-		case h.data == nil:
-			h.data = s.keep(in, h.spot, value)
-		default:
-			h.data = s.keep(in, h.spot, s.over(h.data, value))
-		}
-	}
-}
-
-// turnLeaves drops what a run would put outside, after its variables are written, if other runs
-// follow.
-func (s *Shard) turnLeaves(o *outcome) {
-	if t := o.turn; t.ends && !t.last && !o.replayed {
-		s.out = slices.DeleteFunc(s.out, func(h held) bool { return !s.inLoop(t.loop, h.place) })
-	}
-}

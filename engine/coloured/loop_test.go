@@ -24,10 +24,9 @@ func loopNet(l petri.Loop) *petri.Net {
 	n := build("from active@w run@w.e more@w.e kept@w.e to gone other", "begin half end stop write",
 		"from>begin begin>active begin>run run>half half>more more>end active~end active#end end>to end>kept active>stop run#stop more#stop stop>gone other>write write>other")
 	n.Shared = true
-	l.Begin, l.End = "begin", "end"
 	for k := range n.Scopes {
 		if n.Scopes[k].ID == "w.e" {
-			n.Scopes[k].Loop, n.Scopes[k].Local = &l, []string{"loopCounter", "x"}
+			n.Scopes[k].Loop, n.Scopes[k].Local, n.Scopes[k].Begin, n.Scopes[k].End = &l, []string{"loopCounter", "x"}, "begin", "end"
 		}
 	}
 	return n
@@ -190,7 +189,7 @@ func fieldOf(tokens []Placed, name string) any {
 func newLoopWorld(t *testing.T, seed uint64) *loopWorld {
 	r := rand.New(rand.NewPCG(33, seed))
 	some := petri.Expression{Text: "some", Of: "some"}
-	l, f := petri.Loop{}, &LoopFuncs{}
+	l, f := petri.Loop{}, &ScopeFuncs{}
 	m := &slowLoop{vars: map[string]any{"a": 0.0}}
 	if r.IntN(4) > 0 {
 		l.Parallel, l.First = r.IntN(2) == 0, r.IntN(2)
@@ -235,7 +234,7 @@ func newLoopWorld(t *testing.T, seed uint64) *loopWorld {
 	n := loopNet(l)
 	byHand := Binding{Mode: plain.Mode{Kind: plain.Manual}}
 	bindings := []Binding{byHand, byHand, byHand, byHand, byHand}
-	bindings[0].Loop = f
+	bindings[0].Scope = f
 	cfg := Config{Tables: petritest.Compile(t, n), Bindings: bindings, Log: true}
 	w := &loopWorld{t, r, m, cfg, newShard(t, cfg), newShard(t, cfg), now0}
 	for _, place := range []string{"from", "other"} {

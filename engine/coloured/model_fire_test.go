@@ -204,7 +204,7 @@ func (m *model) fireByHand(t int, data []byte) bool {
 			continue
 		}
 		out, ok := m.branches(t, c.taken, data)
-		values, fair := m.inscribe(t, c, out, data)
+		values, fair := m.inscribe(f, t, c, out, data)
 		if !m.bindings[t].Action && ok && !fair {
 			m.counts[t].failures++
 		}
@@ -235,7 +235,7 @@ func (m *model) done(r *modelRun, o Outcome, fair bool) {
 			o.Puts[k].Data = m.rebased(r, o.Puts[k].Data)
 		}
 		out, ok := m.branches(t, r.taken, data)
-		values, right := m.inscribe(t, modelChoice{r.taken, r.read}, out, data)
+		values, right := m.inscribe(r.in, t, modelChoice{r.taken, r.read}, out, data)
 		if ok && right || o.Puts != nil {
 			m.over(r)
 			m.complete(r.in, t, r.taken, out, values, data, o.Puts)

@@ -91,8 +91,9 @@ func (m *model) enter(from *modelFrame, scope string) *modelFrame {
 
 // modelValue is the value of an inscribed arc.
 type modelValue struct {
-	arc  *petri.Arc
+	arc  *petri.Arc // nil for what is exchanged
 	data []string
+	modelExchange
 }
 
 func savedTokens(tokens []*modelToken) (out []*modelToken) {
@@ -104,8 +105,8 @@ func savedTokens(tokens []*modelToken) (out []*modelToken) {
 }
 
 // inscribe returns the values of the inscribed arcs of a transition and of those of its
-// branches that are taken; ok is false if one has none.
-func (m *model) inscribe(t int, c modelChoice, branches []petri.BranchArc, data []byte) (values []modelValue, ok bool) {
+// branches that are taken, and what is exchanged; ok is false if one has none.
+func (m *model) inscribe(f *modelFrame, t int, c modelChoice, branches []petri.BranchArc, data []byte) (values []modelValue, ok bool) {
 	tokens := modelChoice{savedTokens(c.taken), c.read}
 	for _, k := range tokens.taken {
 		if data != nil {
@@ -146,13 +147,21 @@ func (m *model) inscribe(t int, c modelChoice, branches []petri.BranchArc, data 
 				list = append(list, string(text))
 			}
 		}
-		values = append(values, modelValue{a, list})
+		values = append(values, modelValue{arc: a, data: list})
 	}
-	return values, ok
+	x, fair := m.exchange(f, t, c, data)
+	return append(values, modelValue{modelExchange: x}), ok && fair
 }
 
 // inscribed puts the tokens of an inscribed arc.
 func (m *model) inscribed(f *modelFrame, v modelValue) {
+	if v.arc == nil {
+		if in := m.entered[v.begins]; in != nil {
+			m.writes = append(m.writes, modelWrite{in, v.given})
+		}
+		m.writes = append(m.writes, v.gives...)
+		return
+	}
 	place := int32(slices.IndexFunc(m.net.Places, func(p petri.Place) bool { return p.ID == v.arc.Target }))
 	for _, data := range v.data {
 		scope := m.net.Places[place].Scope

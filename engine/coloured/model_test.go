@@ -372,7 +372,7 @@ func (m *model) step(budget int, now int64) (played int) {
 			continue
 		}
 		out, ok := m.branches(t, c.taken, nil)
-		data, fair := m.inscribe(t, c, out, nil)
+		data, fair := m.inscribe(f, t, c, out, nil)
 		if ok && fair {
 			m.fire(f, t, c, out, data, nil)
 			continue

@@ -148,19 +148,24 @@ func (m *model) settleWrites(fresh []*modelFrame) {
 			}
 		}
 	}
-	for v, value := range news {
-		if v.owner.own == nil {
-			v.owner.own = map[string]any{}
+	for _, f := range m.frames {
+		values := map[string]any{}
+		if m.net.Shared && slices.Contains(fresh, f) && m.scopeOf(f).Apart && slices.ContainsFunc(m.scopeOf(f).In, func(a petri.Assignment) bool { return a.Name == "" }) {
+			values = m.variables(f.up)
 		}
-		v.owner.own[v.name] = value
-		m.rewritten = append(m.rewritten, v.owner)
-	}
-	for _, f := range fresh {
-		given := slices.ContainsFunc(m.writes, func(w modelWrite) bool { return w.in.within(f) })
-		if all := m.variables(f.up); m.net.Shared && m.scopeOf(f).Apart && !given && len(all) > 0 {
-			f.own = all
-			m.rewritten = append(m.rewritten, f)
+		for v, value := range news {
+			if v.owner == f {
+				values[v.name] = value
+			}
 		}
+		if len(values) == 0 {
+			continue
+		}
+		if f.own == nil {
+			f.own = map[string]any{}
+		}
+		maps.Copy(f.own, values)
+		m.rewritten = append(m.rewritten, f)
 	}
 	m.writes = nil
 }
@@ -287,6 +292,7 @@ func randomShared(of func(*rand.Rand) (*petri.Net, []Binding)) func(*rand.Rand) 
 				b.Data[k] = someVariables(r.Uint32(), n.Arcs[arcOf(n, t, k)].Each)
 			}
 		}
+		randomExchange(r, n, bindings)
 		return n, bindings
 	}
 }

@@ -38,6 +38,14 @@ func (o object) data() []byte {
 	return append(out, '}')
 }
 
+// size returns about the length of data.
+func (o object) size() (n int) {
+	for name, value := range o {
+		n += len(name) + len(value) + len(`"":,`)
+	}
+	return n
+}
+
 // has reports whether a field has a value.
 func (o object) has(name string, value json.RawMessage) bool {
 	old, ok := o[name]

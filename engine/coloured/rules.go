@@ -26,9 +26,11 @@ type rule struct {
 	branches    []petri.BranchArc
 	inscribed   *[]petri.InscribedArc // nil for none; what they put is not in effects and branches
 	join        *petri.JoinTest
-	values      bool  // it evaluates something before it fires: see valued
-	begins      *loop // of which it begins the activity; nil for none
-	ends        *loop // of which it ends a run; nil for none
+	values      bool        // it evaluates something before it fires: see valued
+	in          *exchange   // what a run gets that it begins; nil for nothing
+	outs        []*exchange // what runs give that it ends, or that something leaves
+	begins      *loop       // of which it begins the activity; nil for none
+	ends        *loop       // of which it ends a run; nil for none
 	sights      []sight
 }
 
@@ -115,7 +117,7 @@ func (s *Shard) compile(bindings []Binding) {
 			s.users[v.place] = append(s.users[v.place], int32(tr))
 		}
 	}
-	s.compileLoops()
+	s.compileScopes()
 }
 
 // look notes the places at which a transition looks from a scope that is neither around nor inside.

@@ -216,9 +216,8 @@ func (n news) add(s *Shard, in *instance, owner func(name string) (f *frame, ok 
 	}
 }
 
-// settleWrites gives variables their values after a firing, an injection, or a part of it. A run
-// that is new and apart from what is around begins with all variables around it, unless the firing
-// gives it its own.
+// settleWrites gives variables their values after a firing, an injection, or a part of it. A new
+// run that gets all variables around it sees what the firing writes there, too.
 func (s *Shard) settleWrites(i int, in *instance, log bool) {
 	if len(s.writes) == 0 && len(s.fresh) == 0 {
 		return
@@ -227,13 +226,23 @@ func (s *Shard) settleWrites(i int, in *instance, log bool) {
 	for _, w := range s.writes {
 		all.add(s, in, func(name string) (*frame, bool) { return s.owner(w.f, name), true }, w.fields)
 	}
-	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.id(), g.id()) }) {
-		s.setOwn(i, in, f, all[f], log)
-	}
+	fresh := make(map[*frame]bool, len(s.fresh))
 	for _, f := range s.fresh {
-		given := slices.ContainsFunc(s.writes, func(w write) bool { return w.f.within(f) })
-		if around := s.fields(s.seenIn(in, f.up)); f.own == nil && !given && around != nil {
-			s.setOwn(i, in, f, around, log)
+		fresh[f] = true
+		if all[f] == nil {
+			all[f] = object{}
+		}
+	}
+	for _, f := range slices.SortedFunc(maps.Keys(all), func(f, g *frame) int { return cmp.Compare(f.id(), g.id()) }) {
+		values := all[f]
+		if fresh[f] {
+			values = object{}
+			for _, over := range []object{s.fields(s.seenIn(in, f.up)), s.lead(f), all[f]} {
+				maps.Copy(values, over)
+			}
+		}
+		if len(values) > 0 {
+			s.setOwn(i, in, f, values, log)
 		}
 	}
 	s.writes, s.fresh = s.writes[:0], s.fresh[:0]

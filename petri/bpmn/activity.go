@@ -3,7 +3,6 @@
 package bpmn
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/pnagent/pnagent/petri"
@@ -106,7 +105,7 @@ func (b *builder) activity(l *level, n *node) string {
 	begin, end := b.enclosed(l, n, kid, trigger)
 	if n.adHoc != nil && kid != nil {
 		b.gather(l, kid, n)
-		b.adHocEnds(l, kid, n, begin, end, "")
+		b.adHocEnds(l, kid, n, begin, end)
 	}
 	return b.contentNote(l, n)
 }
@@ -125,12 +124,10 @@ func (b *builder) contentNote(l *level, n *node) string {
 	return ""
 }
 
-// enter makes a transition begin a level with data, or that which it takes.
-func (b *builder) enter(l *level, transition, data string, pos petri.Pos) {
+// enter makes a transition begin a level.
+func (b *builder) enter(l *level, transition string, pos petri.Pos) {
 	for _, place := range slices.Concat(l.begin, l.await) {
-		b.spend(data)
-		b.arc(petri.Arc{Source: transition, Target: place, Weight: b.first(place), Data: data, Pos: pos})
-		data = "" // the other tokens show it, too
+		b.putFirst(transition, place, pos)
 	}
 }
 
@@ -180,7 +177,10 @@ func (b *builder) boundary(l *level, n *node) string {
 	t := b.transition(l, n, n.trigger())
 	t.Preempts = n.interrupts
 	id := t.ID
-	b.reported(l, n, id, place)
+	b.output(l, n, id)
+	if kid := l.kids[n.host]; kid != nil && n.host.loop == nil && (n.event.kind == "error" || n.event.kind == "escalation") {
+		b.leaves(kid, id) // as what is thrown in the called process
+	}
 	if n.interrupts {
 		b.interrupt(l, n.host, id, n.pos)
 	} else {
@@ -193,22 +193,6 @@ func (b *builder) boundary(l *level, n *node) string {
 		b.beside(n, watched)
 	}
 	return ""
-}
-
-// reported builds the output of a boundary event that occurs by its name. An error or an
-// escalation that is reported in a called process takes along what one that is thrown there
-// does: see leaving. A place armed has the data around the call; "" if that is in id/active.
-func (b *builder) reported(l *level, n *node, transition, armed string) {
-	kid, returns := l.kids[n.host], n.host.thrown()
-	if kid == nil || returns == nil || n.host.loop != nil || n.event.kind != "error" && n.event.kind != "escalation" {
-		b.output(l, n, transition)
-		return
-	}
-	b.divert(kid.vars, transition, n.pos)
-	if !n.interrupts {
-		b.put(transition, kid.vars, n.pos)
-	}
-	b.outputOf(l, n, transition, returns.outside(cmp.Or(armed, l.id(n.host.id)+"/active"), kid.vars, returns.back))
 }
 
 // beside makes the token of a place for a boundary event of a call carry the variables around

@@ -106,11 +106,11 @@ func (n *node) adHocTrigger() petri.Trigger {
 
 // adHocEnds builds how an ad hoc sub-process chooses what begins, and asks its completion
 // condition whenever something inside has ended.
-func (b *builder) adHocEnds(l, kid *level, n *node, begin, end, data string) {
+func (b *builder) adHocEnds(l, kid *level, n *node, begin, end string) {
 	a, id := n.adHoc, l.id(n.id)
 	if a.chosen != "" {
 		choosing := b.workPlace(kid, id+"/choosing", n.label()+" (choosing)", b.at(l, n.id), n.pos)
-		b.inscribe(begin, choosing, data, n.pos)
+		b.put(begin, choosing, n.pos)
 		known := "null"
 		for _, k := range n.inner.nodes {
 			if k.begins() {

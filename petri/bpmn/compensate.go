@@ -293,25 +293,6 @@ func (b *builder) compensate(r reversible, n *node, compensating string) {
 	b.output(r.at, r.x, id)
 }
 
-// handled returns the place where the token of an activity ends that writes variables around it and
-// has no flow out of it, and adds it once: data is that of a token.
-func (b *builder) handled(l *level, n *node) string {
-	id := l.id(n.id) + "/handled"
-	if b.made[id] {
-		return id
-	}
-	b.made[id] = true
-	b.state(l, n, "handled")
-	word := "ends"
-	if kid := l.kids[n]; kid != nil && kid.results != "" { // it has a place of that name
-		word = "undone"
-	}
-	t := b.step(l, n, word)
-	t.Priority = petri.Urgent
-	b.take(id, t.ID, n.pos)
-	return id
-}
-
 // whenUndone makes a transition wait until no handler runs.
 func (b *builder) whenUndone(all []reversible, transition string, n *node) {
 	for _, r := range all {

@@ -13,18 +13,11 @@ import (
 
 // mapping is how an activity exchanges data with what is around it.
 type mapping struct {
-	in, out []param
-	only    bool // there is nothing inside but in
-	back    bool // what is inside returns, beside out
-	all     bool // of a call in Camunda: what is inside leaves with what is thrown, too
-}
-
-// param is a variable and the expression of its value.
-type param struct {
-	name, value string
-	local       bool // of in: it does not return
-	hidden      bool // of out: only those after it can read it
-	thrown      bool // of out: it leaves with what is thrown, too
+	in, out []petri.Assignment
+	local   []string // of in: they do not return
+	only    bool     // there is nothing inside but in
+	back    bool     // what is inside returns, beside out
+	all     bool     // of a call in Camunda: what is inside leaves with what is thrown, too
 }
 
 // readMapping reads the mapping of a node, which is nil if the file has none.
@@ -42,31 +35,29 @@ func (d *document) readMapping(n *node) {
 		case x.attr("variables") == "all":
 			m.only, m.back, m.all = m.only && !in, m.back || !in, m.all || !in
 		default:
-			value := x.attr("sourceExpression")
-			if source := x.attr("source"); in && source != "" {
-				value = "=`" + source + "`"
-			} else if source != "" {
-				value = "= get value(" + insideOf + ", " + jsonText(source) + ")"
+			a, ok := d.variable(n, x, "sourceExpression", x.attr("target"), x.attr("sourceExpression"))
+			if source := x.attr("source"); source != "" {
+				a.Source, a.Value = source, petri.Expression{}
 			}
-			p := d.param(n, x, x.attr("target"), value)
-			for k := range p {
-				p[k].thrown = !in
+			a.Leaves = !in
+			switch {
+			case !ok:
+			case in:
+				m.in = append(m.in, a)
+			default:
+				m.out = append(m.out, a)
 			}
-			if m.out = append(m.out, p...); in {
-				m.out = m.out[:len(m.out)-len(p)]
-				m.in = append(m.in, p...)
-				m.only = m.only || !d.takesAll(n)
-			}
+			m.only = m.only || in && !d.takesAll(n)
 		}
 	}
-	if p, called := d.decided(n); called {
-		for i := range p {
-			p[i].hidden = !m.back
-		}
-		m.out, n.script = append(p, m.out...), true
-	} else if p := d.script(n, !m.back); p != nil {
-		m.out, n.script = append(p, m.out...), true
+	returned, called := d.decided(n)
+	if !called {
+		returned = d.script(n)
 	}
+	for i := range returned { // others replace what the task returns
+		returned[i].Inner = !m.back
+	}
+	m.out, n.script = append(returned, m.out...), called || returned != nil
 	switch trivial := len(m.in)+len(m.out) == 0 && !m.only && m.back != call; {
 	case trivial:
 	case n.event != nil:
@@ -86,30 +77,32 @@ func (d *document) readParams(n *node, m *mapping, x *elem) {
 	for _, k := range x.kids {
 		switch k.name {
 		case "inputParameter":
-			m.in = append(m.in, d.param(n, k, k.attr("name"), k.text)...)
+			d.assign(&m.in, n, k, "", k.attr("name"), k.text)
 		case "outputParameter":
-			m.out = append(m.out, d.param(n, k, k.attr("name"), k.text)...)
+			d.assign(&m.out, n, k, "", k.attr("name"), k.text)
 		case "input":
-			m.in = append(m.in, d.param(n, k, k.attr("target"), k.attr("source"))...)
+			d.assign(&m.in, n, k, "source", k.attr("target"), k.attr("source"))
 		case "output":
-			m.out = append(m.out, d.param(n, k, k.attr("target"), k.attr("source"))...)
+			d.assign(&m.out, n, k, "source", k.attr("target"), k.attr("source"))
 			m.back = false // in Zeebe, outputs replace what a job returns
 		}
 	}
-	for i := range m.in {
-		m.in[i].local = true
+	for _, a := range m.in {
+		m.local = append(m.local, a.Name)
 	}
 }
 
-// param returns an input or output, or none, with a warning, if it is not followed.
-func (d *document) param(n *node, k *elem, name, value string) []param {
+// variable returns an input or output, whose value is a text or an attribute of an element. ok is
+// false, with a warning, if it is not followed.
+func (d *document) variable(n *node, k *elem, attr, name, value string) (a petri.Assignment, ok bool) {
+	what := words(k.name) + " " + xmlscan.Quote(name) + " of " + n.title()
 	switch {
 	case len(k.kids) > 0:
-		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is a "+words(k.kids[0].name)+", which is not evaluated; expected an expression")
-		return nil
+		d.Warnings.Add(k.pos, what+" is a "+words(k.kids[0].name)+", which is not evaluated; expected an expression")
+		return a, false
 	case name == "" || strings.ContainsAny(name, notInNames):
-		d.Warnings.Add(k.pos, words(k.name)+" "+xmlscan.Quote(name)+" of "+n.title()+" is not followed; expected the name of a variable")
-		return nil
+		d.Warnings.Add(k.pos, what+" is not followed; expected the name of a variable")
+		return a, false
 	case isUEL(value) || isFEEL(value):
 		value = onOneLine(value)
 	case strings.Contains(value, "${") || strings.Contains(value, "#{"):
@@ -117,7 +110,17 @@ func (d *document) param(n *node, k *elem, name, value string) []param {
 	default:
 		value = "= " + jsonText(value)
 	}
-	return []param{{name: name, value: value}}
+	if attr != "" {
+		what = attr + " of " + what
+	}
+	return petri.Assignment{Name: name, Value: petri.Expression{Text: value, Of: what, Pos: k.pos}}, true
+}
+
+// assign appends an input or output, if it is followed.
+func (d *document) assign(to *[]petri.Assignment, n *node, k *elem, attr, name, value string) {
+	if a, ok := d.variable(n, k, attr, name, value); ok {
+		*to = append(*to, a)
+	}
 }
 
 // notInNames are the characters that names of variables in a mapping cannot have.
@@ -132,128 +135,40 @@ func jsonText(s string) string {
 // with returns a line of an expression, which defines a variable.
 func with(name, value string) string { return "with " + name + " = " + value + "\n" }
 
-// asContext returns an expression of FEEL for data as a context.
-const asContext = "if t.data instance of context then t.data else {}"
-
-// dataAt returns a line that defines a variable: the data of the token of a place.
-func dataAt(name, place string) string {
-	return with(name, "= context merge(for t in pnagent.tokens[place = "+jsonText(place)+"] return "+asContext+")")
-}
-
-// params returns lines that define variables, and an expression of FEEL for a context of them.
-func params(list []param) (lines, context string) {
-	var fields []string
-	for i, p := range list {
-		lines += with(p.name, p.value)
-		if !p.hidden && !slices.ContainsFunc(list[i+1:], func(later param) bool { return later.name == p.name }) {
-			fields = append(fields, jsonText(p.name)+": `"+p.name+"`")
-		}
-	}
-	return lines, "{" + strings.Join(fields, ", ") + "}"
-}
-
-// locals returns the inputs that do not leave the activity.
-func (m *mapping) locals() (names []string) {
-	if m == nil {
-		return nil
-	}
-	for _, p := range m.in {
-		if p.local {
-			names = append(names, p.name)
-		}
-	}
-	return names
-}
-
 // locals returns the variables that an activity has of its own; apart is true if all are.
 func (n *node) locals() (names []string, apart bool) {
-	return n.maps.locals(), n.calls != nil || n.maps != nil && (n.maps.only || !n.maps.back || n.kind == "callActivity")
+	if n.maps == nil {
+		return nil, n.calls != nil
+	}
+	return n.maps.local, n.calls != nil || n.maps.only || !n.maps.back || n.kind == "callActivity"
 }
 
-// thrown returns what an event that leaves a call writes around it: in Camunda, a call returns what
-// its out elements say each time, not only at its end. It is nil for nothing.
-func (n *node) thrown() *mapping {
-	if n.calls == nil || n.maps == nil {
-		return nil
-	}
-	m := &mapping{back: n.maps.all, out: slices.DeleteFunc(slices.Clone(n.maps.out), func(p param) bool { return !p.thrown })}
-	if !m.back && len(m.out) == 0 {
-		return nil
-	}
-	return m
-}
-
-// brings returns an expression for the variables with which a run of an activity begins; "" if it
-// has none of its own, or all that are around it.
-func (n *node) brings() string {
-	m, calls := n.maps, n.calls != nil && n.loop != nil // what the loop sets goes in, too
-	if m == nil && !calls {
-		return ""
-	}
+// exchange returns what a run of an activity begins with, beside the variables around it that it
+// sees, and what it writes around it.
+func (n *node) exchange() (in, out []petri.Assignment) {
+	m := n.maps
 	if m == nil {
 		m = &mapping{}
 	}
-	lines, in := params(m.in)
-	switch _, apart := n.locals(); {
-	case len(m.in) == 0 && !m.only && (!apart || n.loop == nil):
-		return ""
-	case m.only || !apart:
-		return lines + "= " + in
+	if _, apart := n.locals(); apart && !m.only {
+		in = append(in, petri.Assignment{})
 	}
-	return lines + with("here", "= context merge(for t in pnagent.tokens return "+asContext+")") + "= context merge([here, " + in + "])"
+	if _, apart := n.locals(); apart && m.back {
+		out = append(out, petri.Assignment{Leaves: m.all})
+	}
+	return append(in, m.in...), append(out, m.out...)
 }
 
-// insideOf is the variable with the data of the place inside, in what outside returns.
-const insideOf = "`data inside`"
-
-// outside returns an expression for what an activity writes outside: the data of a place around it, if
-// that is not "", over it all variables of a place inside but some names, and over these its outputs.
-// It is "" if that is nothing.
-func (m *mapping) outside(outer, inner string, all bool, names ...string) string {
-	if m == nil {
-		return ""
+// leaves makes a transition write around a call what leaves it with an event: in Camunda, a call
+// returns what its out elements say each time, not only at its end.
+func (b *builder) leaves(kid *level, transition string) {
+	_, out := kid.node.exchange()
+	if kid.node.calls != nil && slices.ContainsFunc(out, func(a petri.Assignment) bool { return a.Leaves }) {
+		b.after(func() {
+			k := slices.IndexFunc(b.net.Scopes, func(s petri.Scope) bool { return s.ID == kid.run })
+			b.net.Scopes[k].Leave = append(b.net.Scopes[k].Leave, transition)
+		})
 	}
-	lines, out := params(m.out)
-	lines = dataAt("data inside", inner) + lines
-	var parts []string
-	if all {
-		parts = append(parts, without(insideOf, append(names, m.locals()...)))
-	}
-	if len(m.out) > 0 {
-		parts = append(parts, out)
-	}
-	switch {
-	case len(parts) == 0:
-		return ""
-	case outer != "":
-		lines += dataAt("outer", outer)
-		parts = slices.Insert(parts, 0, "outer")
-	}
-	return lines + "= context merge([" + strings.Join(parts, ", ") + "])"
-}
-
-// returns returns an expression for what an activity writes outside when it ends; "" for nothing.
-func (n *node) returns(inner string) string {
-	_, apart := n.locals()
-	return n.maps.outside("", inner, apart && n.maps != nil && n.maps.back, n.runNames()...)
-}
-
-// without returns an expression of FEEL for a context without some names.
-func without(context string, names []string) string {
-	if len(names) == 0 {
-		return context
-	}
-	list := make([]string, len(names))
-	for i := range names {
-		list[i] = jsonText(names[i])
-	}
-	return "context(get entries(" + context + ")[not(list contains([" + strings.Join(list, ", ") + "], key))])"
-}
-
-// inscribe makes a transition put a token with data.
-func (b *builder) inscribe(transition, place, data string, pos petri.Pos) {
-	b.spend(data)
-	b.arc(petri.Arc{Source: transition, Target: place, Weight: 1, Data: data, Pos: pos})
 }
 
 // gather builds a step of an ad hoc sub-process after something inside has ended.

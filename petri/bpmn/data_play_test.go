@@ -150,9 +150,9 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 	const x1 = `{"a":1}`
 	for _, s := range []scenario{
 		{"to a boundary event", with(boundary(call, "", escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "qs-u y"},
-		{"that does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"that does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n:th-v qs-u y"},
 		{"to an event sub-process", with(inside(call, "", escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "p/active qs-u y"},
-		{"that does not interrupt, either", with(inside(call, goesOn, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v p/active qs-u y"},
+		{"that does not interrupt, either", with(inside(call, goesOn, escalation), "r == 2 && a == 1 && x == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n:th-v p/active qs-u y"},
 		{"an error to a boundary event", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "qs-u y"},
 		{"or an event sub-process", with(inside(call, "", err), "r == 2 && a == 1 && x == nil", failing), x1, `n:u,{"x":2}`, "p/active qs-u y"},
 		{"an error that is reported by the name of the event has what is given, and what out says", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
@@ -161,13 +161,13 @@ func TestVariablesOfThrownEvents(t *testing.T) {
 		{"from a sub-process of the called process", with(boundary(call, "", err), "r == 2 && a == 1 && x == nil", nested), x1, `n:u,{"x":2} b`, "w/active ws-u y"},
 		{"without out it has only what is given", with(boundary(calls("n", "q", ""), "", err), "a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
 		{"an escalation that is reported", with(boundary(call, "", escalation), "r == 2 && a == 1 && x == nil && e == 1", waiting), x1, `n:u,{"x":2} b,{"e":1}`, "qs-u y"},
-		{"and does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", waiting), x1, `n:u,{"x":2} b`, "b/armed n/active n/vars n:u-v qs-u y"},
+		{"and does not interrupt", with(boundary(call, stays, escalation), "r == 2 && a == 1 && x == nil", waiting), x1, `n:u,{"x":2} b`, "b/armed n/active n:u-v qs-u y"},
 		{"each time", with(boundary(looped, stays, escalation), "r == 3 && a == 1 && x == nil", q), x1, `n:u,{"x":2} n:u,{"x":3}`, "b/armed g-no n/active n/run×2 n:th-v×2 qs-u y"},
-		{"everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), stays, escalation), "a == 2", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
-		{"not what leaves at the end only", with(boundary(calls("n", "q", out+`<c:inputOutput><c:outputParameter name="o">1</c:outputParameter></c:inputOutput>`), stays, escalation), "r == 2 && o == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
+		{"everything", with(boundary(calls("n", "q", `<c:out variables="all"/>`), stays, escalation), "a == 2", q), x1, `n:u,{"a":2}`, "b/armed n/active n:th-v qs-u y"},
+		{"not what leaves at the end only", with(boundary(calls("n", "q", out+`<c:inputOutput><c:outputParameter name="o">1</c:outputParameter></c:inputOutput>`), stays, escalation), "r == 2 && o == nil", q), x1, `n:u,{"x":2}`, "b/armed n/active n:th-v qs-u y"},
 		{"nor without out", with(boundary(calls("n", "q", ""), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n:th-v qs-u y"},
-		{"nor in Zeebe", with(boundary(calls("n", "q", `<z:calledElement processId="q"/>`), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n/vars n:th-v qs-u y"},
-		{"through two calls", with(boundary(calls("n", "o", `<c:out source="r" target="r"/><c:out sourceExpression="${x * 2}" target="t"/>`), "", escalation), "r == 2 && t == 6 && x == nil && a == 1", middle, q), x1, `n:m:u,{"x":2}`, "m/active m/vars m:qs-u qs-u y"},
+		{"nor in Zeebe", with(boundary(calls("n", "q", `<z:calledElement processId="q"/>`), stays, escalation), "a == 1", q), x1, `n:u,{"a":2}`, "b/armed n/active n:th-v qs-u y"},
+		{"through two calls", with(boundary(calls("n", "o", `<c:out source="r" target="r"/><c:out sourceExpression="${x * 2}" target="t"/>`), "", escalation), "r == 2 && t == 6 && x == nil && a == 1", middle, q), x1, `n:m:u,{"x":2}`, "m/active m:qs-u qs-u y"},
 		{"inputs do not leave", with(boundary(input, stays, escalation), "a == 1 && c == 2"), x1, `u,{"a":7,"c":2}`, "b/armed n/active th-v y"},
 	} {
 		s.run(t)

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
@@ -14,18 +15,17 @@ const decisionField = "decisionTableReferenceKey"
 
 // decided returns the outputs of a task that calls a decision of a DMN file, as Camunda 7, Camunda 8 and Flowable have
 // it. It returns false if the task calls none, or one that is in no file: that is a piece of work.
-func (d *document) decided(n *node) (out []param, called bool) {
+func (d *document) decided(n *node) (out []petri.Assignment, called bool) {
 	id, result, form := n.calledDecision()
 	of := d.byDecision[id]
 	if of == nil {
 		return nil, false
 	}
 	output := func(name, value string) {
-		p := d.param(n, &elem{name: "resultVariable", pos: n.pos}, name, "")
-		for i := range p {
-			p[i].value = value
+		if a, ok := d.variable(n, &elem{name: "resultVariable", pos: n.pos}, "", name, ""); ok {
+			a.Value.Text = value
+			out = append(out, a)
 		}
-		out = append(out, p...)
 	}
 	quoted := strconv.Quote(id)
 	switch {

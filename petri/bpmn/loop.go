@@ -159,12 +159,12 @@ func (b *builder) clearLoop(l *level, n *node, transition string) {
 }
 
 // heldPlace returns the place whose token shows the variables of a run of an activity: of a loop, of a
-// task with variables of its own, of a sub-process or a call that returns some; "" if there is none.
+// task with variables of its own, of an ad hoc sub-process; "" if there is none.
 func (n *node) heldPlace() string {
 	switch content := n.content() != nil; {
 	case n.loop != nil, !content && n.maps != nil:
 		return "run"
-	case content && (n.adHoc != nil || n.returns("") != ""):
+	case content && n.adHoc != nil:
 		return "vars"
 	}
 	return ""
@@ -176,13 +176,15 @@ func (n *node) heldPlace() string {
 func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger) (begin, end string) {
 	from := b.input(l, n)
 	whole := b.scope(l, n)
-	each, scope := whole, len(b.net.Scopes)
+	each := whole
 	if n.loop != nil {
 		each += eachSuffix
 		local, apart := n.locals()
 		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: each, Parent: whole, Pos: b.here(n.pos), Local: append(n.runNames(), local...), Apart: apart})
 	}
-	held, active, within := n.heldPlace(), "", n.brings()
+	scope := len(b.net.Scopes) - 1
+	held, active := n.heldPlace(), ""
+	in, out := n.exchange()
 	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
 	if kid != nil || len(n.attached) > 0 || held == "" {
@@ -193,8 +195,7 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 	}
 	if held != "" {
 		b.loopPlace(l, n, each, whole+"/"+held, n.label()+" ("+held+")")
-		b.inscribe(begin, whole+"/"+held, within, n.pos)
-		within = ""
+		b.put(begin, whole+"/"+held, n.pos)
 	}
 	if l.takesTurns() {
 		b.after(func() { b.waitForTurn(l, begin, n.pos) })
@@ -203,11 +204,8 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 	if held != "" {
 		b.take(whole+"/"+held, end, n.pos)
 	}
-	over := whole + "/ran"
-	out := n.returns(over)
-	if kid != nil {
-		out = n.returns(whole + "/" + held)
-	} else if out != "" || n.loop != nil && n.loop.Until.Text+n.loop.While.Text+n.loop.Result.Text != "" { // the work is not done again if that cannot be evaluated
+	if kid == nil && (len(out) > 0 || n.loop != nil && n.loop.Until.Text+n.loop.While.Text+n.loop.Result.Text != "") { // the work is not done again if that cannot be evaluated
+		over := whole + "/ran"
 		b.loopPlace(l, n, each, over, n.label()+" (ran)")
 		b.put(end, over, n.pos)
 		end = b.step(l, n, "returns").ID
@@ -222,21 +220,37 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 		b.test(petri.Reset, active, end, n.pos)
 	}
 	b.disarm(l, n, end)
-	b.outputOf(l, n, end, out)
+	b.output(l, n, end)
 	b.completed(l, n, end)
 	if n.loop != nil && n.kept(kid) {
 		b.put(end, allPlace(l, n), n.pos)
 	}
 	if kid != nil {
 		b.after(func() {
-			b.enter(kid, begin, within, n.pos)
+			b.enter(kid, begin, n.pos)
 			b.whenDone(kid, end, n.pos)
 		})
 	}
-	if n.loop != nil {
-		m := *n.loop
-		m.Begin, m.End = begin, end
-		b.net.Scopes[scope].Loop = &m
+	if len(in)+len(out) > 0 || n.loop != nil {
+		b.runs(&b.net.Scopes[scope], begin, end, in, out, n.loop)
 	}
 	return begin, end
+}
+
+// runs makes transitions begin and end the runs of a petri.Scope.
+func (b *builder) runs(s *petri.Scope, begin, end string, in, out []petri.Assignment, loop *petri.Loop) {
+	s.Begin, s.End, s.In, s.Out = begin, end, in, out
+	for _, list := range [][]petri.Assignment{in, out} {
+		for k := range list {
+			b.spend(list[k].Value.Text)
+			list[k].Value.Pos = b.here(list[k].Value.Pos)
+		}
+	}
+	if loop != nil {
+		m := *loop
+		for _, x := range m.Expressions() {
+			x.Pos = b.here(x.Pos)
+		}
+		s.Loop = &m
+	}
 }

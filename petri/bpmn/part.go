@@ -141,7 +141,7 @@ func (b *builder) over(l *level, n *node, f *flow) *petri.Transition {
 	suffix := "/" + f.id
 	switch f.id {
 	case "start", "end", "in", "out", "active", "armed", "begin", "split", "count", "resetting", "reset", "thrown", "caught", "ends", "watched", "holds",
-		"done", "completed", "compensating", "compensated", "cancelling", "cancels", "waiting", "undone", "continues", "handled",
+		"done", "completed", "compensating", "compensated", "cancelling", "cancels", "waiting", "undone", "continues",
 		"vars", "run", "check", "all", "enough", "gather", "base", "ran", "returns", "which",
 		"offered", "begins", "choosing", "choose", "met":
 		suffix = "/flow " + f.id
@@ -336,21 +336,11 @@ func (b *builder) branches(l *level, n *node, transition string) {
 
 // output makes a transition put the tokens of a finished node.
 func (b *builder) output(l *level, n *node, transition string) {
-	b.outputOf(l, n, transition, "")
-}
-
-// outputOf is output with data, or that which the transition takes.
-func (b *builder) outputOf(l *level, n *node, transition, data string) {
-	places := b.outputs(l, n)
-	if len(places) == 0 && (data != "" || n.loop != nil && n.loop.Into != "") {
-		places = []string{b.handled(l, n)}
-	}
-	for _, place := range places {
+	for _, place := range b.outputs(l, n) {
 		weight := n.puts
 		if place == l.results {
 			weight = 1
 		}
-		b.spend(data)
-		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Data: data, Pos: n.pos})
+		b.arc(petri.Arc{Source: transition, Target: place, Weight: weight, Pos: n.pos})
 	}
 }

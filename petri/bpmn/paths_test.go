@@ -105,9 +105,6 @@ func (f *flows) tokens(n *petri.Net, s *petri.State, gateway string) (all [][]st
 			continue
 		}
 		node, word, _ := strings.Cut(id, "/")
-		if by, leaves := strings.CutPrefix(word, "leaving "); leaves { // on its way to the event that catches it
-			node, word = by, "thrown"
-		}
 		if f.timed[node] { // it waits to begin, there is no token yet
 			continue
 		}

@@ -5,14 +5,14 @@ package bpmn
 import (
 	"strings"
 
+	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
 
 // script returns the output of a task whose work is to evaluate an expression: Zeebe's
 // <script>, a script in UEL or FEEL, or Camunda's expression, each with a variable for its
-// result. The output is hidden if others replace what the task returns. It returns none,
-// with a warning, if pnagent does not evaluate the expression.
-func (d *document) script(n *node, hidden bool) []param {
+// result. It returns none, with a warning, if pnagent does not evaluate the expression.
+func (d *document) script(n *node) (out []petri.Assignment) {
 	name, value := n.scriptOf()
 	switch {
 	case name == "":
@@ -21,11 +21,8 @@ func (d *document) script(n *node, hidden bool) []param {
 		d.Warnings.Add(n.pos, "the expression or script of "+n.title()+" is not evaluated: it is a piece of work, which sets "+xmlscan.Quote(name))
 		return nil
 	}
-	p := d.param(n, &elem{name: "resultVariable", pos: n.pos}, name, value)
-	for i := range p {
-		p[i].hidden = hidden
-	}
-	return p
+	d.assign(&out, n, &elem{name: "resultVariable", pos: n.pos}, "", name, value)
+	return out
 }
 
 // scriptOf returns the variable for the result of a task, or "", and its expression, or "" for

@@ -288,38 +288,15 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 	from := b.input(l, n)
 	t := b.transition(l, n, work).ID
 	b.begin(from, n, t)
-	b.throwInto(t, b.leaving(c, l), n.pos)
-	return t
-}
-
-// leaving returns the place into which an event at a level is thrown: that from which the
-// catching event takes it, or one in the innermost call between them that returns variables with
-// it. With its first use it builds the latter, and the transition that leads on.
-func (b *builder) leaving(c *catcher, l *level) string {
 	end := c.at
 	if c.x.host == nil {
 		end = c.of
 	}
-	for l != end && l.node.thrown() == nil {
-		l = l.parent
+	for ; l != end; l = l.parent {
+		b.leaves(l, t)
 	}
-	if l == end {
-		return b.caught(c)
-	}
-	n, by := l.node, " "+c.at.id(c.x.id)
-	id := l.parent.id(n.id) + "/leaving" + by
-	if b.made[id] {
-		return id
-	}
-	b.made[id] = true
-	b.workPlace(l, id, n.label()+" (leaving)", b.at(l.parent, n.id), n.pos)
-	t := b.extra(l.parent, n, "/leaves"+by, n.label()+" (leaves)")
-	t.Priority = petri.Urgent
-	leaves, active := t.ID, l.parent.id(n.id)+"/active"
-	b.take(id, leaves, n.pos)
-	b.arc(petri.Arc{Source: active, Target: leaves, Kind: petri.Read, Weight: 1, Aside: petri.AsideAll, Pos: n.pos})
-	b.inscribe(leaves, b.leaving(c, l.parent), n.thrown().outside("", id, n.thrown().back, n.runNames()...), n.pos)
-	return id
+	b.throwInto(t, b.caught(c), n.pos)
+	return t
 }
 
 // thrownPlace is the place from which an event takes what was thrown to it.

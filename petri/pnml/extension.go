@@ -183,6 +183,10 @@ func (n *netReader) scope(e *element) error {
 			s.ID = n.strings.Of(value)
 		case "parent":
 			s.Parent = n.strings.Of(value)
+		case "begin":
+			s.Begin = n.strings.Of(value)
+		case "end":
+			s.End = n.strings.Of(value)
 		default:
 			return false
 		}
@@ -195,14 +199,21 @@ func (n *netReader) scope(e *element) error {
 		switch c.name {
 		case "apart":
 			return n.flag(c, &s.Apart)
-		case "local":
+		case "local", "leave":
 			if err := n.countNode(); err != nil {
 				return err
 			}
-			name := ""
+			name, to := "", &s.Local
+			if c.name == "leave" {
+				to = &s.Leave
+			}
 			err := n.value(c, &name)
-			s.Local = append(s.Local, name)
+			*to = append(*to, name)
 			return err
+		case "in":
+			return n.assignment(c, &s.In)
+		case "out":
+			return n.assignment(c, &s.Out)
 		case "loop":
 			s.Loop = &petri.Loop{}
 			return n.loop(c, s.Loop)
@@ -411,10 +422,10 @@ func (p printer) ownNet(n *petri.Net) {
 
 func (p printer) scope(s *petri.Scope) {
 	p.put("      <scope id=\"", s.ID, "\"")
-	if s.Parent != "" {
-		p.put(" parent=\"", s.Parent, "\"")
-	}
-	if len(s.Local) == 0 && !s.Apart && s.Loop == nil {
+	p.attr("parent", s.Parent)
+	p.attr("begin", s.Begin)
+	p.attr("end", s.End)
+	if len(s.Local)+len(s.Leave)+len(s.In)+len(s.Out) == 0 && !s.Apart && s.Loop == nil {
 		p.put("/>\n")
 		return
 	}
@@ -425,10 +436,22 @@ func (p printer) scope(s *petri.Scope) {
 	for _, name := range s.Local {
 		p.put("        <local value=\"", name, "\"/>\n")
 	}
+	for _, id := range s.Leave {
+		p.put("        <leave value=\"", id, "\"/>\n")
+	}
+	p.assignments("in", s.In)
+	p.assignments("out", s.Out)
 	if s.Loop != nil {
 		p.loop(s.Loop)
 	}
 	p.put("      </scope>\n")
+}
+
+// attr writes an attribute, unless it is empty.
+func (p printer) attr(name, value string) {
+	if value != "" {
+		p.put(" "+name+"=\"", value, "\"")
+	}
 }
 
 func (p printer) ownArc(a *petri.Arc) {

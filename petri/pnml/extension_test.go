@@ -220,6 +220,37 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 	}
 }
 
+// exchangeOf makes runs of the first scope of a net get and give variables, if transitions can begin and end them.
+func exchangeOf(r *rand.Rand, n *petri.Net) {
+	if len(n.Scopes) == 0 || !n.Shared {
+		return
+	}
+	n.Places = append(n.Places, petri.Place{ID: "first"}, petri.Place{ID: "in it", Scope: n.Scopes[0].ID})
+	n.Transitions = append(n.Transitions, petri.Transition{ID: "begin it"}, petri.Transition{ID: "end it"})
+	for _, a := range [][2]string{{"first", "begin it"}, {"begin it", "in it"}, {"in it", "end it"}} {
+		n.Arcs = append(n.Arcs, petri.Arc{ID: a[0] + a[1], Source: a[0], Target: a[1], Weight: 1})
+	}
+	s := &n.Scopes[0]
+	s.Begin, s.End = "begin it", "end it"
+	for _, to := range []*[]petri.Assignment{&s.In, &s.Out} {
+		if s.Apart && r.IntN(2) == 0 {
+			*to = append(*to, petri.Assignment{Leaves: r.IntN(2) == 0})
+		}
+		for range r.IntN(3) {
+			a := petri.Assignment{Name: []string{"a", " b\t", "<c>\r\n"}[r.IntN(3)], Inner: r.IntN(2) == 0, Leaves: r.IntN(2) == 0}
+			if r.IntN(2) == 0 {
+				a.Source = "<\"d\">"
+			} else {
+				a.Value = petri.Expression{Text: "= \n<x", Of: `"of" it`}
+			}
+			*to = append(*to, a)
+		}
+	}
+	if r.IntN(2) == 0 {
+		s.Leave = []string{"end it", "end it"}
+	}
+}
+
 // The variables of random nets are kept.
 func TestRandomVariablesAreKept(t *testing.T) {
 	for seed := range seeds.Of(50, 300) {
@@ -236,6 +267,7 @@ func TestRandomVariablesAreKept(t *testing.T) {
 			}
 			n.Scopes = append(n.Scopes, s)
 		}
+		exchangeOf(r, n)
 		for k := range n.Places {
 			n.Places[k].Data = petri.PlaceData(r.IntN(3))
 		}

@@ -3,6 +3,7 @@
 package pnml
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
@@ -21,10 +22,6 @@ func (n *netReader) loop(e *element, l *petri.Loop) error {
 	}
 	err := n.attrs(e, func(name string, value []byte) bool {
 		switch name {
-		case "begin":
-			l.Begin = n.strings.Of(value)
-		case "end":
-			l.End = n.strings.Of(value)
 		case "most":
 			l.Most = uint32(number(name, value))
 		case "first":
@@ -90,20 +87,16 @@ func loopExpressions(l *petri.Loop) []named {
 }
 
 func (p printer) loop(l *petri.Loop) {
-	p.put("        <loop begin=\"", l.Begin, "\" end=\"", l.End)
+	p.put("        <loop")
 	if l.Most > 0 {
-		p.put("\" most=\"", strconv.FormatUint(uint64(l.Most), 10))
+		p.attr("most", strconv.FormatUint(uint64(l.Most), 10))
 	}
 	if l.First > 0 {
-		p.put("\" first=\"", strconv.Itoa(l.First))
+		p.attr("first", strconv.Itoa(l.First))
 	}
-	if l.Element != "" {
-		p.put("\" element=\"", l.Element)
-	}
-	if l.Into != "" {
-		p.put("\" into=\"", l.Into)
-	}
-	p.put("\">\n")
+	p.attr("element", l.Element)
+	p.attr("into", l.Into)
+	p.put(">\n")
 	if l.Parallel {
 		p.put("          <parallel/>\n")
 	}
@@ -118,14 +111,77 @@ func (p printer) loop(l *petri.Loop) {
 	p.put("        </loop>\n")
 }
 
-// loopText returns an error for a text of a loop that XML cannot contain.
-func loopText(l *petri.Loop) error {
-	if l == nil {
-		return nil
+// assignment reads a variable that a run gets or gives.
+func (n *netReader) assignment(e *element, to *[]petri.Assignment) error {
+	if err := n.countNode(); err != nil {
+		return err
 	}
-	texts := []string{l.Begin, l.End, l.Element, l.Into}
-	for _, x := range loopExpressions(l) {
-		texts = append(texts, x.Text, x.Of)
+	a := petri.Assignment{}
+	err := n.attrs(e, func(name string, value []byte) bool {
+		switch name {
+		case "name":
+			a.Name = n.strings.Of(value)
+		case "source":
+			a.Source = n.strings.Of(value)
+		default:
+			return false
+		}
+		return true
+	})
+	if err == nil {
+		err = n.each(e, elements, func(c *element) error {
+			switch c.name {
+			case "inner":
+				return n.flag(c, &a.Inner)
+			case "leaves":
+				return n.flag(c, &a.Leaves)
+			case "be":
+				return n.expression(c, &a.Value)
+			}
+			return n.ignore(c)
+		})
+	}
+	*to = append(*to, a)
+	return err
+}
+
+func (p printer) assignments(word string, list []petri.Assignment) {
+	for k := range list {
+		a := &list[k]
+		p.put("        <" + word)
+		p.attr("name", a.Name)
+		p.attr("source", a.Source)
+		if !a.Inner && !a.Leaves && a.Value.Text == "" {
+			p.put("/>\n")
+			continue
+		}
+		p.put(">\n")
+		if a.Inner {
+			p.put("          <inner/>\n")
+		}
+		if a.Leaves {
+			p.put("          <leaves/>\n")
+		}
+		if a.Value.Text != "" {
+			p.put("          <be value=\"", a.Value.Text, "\" of=\"", a.Value.Of, "\"/>\n")
+		}
+		p.put("        </" + word + ">\n")
+	}
+}
+
+// scopeText returns an error for a text of a scope that XML cannot contain.
+func scopeText(s *petri.Scope) error {
+	texts := append(slices.Concat(s.Local, s.Leave), s.ID, s.Begin, s.End)
+	for _, list := range [][]petri.Assignment{s.In, s.Out} {
+		for k := range list {
+			texts = append(texts, list[k].Name, list[k].Source, list[k].Value.Text, list[k].Value.Of)
+		}
+	}
+	if l := s.Loop; l != nil {
+		texts = append(texts, l.Element, l.Into)
+		for _, x := range loopExpressions(l) {
+			texts = append(texts, x.Text, x.Of)
+		}
 	}
 	return xmlText(texts...)
 }

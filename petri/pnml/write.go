@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -83,11 +82,8 @@ func writable(n *petri.Net) error {
 		}
 	}
 	for i := range n.Scopes {
-		if err := xmlText(append(slices.Clone(n.Scopes[i].Local), n.Scopes[i].ID)...); err != nil {
+		if err := scopeText(&n.Scopes[i]); err != nil {
 			return fmt.Errorf("scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
-		}
-		if err := loopText(n.Scopes[i].Loop); err != nil {
-			return fmt.Errorf("the loop of scope %s: %w", xmlscan.Quote(n.Scopes[i].ID), err)
 		}
 	}
 	return nil

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package coloured
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pnagent/pnagent/petri"
+)
+
+// ScopeFuncs are the functions for the expressions of a petri.Scope, in the binding of its Begin.
+// One is nil if there is no such expression.
+type ScopeFuncs struct {
+	In, Out []Inscription // in the order of the scope's; see petri.Assignment
+
+	Amount       Inscription // the number of runs, or the list, of a multi-instance activity
+	Until, While Guard
+	Result       Inscription
+}
+
+// exchange is what the runs of a scope get or give, in the form in which it is evaluated.
+type exchange struct {
+	scope int32
+	list  []assignment
+}
+
+type assignment struct {
+	*petri.Assignment
+	value Inscription // nil for a copy
+}
+
+// exchanged returns some assignments of a scope.
+func exchanged(scope int32, list []petri.Assignment, values []Inscription, of func(*petri.Assignment) bool) *exchange {
+	x := &exchange{scope: scope}
+	for k := range list {
+		if of(&list[k]) {
+			x.list = append(x.list, assignment{&list[k], nil})
+			if list[k].Value.Text != "" {
+				x.list[len(x.list)-1].value = values[k]
+			}
+		}
+	}
+	return x
+}
+
+// compileScopes fills in what rules do when they begin and end runs, and when something leaves one.
+func (s *Shard) compileScopes() {
+	t := s.Tables
+	for tr := range s.rules {
+		k := t.Begins(tr)
+		if k == 0 {
+			continue
+		}
+		sc, funcs := &t.Net.Scopes[k-1], s.rules[tr].Scope
+		if funcs == nil {
+			funcs = &ScopeFuncs{}
+		}
+		end, _ := t.TransitionIndex(sc.End) // the net is valid
+		if in := exchanged(k, sc.In, funcs.In, func(a *petri.Assignment) bool { return a.Name != "" }); len(in.list) > 0 {
+			s.rules[tr].in = in
+			s.rules[tr].evaluates()
+		}
+		s.gives(end, exchanged(k, sc.Out, funcs.Out, func(*petri.Assignment) bool { return true }))
+		for _, id := range sc.Leave {
+			tr, _ := t.TransitionIndex(id)
+			s.gives(tr, exchanged(k, sc.Out, funcs.Out, func(a *petri.Assignment) bool { return a.Leaves || a.Inner }))
+		}
+		if sc.Loop != nil {
+			s.compileLoop(sc, k, tr, end, funcs)
+		}
+	}
+}
+
+// gives makes a rule write what runs give, of the innermost scope first.
+func (s *Shard) gives(tr int, x *exchange) {
+	if len(x.list) == 0 {
+		return
+	}
+	r := &s.rules[tr]
+	k := 0
+	for k < len(r.outs) && s.Tables.Encloses(x.scope, r.outs[k].scope) {
+		k++
+	}
+	r.outs = slices.Insert(r.outs, k, x)
+	r.evaluates()
+}
+
+// evaluates makes a rule evaluate something before it fires.
+func (r *rule) evaluates() { r.values, r.oldest = true, false }
+
+// checkScope returns an error if functions are missing for the scope that a transition begins.
+func (c *Config) checkScope(tr int) error {
+	k := c.Tables.Begins(tr)
+	if k == 0 {
+		return nil
+	}
+	sc, f := &c.Tables.Net.Scopes[k-1], c.Bindings[tr].Scope
+	if f == nil {
+		f = &ScopeFuncs{}
+	}
+	check := func(x *petri.Expression, missing bool) error {
+		if x.Text == "" || !missing {
+			return nil
+		}
+		return fmt.Errorf("no function is bound to %q, %s", x.Text, x.Of)
+	}
+	for _, of := range []struct {
+		list  []petri.Assignment
+		funcs []Inscription
+	}{{sc.In, f.In}, {sc.Out, f.Out}} {
+		for k := range of.list {
+			if err := check(&of.list[k].Value, k >= len(of.funcs) || of.funcs[k] == nil); err != nil {
+				return err
+			}
+		}
+	}
+	if l := sc.Loop; l != nil {
+		for _, x := range l.Expressions() {
+			missing := x == &l.Until && f.Until == nil || x == &l.While && f.While == nil || x == &l.Result && f.Result == nil ||
+				(x == &l.Number || x == &l.List) && f.Amount == nil
+			if err := check(x, missing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// at returns an error about an expression of a net, with its position in the source.
+func at(n *petri.Net, x *petri.Expression, err error) error {
+	return &petri.Fault{File: n.File, Pos: x.Pos, Msg: x.Of + ": " + err.Error()}
+}
+
+// assign returns the variables that a run gets or gives. Copies are of the first of some objects that
+// has the variable. Expressions see tokens, and over these the variables of a loop.
+func (s *Shard) assign(x *exchange, of []object, tokens []Placed, lead object, now int64) (object, error) {
+	given, seen, size := object{}, object{}, 0
+	maps.Copy(seen, lead)
+	for k := range x.list {
+		a := &x.list[k]
+		if a.Name == "" {
+			maps.Copy(given, of[0])
+			for _, name := range s.Tables.Net.Scopes[x.scope-1].Local {
+				delete(given, name)
+			}
+			continue
+		}
+		value := json.RawMessage("null")
+		if a.value != nil {
+			all, err := evaluate(a.value, false, also(tokens, seen), now)
+			if err != nil {
+				return nil, at(s.Tables.Net, &a.Value, err)
+			}
+			value = all[0]
+		} else if k := slices.IndexFunc(of, func(o object) bool { return o[a.Source] != nil }); k >= 0 {
+			value = of[k][a.Source]
+		}
+		size += len(value)
+		if size > MaxData {
+			return nil, fmt.Errorf("the variables that a run of scope %q exchanges: %w", s.Tables.Net.Scopes[x.scope-1].ID, ErrTooLarge)
+		}
+		seen[a.Name] = value
+		if !a.Inner {
+			given[a.Name] = value
+		}
+	}
+	return given, nil
+}
+
+// gets evaluates what a run gets that a firing in a frame begins.
+func (s *Shard) gets(in *instance, f *frame, r *rule, tokens []Placed, o *outcome, now int64) (err error) {
+	o.given, err = s.assign(r.in, []object{s.fields(s.renewedIn(in, f, o.data))}, tokens, nil, now)
+	return err
+}
+
+// renewedIn returns what is seen in a run after an action or a call returned data.
+func (s *Shard) renewedIn(in *instance, f *frame, data []byte) []byte {
+	seen := s.seenIn(in, f)
+	if s.fields(data) == nil {
+		return seen
+	}
+	return s.over(seen, data)
+}
+
+// give evaluates what runs give that a firing in a frame ends, or that something leaves with it. It
+// is written in the runs around.
+func (s *Shard) give(in *instance, f *frame, r *rule, taken []Placed, o *outcome, now int64) error {
+	for _, x := range r.outs {
+		g := f
+		for g.scope != x.scope {
+			g = g.up
+		}
+		inside, news := s.renewedIn(in, g, o.data), object{}
+		for _, w := range o.writes {
+			for name, value := range w.fields {
+				if g.within(s.owner(w.f, name)) {
+					news[name] = value
+				}
+			}
+		}
+		if len(news) > 0 {
+			inside = s.over(inside, news.data())
+		}
+		token := Placed{Place: -1, Token: Token{Data: inside}}
+		if len(taken) > 0 {
+			token.Place, token.Token.ID, token.Token.Injected = taken[0].Place, taken[0].Token.ID, taken[0].Token.Injected
+		}
+		if around := s.seenIn(in, g.up); s.isApart(g.scope) && around != nil {
+			token.Token.Data = around
+			if inside != nil {
+				token.Token.Data = s.over(around, inside)
+			}
+		}
+		fields, err := s.assign(x, []object{s.fields(inside)}, []Placed{token}, s.lead(g), now)
+		if err != nil {
+			return err
+		}
+		o.writes = append(o.writes, write{g.up, fields})
+	}
+	return nil
+}
+
+// getsAll reports whether the runs of a scope get all variables around them.
+func (s *Shard) getsAll(scope int32) bool {
+	return slices.ContainsFunc(s.Tables.Net.Scopes[scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
+}
+
+// writeGiven writes what a run gets that a firing has opened.
+func (s *Shard) writeGiven(r *rule, given object) {
+	for _, f := range s.entered {
+		if r.in != nil && f.scope == r.in.scope {
+			s.writes = append(s.writes, write{f, given})
+		}
+	}
+}

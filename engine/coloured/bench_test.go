@@ -57,7 +57,7 @@ func BenchmarkPlainRandom100k(b *testing.B) {
 
 func BenchmarkLoggedRing100(b *testing.B) {
 	s := ring(b, Binding{}, 1)
-	s.logging = true
+	s.log.on = true
 	b.ReportAllocs()
 	b.ResetTimer()
 	play(b.N, func(budget int, now int64) int {

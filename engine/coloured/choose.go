@@ -11,7 +11,7 @@ import (
 )
 
 // candidate is a transition that may fire, in a frame. It takes the tokens from
-// to to of Shard.picked, or the oldest if from is oldest. It is as small as it is
+// to to of change.picked, or the oldest if from is oldest. It is as small as it is
 // because it is passed around for every firing.
 type candidate struct {
 	t        int32
@@ -24,107 +24,102 @@ const oldest = -1
 func (c candidate) picked() bool { return c.from != oldest }
 
 // tokens returns the tokens that a candidate was picked with.
-func (s *Shard) tokensOf(c candidate) []Placed {
+func (x *change) tokensOf(c candidate) []Placed {
 	if !c.picked() {
 		return nil
 	}
-	return s.picked[c.from:c.to]
+	return x.picked[c.from:c.to]
 }
 
-// choose returns the immediate transition to fire, if one may fire. contested
+// choose returns which of some transitions to fire, if one may fire. contested
 // reports whether it was preferred to an enabled rival.
-func (s *Shard) choose(i int, in *instance, now int64) (c candidate, contested, ok bool) {
-	return s.chooseOf(i, in, &s.Immediate, now)
-}
-
-// chooseOf is choose among some transitions.
-func (s *Shard) chooseOf(i int, in *instance, of *shard.Immediate, now int64) (c candidate, contested, ok bool) {
-	s.found, s.picked = s.found[:0], s.picked[:0]
-	for k := range in.piles {
-		s.find(i, in, nil, of.Triggered[in.piles[k].place], now)
+func (x *change) choose(of *shard.Immediate) (c candidate, contested, ok bool) {
+	x.found, x.picked = x.found[:0], x.picked[:0]
+	for k := range x.in.piles {
+		x.find(nil, of.Triggered[x.in.piles[k].place])
 	}
-	if s.frames != nil {
-		s.findInside(i, in, of, now)
+	if x.s.frames != nil {
+		x.findInside(of)
 	}
-	s.find(i, in, nil, of.Untriggered, now)
+	x.find(nil, of.Untriggered)
 	switch {
-	case len(s.found) == 0:
+	case len(x.found) == 0:
 		return candidate{}, false, false
-	case len(s.found) == 1:
-		return s.found[0], false, true
-	case s.Shuffle:
-		slices.SortFunc(s.found, func(a, b candidate) int { return cmp.Compare(a.t, b.t) })
-		s.random = s.begin(i, 0, uint64(in.played))
-		return s.found[s.byChance()], false, true
+	case len(x.found) == 1:
+		return x.found[0], false, true
+	case x.s.Shuffle:
+		slices.SortFunc(x.found, func(a, b candidate) int { return cmp.Compare(a.t, b.t) })
+		x.s.random = x.s.begin(x.i, 0, uint64(x.in.played))
+		return x.found[x.byChance()], false, true
 	}
-	first := s.firstInTurn(int32(in.turn))
-	order := s.Order(i)
+	first := x.firstInTurn(int32(x.in.turn))
+	order := x.s.Order(x.i)
 	if order == nil {
-		return s.found[first], false, true
+		return x.found[first], false, true
 	}
-	s.before = append(s.before[:0], order...)
-	t := s.Tables.Choose(int(s.found[first].t), order, func(t int) bool { return s.foundAt(int32(t)) >= 0 })
-	return s.found[s.foundAt(int32(t))], order[0] != s.before[0], true
+	x.before = append(x.before[:0], order...)
+	t := x.s.Tables.Choose(int(x.found[first].t), order, func(t int) bool { return x.foundAt(int32(t)) >= 0 })
+	return x.found[x.foundAt(int32(t))], order[0] != x.before[0], true
 }
 
 // byChance returns an index in found, drawn by the weights.
-func (s *Shard) byChance() int {
-	if s.weights == nil {
-		return s.random.Below(len(s.found))
+func (x *change) byChance() int {
+	if x.s.weights == nil {
+		return x.s.random.Below(len(x.found))
 	}
 	sum := 0.0
-	for _, c := range s.found {
-		sum += s.weights[c.t]
+	for _, c := range x.found {
+		sum += x.s.weights[c.t]
 	}
-	left := sum * s.delays.Float64()
-	for k, c := range s.found {
-		left -= s.weights[c.t]
+	left := sum * x.s.delays.Float64()
+	for k, c := range x.found {
+		left -= x.s.weights[c.t]
 		if left < 0 {
 			return k
 		}
 	}
-	return len(s.found) - 1
+	return len(x.found) - 1
 }
 
 // findInside adds the transitions that may fire in runs of scopes to found.
-func (s *Shard) findInside(i int, in *instance, of *shard.Immediate, now int64) {
-	for _, f := range s.frames[in.index].busy {
+func (x *change) findInside(of *shard.Immediate) {
+	for _, f := range x.s.frames[x.in.index].busy {
 		for k := range f.piles {
-			s.find(i, in, f, of.Triggered[f.piles[k].place], now)
+			x.find(f, of.Triggered[f.piles[k].place])
 		}
 	}
 }
 
 // unchoose undoes the latest choice, because the transition could not fire.
-func (s *Shard) unchoose(i int, contested bool) {
+func (x *change) unchoose(contested bool) {
 	if contested {
-		copy(s.Order(i), s.before)
+		copy(x.s.Order(x.i), x.before)
 	}
 }
 
 // find adds the transitions that may fire in a frame to found, but none that
 // is in found for an older frame. If one has a higher priority than those in
 // found, it replaces them.
-func (s *Shard) find(i int, in *instance, f *frame, transitions []int32, now int64) {
+func (x *change) find(f *frame, transitions []int32) {
 	for _, t := range transitions {
-		rank := s.rules[t].rank
-		if len(s.found) > 0 && rank > s.rules[s.found[0].t].rank || (f != nil || s.rules[t].join != nil) && s.foundAt(t) >= 0 {
+		rank := x.s.rules[t].rank
+		if len(x.found) > 0 && rank > x.s.rules[x.found[0].t].rank || (f != nil || x.s.rules[t].join != nil) && x.foundAt(t) >= 0 {
 			continue
 		}
-		c, ok := s.ready(i, in, f, int(t), now)
+		c, ok := x.ready(f, int(t))
 		if !ok {
 			continue
 		}
-		if len(s.found) > 0 && rank < s.rules[s.found[0].t].rank {
-			s.found = s.found[:0]
+		if len(x.found) > 0 && rank < x.s.rules[x.found[0].t].rank {
+			x.found = x.found[:0]
 		}
-		s.found = append(s.found, c)
+		x.found = append(x.found, c)
 	}
 }
 
-func (s *Shard) foundAt(t int32) int {
-	for k := range s.found {
-		if s.found[k].t == t {
+func (x *change) foundAt(t int32) int {
+	for k := range x.found {
+		if x.found[k].t == t {
 			return k
 		}
 	}
@@ -137,30 +132,30 @@ const soonest = 1000
 
 // ready reports whether a transition may fire in a frame without a call, and
 // with which tokens. It remembers a rejection by the guard.
-func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidate, bool) {
-	r := &s.rules[t]
+func (x *change) ready(f *frame, t int) (candidate, bool) {
+	r := &x.s.rules[t]
 	if r.single {
-		if n, _ := f.in(in).count(r.conds[0].Place); n == 0 {
+		if n, _ := f.in(x.in).count(r.conds[0].Place); n == 0 {
 			return candidate{}, false
 		}
-	} else if !s.holds(in, f, t) {
+	} else if !x.s.holds(x.in, f, t) {
 		return candidate{}, false
 	}
-	if in.notes != none && s.blocked(in, f, t) || r.Action && in.running >= s.running {
+	if x.in.notes != none && x.s.notes.blocked(x.in, f, t) || r.Action && x.in.running >= x.s.running {
 		return candidate{}, false
 	}
 	if r.oldest {
 		return candidate{t: int32(t), frame: f.id(), from: oldest}, true
 	}
-	c, v := s.pick(in, f, t, nil, nil, now)
+	c, v := x.pick(f, t, nil, nil)
 	if v.panicked != nil {
-		s.panicked(i, in, f, t, s.tokensOf(c), "guard failed", v.panicked, now)
+		x.panicked(f, t, x.tokensOf(c), "guard failed", v.panicked)
 		return candidate{}, false
 	}
 	if !v.OK {
-		id := s.addNote(in, f, note{kind: noteNo, instance: int32(i), transition: uint16(t), ref: s.placeOrNone(v.WaitsFor), since: now})
+		id := x.s.notes.addNote(x.in, f, note{kind: noteNo, instance: int32(x.i), transition: uint16(t), ref: x.s.placeOrNone(v.WaitsFor), since: x.now})
 		if v.Again > 0 {
-			s.notes.plan(id, max(v.Again, now+soonest))
+			x.s.notes.plan(id, max(v.Again, x.now+soonest))
 		}
 	}
 	return c, v.OK
@@ -168,12 +163,12 @@ func (s *Shard) ready(i int, in *instance, f *frame, t int, now int64) (candidat
 
 // firstInTurn returns the index in found of the first transition from turn on,
 // starting again at 0 after the last transition.
-func (s *Shard) firstInTurn(turn int32) int {
+func (x *change) firstInTurn(turn int32) int {
 	best, nearest := 0, int32(math.MaxInt32)
-	for k := range s.found {
-		d := s.found[k].t - turn
+	for k := range x.found {
+		d := x.found[k].t - turn
 		if d < 0 {
-			d += int32(len(s.rules))
+			d += int32(len(x.s.rules))
 		}
 		if d < nearest {
 			best, nearest = k, d

@@ -6,26 +6,27 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
 )
 
 // startClocks starts clocks for the transitions of a settled instance that are
 // enabled and have none, and schedules those that start again.
-func (s *Shard) startClocks(i int, in *instance, now int64) {
-	for k := range in.piles {
-		s.startAll(i, in, nil, s.Waiting[in.piles[k].place], now)
+func (x *change) startClocks() {
+	for k := range x.in.piles {
+		x.startAll(nil, x.s.Waiting[x.in.piles[k].place])
 	}
-	if s.frames != nil {
-		s.startInside(i, in, now)
+	if x.s.frames != nil {
+		x.startInside()
 	}
-	s.startAll(i, in, nil, s.Unwaiting, now)
+	x.startAll(nil, x.s.Unwaiting)
 }
 
 // startInside starts the clocks of runs of scopes in which something has changed. If the instance
 // has as many runs of actions as it may, it looks at them again later.
-func (s *Shard) startInside(i int, in *instance, now int64) {
-	all := &s.frames[i]
+func (x *change) startInside() {
+	all := &x.s.frames[x.i]
 	changed := all.unsettled
 	all.unsettled = nil
 	slices.SortFunc(changed, func(f, g *frame) int { return cmp.Compare(f.number, g.number) })
@@ -34,44 +35,44 @@ func (s *Shard) startInside(i int, in *instance, now int64) {
 	}
 	for _, f := range changed {
 		for k := range f.piles {
-			s.startAll(i, in, f, s.Waiting[f.piles[k].place], now)
+			x.startAll(f, x.s.Waiting[f.piles[k].place])
 		}
-		if in.running >= s.running && !f.closed {
-			s.unsettle(in, f)
+		if x.in.running >= x.s.running && !f.closed {
+			x.s.unsettle(x.in, f)
 		}
 	}
 }
 
-func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now int64) {
+func (x *change) startAll(f *frame, transitions []int32) {
 	for _, t32 := range transitions {
 		t := int(t32)
-		r := &s.rules[t]
-		id := s.clock(in, f, t)
+		r := &x.s.rules[t]
+		id := x.s.notes.clock(x.in, f, t)
 		if id != none {
-			n := &s.notes.all[id]
-			if !n.stale && (s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {
+			n := &x.s.notes.all[id]
+			if !n.stale && (x.s.notes.due.Planned(id) || r.Mode.Kind != plain.Delayed) {
 				continue
 			}
 			n.stale = false
 		}
-		s.picked = s.picked[:0]
-		c, ok := s.ready(i, in, f, t, now)
+		x.picked = x.picked[:0]
+		c, ok := x.ready(f, t)
 		if !ok {
 			if id != none {
-				s.dropNote(in, id)
+				x.s.notes.dropNote(x.in, id)
 			}
 			continue
 		}
 		if id == none {
-			id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t), since: s.since(in, c, now)})
+			id = x.s.notes.addNote(x.in, f, note{kind: noteClock, instance: int32(x.i), transition: uint16(t), since: x.since(c)})
 		}
-		if r.Event != nil && !r.throws && !s.addressed(i, in, f, t, id, s.seen(in, s.tokensOf(c)), now) {
+		if r.Event != nil && !r.throws && !x.addressed(f, t, id, x.s.seen(x.in, x.tokensOf(c))) {
 			continue
 		}
 		if r.Until != nil {
-			s.planUntil(i, in, f, t, id, s.seen(in, s.tokensOf(c)))
-		} else if n := &s.notes.all[id]; r.Mode.Kind == plain.Delayed && !s.notes.due.Planned(id) {
-			s.notes.plan(id, s.dueOf(i, f, t, n.since))
+			x.planUntil(f, t, id, x.s.seen(x.in, x.tokensOf(c)))
+		} else if n := &x.s.notes.all[id]; r.Mode.Kind == plain.Delayed && !x.s.notes.due.Planned(id) {
+			x.s.notes.plan(id, x.s.dueOf(x.i, f, t, n.since))
 		}
 	}
 }
@@ -79,18 +80,18 @@ func (s *Shard) startAll(i int, in *instance, f *frame, transitions []int32, now
 // since returns when a transition that may fire became enabled: when the last
 // token that it needs was put. If that does not depend on tokens alone, because
 // of an inhibitor or a join, or if it needs no token, since returns now.
-func (s *Shard) since(in *instance, c candidate, now int64) int64 {
-	r := &s.rules[c.t]
+func (x *change) since(c candidate) int64 {
+	r := &x.s.rules[c.t]
 	since := int64(0)
 	if c.picked() {
-		for _, p := range s.tokensOf(c) {
+		for _, p := range x.tokensOf(c) {
 			since = max(since, p.Token.Injected)
 		}
 	} else {
-		since = s.latest(in, s.frame(in, c.frame), r)
+		since = x.s.latest(x.in, x.s.frame(x.in, c.frame), r)
 	}
 	if since == 0 || r.join != nil || slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Hi > 0 }) {
-		return now
+		return x.now
 	}
 	return since
 }
@@ -105,4 +106,21 @@ func (s *Shard) latest(in *instance, f *frame, r *rule) int64 {
 		}
 	}
 	return at
+}
+
+// begin returns the random stream of one decision of an instance. Its seed
+// depends only on the instance and on a and b, so no generator has to be kept.
+func (s *Shard) begin(i int, a, b uint64) shard.Stream {
+	return shard.NewStream(s.seed, uint64(s.Number(i)), a, b)
+}
+
+// dueOf returns when a transition is due in a frame, where its clock started at
+// since. It draws the delay.
+func (s *Shard) dueOf(i int, f *frame, t int, since int64) int64 {
+	r := &s.rules[t]
+	if r.Due != nil {
+		return r.Due(since)
+	}
+	s.random = s.begin(i, uint64(t)+1+uint64(f.id())<<16, uint64(since))
+	return since + r.Mode.Delay.Draw(s.delays)
 }

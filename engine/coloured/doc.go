@@ -7,10 +7,10 @@
 //
 // A [Shard] is a pure machine with one owner: no clock, no goroutine, no I/O.
 // Events are calls ([Shard.Inject], [Shard.Fire], [Shard.Done],
-// [Shard.Cancel]), and time is the now of [Shard.Step]. [Shard.Ready]
-// returns what its owner has to bring about: actions to perform and to cancel,
-// events, and what to record. The same net, seed and
-// calls give the same run over any number of shards.
+// [Shard.Cancel]), and time is the now of [Shard.Step]. [Shard.Ready] returns
+// what its owner has to bring about: actions to perform and to cancel, events,
+// and what to record. The same net, seed and calls give the same run over any
+// number of shards.
 //
 // A call takes effect at once: when it returns, its tokens age and are in the
 // log, and if the firing was not possible, the call has returned the reason. A
@@ -47,6 +47,12 @@
 // next owner gets those runs again whose action is idempotent, under the same
 // names. A shard may play one region of a net ([Config].Part); tokens that
 // leave it are in [Ready].Crossings.
+//
+// The shard conducts. A change (choose.go, fire.go) is what happens in one
+// instance at one time: what is chosen, taken and put. The scopes (frame.go,
+// variables.go) hold tokens and variables, the notes what an instance remembers
+// of its transitions and what is due, the runs (run.go) the actions. A log
+// (log.go) and a state (state.go) are written; a reader (replay.go) reads both.
 //
 // docs/design/coloured.md has the rules for guards, runs, scopes, incidents and
 // clocks.

@@ -9,49 +9,49 @@ import (
 	"github.com/pnagent/pnagent/petri"
 )
 
-// throw records a firing whose tokens are in s.took.
-func (s *Shard) throw(i int, in *instance, t int, data []byte) {
-	x := Thrown{Instance: i, Transition: int32(t), Last: in.lastID}
-	for k := range s.took {
-		h := &s.took[k]
-		for j := range min(int(h.n), MaxTaken-len(x.Taken)) {
+// throw records a firing whose tokens are in took.
+func (x *change) throw(t int, data []byte) {
+	e := Thrown{Instance: x.i, Transition: int32(t), Last: x.in.lastID}
+	for k := range x.took {
+		h := &x.took[k]
+		for j := range min(int(h.n), MaxTaken-len(e.Taken)) {
 			tok := h.token()
 			tok.ID += uint64(j)
-			tok.Data = s.view(in, h.spot, tok.Data)
+			tok.Data = x.s.view(x.in, h.spot, tok.Data)
 			if data != nil {
-				tok.Data = s.renewed(h.place, tok.Data, data)
+				tok.Data = x.s.renewed(h.place, tok.Data, data)
 			}
-			x.Taken = append(x.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
+			e.Taken = append(e.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}
 	}
-	s.done.Thrown = append(s.done.Thrown, x)
+	x.s.done.Thrown = append(x.s.done.Thrown, e)
 }
 
 // unnamed returns why a transition cannot throw its event; nil if it can, or throws none. The
 // tokens that it takes carry the data that an action or a call returned, if any.
-func (s *Shard) unnamed(in *instance, r *rule, taken []Placed, data []byte, now int64) error {
+func (x *change) unnamed(r *rule, taken []Placed, data []byte) error {
 	if r.Event == nil || !r.throws {
 		return nil
 	}
-	return r.Event(s.with(in, taken, data), now)
+	return r.Event(x.s.with(x.in, taken, data), x.now)
 }
 
 // addressed reports whether an event can reach a catcher that waits, whose clock is given, with
 // tokens. Otherwise the transition is an incident. A change of the data of its tokens
 // does not count, as for the event.
-func (s *Shard) addressed(i int, in *instance, f *frame, t int, clock int32, tokens []Placed, now int64) bool {
-	n := &s.notes.all[clock]
+func (x *change) addressed(f *frame, t int, clock int32, tokens []Placed) bool {
+	n := &x.s.notes.all[clock]
 	of := identities(tokens)
 	if n.token == of {
 		return true
 	}
-	err := s.rules[t].Event(tokens, now)
+	err := x.s.rules[t].Event(tokens, x.now)
 	if err == nil {
 		n.token = of
 		return true
 	}
-	s.dropNote(in, clock)
-	s.unevaluated(i, in, f, t, tokens, "event cannot be caught", err)
+	x.s.notes.dropNote(x.in, clock)
+	x.unevaluated(f, t, tokens, "event cannot be caught", err)
 	return false
 }
 
@@ -113,8 +113,8 @@ func (s *Shard) Catch(i, t int, c Catch, now int64) (fired int, err error) {
 		if caught == nil {
 			caught = map[uint64]bool{}
 		}
-		for k := range s.picked {
-			caught[s.picked[k].Token.ID] = true
+		for k := range s.change.picked {
+			caught[s.change.picked[k].Token.ID] = true
 		}
 	}
 	return fired, nil

@@ -136,14 +136,14 @@ func at(n *petri.Net, x *petri.Expression, err error) error {
 
 // assign returns the variables that a run gets or gives. Copies are of the first of some objects that
 // has the variable. Expressions see tokens, and over these the variables of a loop.
-func (s *Shard) assign(x *exchange, of []object, tokens []Placed, lead object, now int64) (object, error) {
+func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, now int64) (object, error) {
 	given, seen, size := object{}, object{}, 0
 	maps.Copy(seen, lead)
 	for k := range x.list {
 		a := &x.list[k]
 		if a.Name == "" {
 			maps.Copy(given, of[0])
-			for _, name := range s.Tables.Net.Scopes[x.scope-1].Local {
+			for _, name := range s.tables.Net.Scopes[x.scope-1].Local {
 				delete(given, name)
 			}
 			continue
@@ -152,7 +152,7 @@ func (s *Shard) assign(x *exchange, of []object, tokens []Placed, lead object, n
 		if a.value != nil {
 			all, err := evaluate(a.value, false, also(tokens, seen), now)
 			if err != nil {
-				return nil, at(s.Tables.Net, &a.Value, err)
+				return nil, at(s.tables.Net, &a.Value, err)
 			}
 			value = all[0]
 		} else if k := slices.IndexFunc(of, func(o object) bool { return o[a.Source] != nil }); k >= 0 {
@@ -160,7 +160,7 @@ func (s *Shard) assign(x *exchange, of []object, tokens []Placed, lead object, n
 		}
 		size += len(value)
 		if size > MaxData {
-			return nil, fmt.Errorf("the variables that a run of scope %q exchanges: %w", s.Tables.Net.Scopes[x.scope-1].ID, ErrTooLarge)
+			return nil, fmt.Errorf("the variables that a run of scope %q exchanges: %w", s.tables.Net.Scopes[x.scope-1].ID, ErrTooLarge)
 		}
 		seen[a.Name] = value
 		if !a.Inner {
@@ -171,13 +171,13 @@ func (s *Shard) assign(x *exchange, of []object, tokens []Placed, lead object, n
 }
 
 // gets evaluates what a run gets that a firing in a frame begins.
-func (s *Shard) gets(in *instance, f *frame, r *rule, tokens []Placed, o *outcome, now int64) (err error) {
-	o.given, err = s.assign(r.in, []object{s.fields(s.renewedIn(in, f, o.data))}, tokens, nil, now)
+func (x *change) gets(f *frame, r *rule, tokens []Placed, o *outcome) (err error) {
+	o.given, err = x.s.assign(r.in, []object{x.s.fields(x.s.renewedIn(x.in, f, o.data))}, tokens, nil, x.now)
 	return err
 }
 
 // renewedIn returns what is seen in a run after an action or a call returned data.
-func (s *Shard) renewedIn(in *instance, f *frame, data []byte) []byte {
+func (s *scopes) renewedIn(in *instance, f *frame, data []byte) []byte {
 	seen := s.seenIn(in, f)
 	if s.fields(data) == nil {
 		return seen
@@ -187,34 +187,34 @@ func (s *Shard) renewedIn(in *instance, f *frame, data []byte) []byte {
 
 // give evaluates what runs give that a firing in a frame ends, or that something leaves with it. It
 // is written in the runs around.
-func (s *Shard) give(in *instance, f *frame, r *rule, taken []Placed, o *outcome, now int64) error {
-	for _, x := range r.outs {
+func (x *change) give(f *frame, r *rule, taken []Placed, o *outcome) error {
+	for _, e := range r.outs {
 		g := f
-		for g.scope != x.scope {
+		for g.scope != e.scope {
 			g = g.up
 		}
-		inside, news := s.renewedIn(in, g, o.data), object{}
+		inside, news := x.s.renewedIn(x.in, g, o.data), object{}
 		for _, w := range o.writes {
 			for name, value := range w.fields {
-				if g.within(s.owner(w.f, name)) {
+				if g.within(x.s.owner(w.f, name)) {
 					news[name] = value
 				}
 			}
 		}
 		if len(news) > 0 {
-			inside = s.over(inside, news.data())
+			inside = x.s.over(inside, news.data())
 		}
 		token := Placed{Place: -1, Token: Token{Data: inside}}
 		if len(taken) > 0 {
 			token.Place, token.Token.ID, token.Token.Injected = taken[0].Place, taken[0].Token.ID, taken[0].Token.Injected
 		}
-		if around := s.seenIn(in, g.up); s.isApart(g.scope) && around != nil {
+		if around := x.s.seenIn(x.in, g.up); x.s.isApart(g.scope) && around != nil {
 			token.Token.Data = around
 			if inside != nil {
-				token.Token.Data = s.over(around, inside)
+				token.Token.Data = x.s.over(around, inside)
 			}
 		}
-		fields, err := s.assign(x, []object{s.fields(inside)}, []Placed{token}, s.lead(g), now)
+		fields, err := x.s.assign(e, []object{x.s.fields(inside)}, []Placed{token}, x.s.lead(g), x.now)
 		if err != nil {
 			return err
 		}
@@ -224,15 +224,15 @@ func (s *Shard) give(in *instance, f *frame, r *rule, taken []Placed, o *outcome
 }
 
 // getsAll reports whether the runs of a scope get all variables around them.
-func (s *Shard) getsAll(scope int32) bool {
-	return slices.ContainsFunc(s.Tables.Net.Scopes[scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
+func (s *scopes) getsAll(scope int32) bool {
+	return slices.ContainsFunc(s.tables.Net.Scopes[scope-1].In, func(a petri.Assignment) bool { return a.Name == "" })
 }
 
 // writeGiven writes what a run gets that a firing has opened.
-func (s *Shard) writeGiven(r *rule, given object) {
-	for _, f := range s.entered {
+func (x *change) writeGiven(r *rule, given object) {
+	for _, f := range x.entered {
 		if r.in != nil && f.scope == r.in.scope {
-			s.writes = append(s.writes, write{f, given})
+			x.writes = append(x.writes, write{f, given})
 		}
 	}
 }

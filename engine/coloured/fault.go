@@ -15,24 +15,24 @@ import (
 // of an event (see Binding.Event). tokens are those that the transition takes or tests. It is
 // evaluated again when a call fires it, and when a place of it changes, as it does when variables
 // are written.
-func (s *Shard) unevaluated(i int, in *instance, f *frame, t int, tokens []Placed, what string, err error) {
-	took, _ := s.rules[t].split(tokens)
-	s.done.fault(i, t, what, err)
-	s.incident(i, in, f, t, firstID(took), stats.NoPlace, err.Error())
-	s.notes.all[s.trouble(in, f, t, firstID(took))].again = true
+func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error) {
+	took, _ := x.s.rules[t].split(tokens)
+	x.s.done.fault(x.i, t, what, err)
+	x.incident(f, t, firstID(took), stats.NoPlace, err.Error())
+	x.s.notes.all[x.s.notes.trouble(x.in, f, t, firstID(took))].again = true
 }
 
 // panicked is unevaluated for a function that can depend on the time: a binding with retries is
 // tried again as these say, before the transition is an incident.
-func (s *Shard) panicked(i int, in *instance, f *frame, t int, tokens []Placed, what string, err error, now int64) {
-	if s.rules[t].Retry == (Retry{}) {
-		s.unevaluated(i, in, f, t, tokens, what, err)
+func (x *change) panicked(f *frame, t int, tokens []Placed, what string, err error) {
+	if x.s.rules[t].Retry == (Retry{}) {
+		x.unevaluated(f, t, tokens, what, err)
 		return
 	}
-	took, _ := s.rules[t].split(tokens)
-	s.done.fault(i, t, what, err)
-	s.count(opFailed, i, t)
-	s.setBack(i, in, f, t, firstID(took), 0, err.Error(), now)
+	took, _ := x.s.rules[t].split(tokens)
+	x.s.done.fault(x.i, t, what, err)
+	x.s.count(opFailed, x.i, t)
+	x.setBack(f, t, firstID(took), 0, err.Error())
 }
 
 // Why a transition that is enabled cannot fire, besides expressions.
@@ -48,11 +48,11 @@ type evaluation struct{ error }
 func (e evaluation) Unwrap() error { return e.error }
 
 // refusedAll reports each alternative that is refused permanently as a fault, once.
-func (s *Shard) refusedAll(i int, in *instance) {
-	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if n := &s.notes.all[id]; n.kind == noteNo && !n.reported && s.refusedForGood(id) {
+func (x *change) refusedAll() {
+	for id := x.in.notes; id != none; id = x.s.notes.all[id].next {
+		if n := &x.s.notes.all[id]; n.kind == noteNo && !n.reported && x.s.refusedForGood(id) {
 			n.reported = true
-			s.done.fault(i, int(n.transition), "no alternative can be taken", errNoAlternative)
+			x.s.done.fault(x.i, int(n.transition), "no alternative can be taken", errNoAlternative)
 		}
 	}
 }

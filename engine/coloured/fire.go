@@ -13,40 +13,40 @@ import (
 
 // perform fires a transition that may fire, or starts its action. It reports
 // whether it could, and remembers the obstacle if not.
-func (s *Shard) perform(i int, in *instance, c candidate, contested bool, now int64) bool {
-	t, f := int(c.t), s.frame(in, c.frame)
-	r := &s.rules[t]
+func (x *change) perform(c candidate, contested bool) bool {
+	t, f := int(c.t), x.s.frame(x.in, c.frame)
+	r := &x.s.rules[t]
 	if r.Action {
-		s.start(i, in, c, contested, nil, now)
+		x.start(c, contested, nil)
 		return true
 	}
-	took, read := r.split(s.tokensOf(c))
-	mask, a := s.branch(in, r, took, nil, now)
+	took, read := r.split(x.tokensOf(c))
+	mask, a := x.branch(r, took, nil)
 	o := outcome{mask: mask, contested: contested}
 	if r.values && a.OK {
-		a.panicked = s.valued(in, f, r, &o, took, read, now)
+		a.panicked = x.valued(f, r, &o, took, read)
 	}
 	switch {
 	case a.panicked != nil:
-		s.panicked(i, in, f, t, s.tokensOf(c), "transition failed", a.panicked, now)
+		x.panicked(f, t, x.tokensOf(c), "transition failed", a.panicked)
 		return false
 	case !a.OK:
-		s.unevaluated(i, in, f, t, s.tokensOf(c), "transition failed", errNoBranch)
+		x.unevaluated(f, t, x.tokensOf(c), "transition failed", errNoBranch)
 		return false
 	}
-	if err := s.unnamed(in, r, took, nil, now); err != nil {
-		s.unevaluated(i, in, f, t, s.tokensOf(c), "event not thrown", err)
+	if err := x.unnamed(r, took, nil); err != nil {
+		x.unevaluated(f, t, x.tokensOf(c), "event not thrown", err)
 		return false
 	}
-	if place, fits := s.room(in, f, r, &o, c.picked(), took); !fits {
-		s.overflow(i, in, f, t, place, petri.ErrOverflow)
+	if place, fits := x.room(f, r, &o, c.picked(), took); !fits {
+		x.overflow(f, t, place, petri.ErrOverflow)
 		return false
 	}
-	if !s.fitsAll(in, f, r, &o) {
-		s.overflow(i, in, f, t, stats.NoPlace, errVariables)
+	if !x.fitsAll(f, r, &o) {
+		x.overflow(f, t, stats.NoPlace, errVariables)
 		return false
 	}
-	s.fire(i, in, f, c, took, &o, now)
+	x.fire(f, c, took, &o)
 	return true
 }
 
@@ -84,12 +84,12 @@ func firstID(taken []Placed) uint64 {
 // branch returns which branches of a split are taken: all whose guards hold, or
 // the default if none does. Guards see the tokens that were taken, with the new
 // data if data is not nil. The answer is no if there is no branch to take.
-func (s *Shard) branch(in *instance, r *rule, taken []Placed, data []byte, now int64) (mask uint64, a answer) {
+func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a answer) {
 	if len(r.branches) == 0 {
 		return 0, answer{Verdict: Verdict{OK: true}}
 	}
 	if r.Branches != nil {
-		taken = s.with(in, taken, data)
+		taken = x.s.with(x.in, taken, data)
 	}
 	var otherwise uint64
 	for k, b := range r.branches {
@@ -99,7 +99,7 @@ func (s *Shard) branch(in *instance, r *rule, taken []Placed, data []byte, now i
 		case r.Branches == nil || r.Branches[k] == nil:
 			mask |= 1 << k
 		default:
-			if a = ask(r.Branches[k], taken, now); a.panicked != nil {
+			if a = ask(r.Branches[k], taken, x.now); a.panicked != nil {
 				return 0, a
 			} else if a.OK {
 				mask |= 1 << k
@@ -113,47 +113,47 @@ func (s *Shard) branch(in *instance, r *rule, taken []Placed, data []byte, now i
 }
 
 // fire fires a transition without an action.
-func (s *Shard) fire(i int, in *instance, f *frame, c candidate, taken []Placed, o *outcome, now int64) {
-	r := &s.rules[c.t]
-	s.took = s.took[:0]
+func (x *change) fire(f *frame, c candidate, taken []Placed, o *outcome) {
+	r := &x.s.rules[c.t]
+	x.took = x.took[:0]
 	if c.picked() {
-		s.takePicked(in, taken)
+		x.takePicked(taken)
 	} else {
 		for k := range r.effects {
-			s.takeOldest(in, f, &r.effects[k])
+			x.takeOldest(f, &r.effects[k])
 		}
 	}
-	s.pass(i, in, f, int(c.t), now)
-	s.finish(i, in, f, int(c.t), o, now)
+	x.pass(f, int(c.t))
+	x.finish(f, int(c.t), o)
 }
 
 // takeOldest takes the tokens that an arc takes, oldest first.
-func (s *Shard) takeOldest(in *instance, f *frame, e *petri.Effect) {
+func (x *change) takeOldest(f *frame, e *petri.Effect) {
 	if e.Take == 0 {
 		return
 	}
 	if f != nil {
-		f = s.aroundInner(f, e.Place)
+		f = x.s.aroundInner(f, e.Place)
 	}
-	if p := f.in(in).pile(e.Place); p != nil {
-		s.took = p.pop(min(e.Take, p.n), f.id(), s.took) // only a join arc may take fewer
+	if p := f.in(x.in).pile(e.Place); p != nil {
+		x.took = p.pop(min(e.Take, p.n), f.id(), x.took) // only a join arc may take fewer
 	}
 }
 
 // takePicked takes the given tokens, which are in their places or in flight.
-func (s *Shard) takePicked(in *instance, taken []Placed) {
+func (x *change) takePicked(taken []Placed) {
 	for k := range taken {
 		var ok bool
 		for !ok {
-			p := s.frame(in, taken[k].Scope).in(in).pile(taken[k].Place)
-			if s.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, s.took); !ok {
-				s.cancelHolder(in, func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
+			p := x.s.frame(x.in, taken[k].Scope).in(x.in).pile(taken[k].Place)
+			if x.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, x.took); !ok {
+				x.cancelHolder(func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
 			}
 		}
 	}
 }
 
-// outcome describes what a firing does with the tokens in Shard.took.
+// outcome describes what a firing does with the tokens in change.took.
 type outcome struct {
 	mask      uint64
 	data      []byte
@@ -163,211 +163,211 @@ type outcome struct {
 	given     object     // what the run gets that it begins
 	writes    []write    // what runs give that it ends, or that something leaves
 	contested bool
-	replayed  bool // the tokens to put are in Shard.out
+	replayed  bool // the tokens to put are in change.out
 }
 
-// finish completes a firing in a frame whose tokens are in s.took and no longer
+// finish completes a firing in a frame whose tokens are in took and no longer
 // in their places.
-func (s *Shard) finish(i int, in *instance, f *frame, t int, o *outcome, now int64) {
-	r := &s.rules[t]
+func (x *change) finish(f *frame, t int, o *outcome) {
+	r := &x.s.rules[t]
 	if r.throws && !o.replayed {
-		s.throw(i, in, t, o.data)
+		x.throw(t, o.data)
 	}
-	if s.shared && !o.replayed {
-		s.writeReturned(i, in, f, t, o)
+	if x.s.shared && !o.replayed {
+		x.writeReturned(f, t, o)
 	}
-	for k := range s.took {
-		h := &s.took[k]
-		s.Rec.LeftMany(int(h.place), i, h.injected, now, uint64(h.n))
-		s.touched = append(s.touched, h.spot)
-		s.close(in, h.spot)
-		if in.notes != none {
-			s.forget(in, h.id, h.n)
+	for k := range x.took {
+		h := &x.took[k]
+		x.s.Rec.LeftMany(int(h.place), x.i, h.injected, x.now, uint64(h.n))
+		x.touched = append(x.touched, h.spot)
+		x.close(h.spot)
+		if x.in.notes != none {
+			x.s.notes.forget(x.in, h.id, h.n)
 		}
 	}
 	for k := range r.effects {
-		if e := &r.effects[k]; e.Reset && !o.turn.skips(s, e.Place) {
-			s.empty(i, in, f, r.effects[k].Place, now)
+		if e := &r.effects[k]; e.Reset && !o.turn.skips(x.s, e.Place) {
+			x.empty(f, r.effects[k].Place)
 		}
 	}
 	if o.turn != nil && o.turn.ends {
-		s.endRun(i, in, f, o.turn, now)
+		x.endRun(f, o.turn)
 	}
-	s.entered = s.entered[:0]
+	x.entered = x.entered[:0]
 	switch {
 	case o.replayed: // out was filled from the log
 	case o.puts != nil:
-		s.explicit(i, in, f, o.puts)
+		x.explicit(f, o.puts)
 	default:
-		s.byArcs(i, in, f, t, o)
+		x.byArcs(f, t, o)
 	}
-	if s.shared {
-		s.settleWrites(i, in, true)
+	if x.s.shared {
+		x.settleWrites(true)
 	}
-	if s.Part != nil {
-		s.cross(i)
+	if x.s.Part != nil {
+		x.cross()
 	}
-	s.name(in)
-	if s.logging {
-		s.noteFire(i, f, t, o.contested)
+	x.name()
+	if x.s.log.on {
+		x.s.log.fire(x, f, t, o.contested)
 	}
-	s.place(in, now)
-	s.Rec.Fired(t, now)
-	in.move()
-	if in.notes != none {
-		if id := s.trouble(in, f, t, 0); id != none {
-			s.dropNote(in, id)
+	x.place()
+	x.s.Rec.Fired(t, x.now)
+	x.in.move()
+	if x.in.notes != none {
+		if id := x.s.notes.trouble(x.in, f, t, 0); id != none {
+			x.s.notes.dropNote(x.in, id)
 		}
 	}
-	s.changed(in)
+	x.changed()
 }
 
 // pass records that a transition was chosen: the next transition gets the turn,
 // and the transition's delay starts again.
-func (s *Shard) pass(i int, in *instance, f *frame, t int, now int64) {
-	in.played++
-	if in.turn = uint16(t + 1); t+1 == len(s.rules) {
-		in.turn = 0
+func (x *change) pass(f *frame, t int) {
+	x.in.played++
+	if x.in.turn = uint16(t + 1); t+1 == len(x.s.rules) {
+		x.in.turn = 0
 	}
-	if s.rules[t].held {
-		s.restartClock(i, in, f, t, now)
+	if x.s.rules[t].held {
+		x.restartClock(f, t)
 	}
 }
 
 // empty destroys the tokens of a place that a reset arc covers, also those in
 // flight.
-func (s *Shard) empty(i int, in *instance, f *frame, place int32, now int64) {
-	if s.frames == nil {
-		s.emptySpot(i, in, &in.piles, spot{place: place}, now)
+func (x *change) empty(f *frame, place int32) {
+	if x.s.frames == nil {
+		x.emptySpot(&x.in.piles, spot{place: place})
 		return
 	}
-	for g := range s.covered(in, f, place) {
-		s.emptySpot(i, in, g.in(in), spot{place, g.id()}, now)
+	for g := range x.s.covered(x.in, f, place) {
+		x.emptySpot(g.in(x.in), spot{place, g.id()})
 	}
 }
 
-func (s *Shard) emptySpot(i int, in *instance, ps *piles, at spot, now int64) {
+func (x *change) emptySpot(ps *piles, at spot) {
 	p := ps.pile(at.place)
 	if p == nil {
 		return
 	}
 	for p.flying > 0 {
-		s.cancelHolder(in, func(t Placed) bool { return t.at() == at })
+		x.cancelHolder(func(t Placed) bool { return t.at() == at })
 		p = ps.pile(at.place)
 	}
-	from := len(s.took)
-	s.took = p.pop(p.n, at.frame, s.took)
-	for _, h := range s.took[from:] {
-		s.Rec.LeftMany(int(at.place), i, h.injected, now, uint64(h.n))
-		if in.notes != none {
-			s.forget(in, h.id, h.n)
+	from := len(x.took)
+	x.took = p.pop(p.n, at.frame, x.took)
+	for _, h := range x.took[from:] {
+		x.s.Rec.LeftMany(int(at.place), x.i, h.injected, x.now, uint64(h.n))
+		if x.in.notes != none {
+			x.s.notes.forget(x.in, h.id, h.n)
 		}
 	}
-	s.took = s.took[:from]
-	s.touched = append(s.touched, at)
-	s.close(in, at)
+	x.took = x.took[:from]
+	x.touched = append(x.touched, at)
+	x.close(at)
 }
 
 // writeReturned writes what an action or a call returned for a firing.
-func (s *Shard) writeReturned(i int, in *instance, f *frame, t int, o *outcome) {
-	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
-	if s.Tables.Source(t) {
-		s.startAfresh(i, in, true)
+func (x *change) writeReturned(f *frame, t int, o *outcome) {
+	x.writes, x.fresh = x.writes[:0], x.fresh[:0]
+	if x.s.Tables.Source(t) {
+		x.startAfresh(true)
 	}
 	if o.data == nil || o.puts != nil {
 		return
 	}
-	if g, ok := s.context(f, &s.rules[t]); ok {
-		if fields := s.fields(o.data); fields != nil {
-			s.writes = append(s.writes, write{g, fields})
+	if g, ok := x.s.context(f, &x.s.rules[t]); ok {
+		if fields := x.s.fields(o.data); fields != nil {
+			x.writes = append(x.writes, write{g, fields})
 		}
 	}
 }
 
 // byArcs fills out with the tokens that the output arcs put. A token that the
 // transition takes from a place and puts back there stays as it was.
-func (s *Shard) byArcs(i int, in *instance, f *frame, t int, o *outcome) {
-	s.out = s.out[:0]
-	r, p := &s.rules[t], passing{t: t, data: o.data}
-	if s.shared && o.data != nil {
-		_, p.written = s.context(f, r)
+func (x *change) byArcs(f *frame, t int, o *outcome) {
+	x.out = x.out[:0]
+	r, p := &x.s.rules[t], passing{t: t, data: o.data}
+	if x.s.shared && o.data != nil {
+		_, p.written = x.s.context(f, r)
 	}
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
-		if o.turn.skips(s, e.Place) {
+		if o.turn.skips(x.s, e.Place) {
 			continue
 		}
-		for j := range s.took {
+		for j := range x.took {
 			if left == 0 {
 				break
 			}
-			if s.took[j].place != e.Place {
+			if x.took[j].place != e.Place {
 				continue
 			}
-			h := s.took[j]
+			h := x.took[j]
 			h.n = min(h.n, left)
 			if left -= h.n; o.data != nil {
-				h.data = s.carried(h.place, o.data)
+				h.data = x.s.carried(h.place, o.data)
 			}
-			s.out = append(s.out, h)
+			x.out = append(x.out, h)
 		}
 		if left > 0 {
-			s.putNew(i, in, spot{e.Place, s.aim(i, in, f, e.Place, false)}, left, &p)
+			x.putNew(spot{e.Place, x.aim(f, e.Place, false)}, left, &p)
 		}
 	}
 	for k, b := range r.branches {
-		if o.mask>>k&1 != 0 && b.Put > 0 && !o.turn.skips(s, b.Place) {
-			s.putNew(i, in, spot{b.Place, s.aim(i, in, f, b.Place, false)}, b.Put, &p)
+		if o.mask>>k&1 != 0 && b.Put > 0 && !o.turn.skips(x.s, b.Place) {
+			x.putNew(spot{b.Place, x.aim(f, b.Place, false)}, b.Put, &p)
 		}
 	}
 	if o.values != nil {
-		s.inscribed(i, in, f, r, o)
+		x.inscribed(f, r, o)
 	}
-	s.writeGiven(r, o.given)
+	x.writeGiven(r, o.given)
 	if o.turn != nil {
-		s.turnPuts(i, in, f, o.turn, &p)
+		x.turnPuts(f, o.turn, &p)
 	}
-	s.writes = append(s.writes, o.writes...)
+	x.writes = append(x.writes, o.writes...)
 }
 
 // explicit fills out with the tokens that an action puts. They have been
 // checked.
-func (s *Shard) explicit(i int, in *instance, f *frame, puts []Put) {
-	s.out = s.out[:0]
+func (x *change) explicit(f *frame, puts []Put) {
+	x.out = x.out[:0]
 	for k := range puts {
-		at := spot{puts[k].Place, s.aim(i, in, f, puts[k].Place, false)}
+		at := spot{puts[k].Place, x.aim(f, puts[k].Place, false)}
 		h := held{lot{data: puts[k].Data, n: 1}, at}
 		if h.id = puts[k].Moved; h.id != 0 {
-			j := slices.IndexFunc(s.took, func(t held) bool { return t.id == h.id })
-			h.data = s.took[j].data
-			if s.ownData(at.place) {
-				h.data = s.view(in, s.took[j].spot, h.data)
+			j := slices.IndexFunc(x.took, func(t held) bool { return t.id == h.id })
+			h.data = x.took[j].data
+			if x.s.ownData(at.place) {
+				h.data = x.s.view(x.in, x.took[j].spot, h.data)
 			}
 		}
-		h.data = s.keep(in, at, h.data)
-		s.out = append(s.out, h)
+		h.data = x.keep(at, h.data)
+		x.out = append(x.out, h)
 	}
 }
 
 // name gives an identity to the new tokens in out.
-func (s *Shard) name(in *instance) {
-	for k := range s.out {
-		if h := &s.out[k]; h.id == 0 {
-			h.id = in.lastID + 1
-			in.lastID += uint64(h.n)
+func (x *change) name() {
+	for k := range x.out {
+		if h := &x.out[k]; h.id == 0 {
+			h.id = x.in.lastID + 1
+			x.in.lastID += uint64(h.n)
 		}
 	}
 }
 
 // place puts the tokens in out.
-func (s *Shard) place(in *instance, now int64) {
-	for k := range s.out {
-		h := &s.out[k]
-		h.injected = now
-		s.openPile(in, s.frame(in, h.frame), h.place).add(h.lot)
-		s.Rec.Arrived(int(h.place), now)
-		s.touched = append(s.touched, h.spot)
+func (x *change) place() {
+	for k := range x.out {
+		h := &x.out[k]
+		h.injected = x.now
+		x.openPile(x.s.frame(x.in, h.frame), h.place).add(h.lot)
+		x.s.Rec.Arrived(int(h.place), x.now)
+		x.touched = append(x.touched, h.spot)
 	}
 }
 
@@ -406,17 +406,17 @@ func (s *Shard) awaits(in *instance, f *frame, j *petri.JoinTest) []int32 {
 }
 
 // restartClock restarts the delay of a transition that fired.
-func (s *Shard) restartClock(i int, in *instance, f *frame, t int, now int64) {
-	id := s.clock(in, f, t)
+func (x *change) restartClock(f *frame, t int) {
+	id := x.s.notes.clock(x.in, f, t)
 	if id == none {
-		if s.rules[t].Mode.Kind != plain.Delayed {
+		if x.s.rules[t].Mode.Kind != plain.Delayed {
 			return
 		}
-		id = s.addNote(in, f, note{kind: noteClock, instance: int32(i), transition: uint16(t)})
+		id = x.s.notes.addNote(x.in, f, note{kind: noteClock, instance: int32(x.i), transition: uint16(t)})
 	}
-	s.notes.due.Drop(id)
-	s.setRipe(id, false)
-	s.unsettle(in, f)
-	n := &s.notes.all[id]
-	n.since, n.due = now, 0
+	x.s.notes.due.Drop(id)
+	x.s.notes.setRipe(id, false)
+	x.s.unsettle(x.in, f)
+	n := &x.s.notes.all[id]
+	n.since, n.due = x.now, 0
 }

@@ -11,24 +11,24 @@ import (
 // room reports whether the tokens that a firing puts fit, or which place would
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
-func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
-	if s.frames != nil && !s.framesLeft(in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
+func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
+	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
 		return stats.NoPlace, false
 	}
 	byArcs := o.puts == nil && o.values == nil
 	for k := range r.effects {
-		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !s.fits(in, f, r, e.Place, o, picked, taken) {
+		if e := &r.effects[k]; (e.Put > 0 || !byArcs) && !x.fits(f, r, e.Place, o, picked, taken) {
 			return e.Place, false
 		}
 	}
 	for _, b := range r.branches {
-		if !s.fits(in, f, r, b.Place, o, picked, taken) {
+		if !x.fits(f, r, b.Place, o, picked, taken) {
 			return b.Place, false
 		}
 	}
 	if t := o.turn; t != nil && !t.ends && t.runs == 0 {
 		for _, p := range t.out {
-			if _, total := s.amount(in, f, p.place); total+p.n < total {
+			if _, total := x.s.amount(x.in, f, p.place); total+p.n < total {
 				return p.place, false
 			}
 		}
@@ -36,12 +36,12 @@ func (s *Shard) room(in *instance, f *frame, r *rule, o *outcome, picked bool, t
 	return stats.NoPlace, true
 }
 
-func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
+func (x *change) fits(f *frame, r *rule, place int32, o *outcome, picked bool, taken []Placed) bool {
 	var available, total uint32
-	if s.frames == nil {
-		available, total = in.piles.count(place)
-	} else if home := s.around(f, place); home.scopeID() == s.Tables.ScopeOf(place) {
-		available, total = home.in(in).count(place)
+	if x.s.frames == nil {
+		available, total = x.in.piles.count(place)
+	} else if home := x.s.around(f, place); home.scopeID() == x.s.Tables.ScopeOf(place) {
+		available, total = home.in(x.in).count(place)
 	}
 	if o.puts == nil && o.values == nil && uint64(total)+r.most <= math.MaxUint32 {
 		return true
@@ -90,8 +90,8 @@ func (s *Shard) fits(in *instance, f *frame, r *rule, place int32, o *outcome, p
 
 // fitsAll reports whether the variables of each run have at most MaxData bytes after a firing in a
 // frame, or after an injection, which has no rule.
-func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
-	if !s.shared || o.data == nil && o.values == nil && o.puts == nil && o.writes == nil && o.given == nil && o.turn == nil {
+func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
+	if !x.s.shared || o.data == nil && o.values == nil && o.puts == nil && o.writes == nil && o.given == nil && o.turn == nil {
 		return true
 	}
 	sum := len(o.data)
@@ -107,29 +107,29 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
 	for _, w := range o.writes {
 		sum += w.fields.size()
 	}
-	if 6*(sum+longest+s.longest) <= MaxData { // the longest that a byte of a name can become is 6
+	if 6*(sum+longest+x.s.longest) <= MaxData { // the longest that a byte of a name can become is 6
 		return true
 	}
-	if r != nil && r.in != nil && s.getsAll(r.in.scope) {
-		longest += len(s.seenIn(in, f))
+	if r != nil && r.in != nil && x.s.getsAll(r.in.scope) {
+		longest += len(x.s.seenIn(x.in, f))
 	}
 	all, entering, fits := news{}, object{}, true
 	if o.data != nil && o.puts == nil {
-		if g, ok := s.context(f, r); ok {
-			all.add(s, in, func(name string) (*frame, bool) { return s.owner(g, name), true }, s.fields(o.data))
+		if g, ok := x.s.context(f, r); ok {
+			all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(g, name), true }, x.s.fields(o.data))
 		}
 	}
 	o.eachPut(r, func(place int32, data []byte, each bool) {
-		fields := s.fields(data)
-		if s.ownData(place) || fields == nil {
+		fields := x.s.fields(data)
+		if x.s.ownData(place) || fields == nil {
 			return
 		}
-		home := s.around(f, place)
-		if home.scopeID() == s.Tables.ScopeOf(place) {
-			home = s.holder(home, place)
+		home := x.s.around(f, place)
+		if home.scopeID() == x.s.Tables.ScopeOf(place) {
+			home = x.s.holder(home, place)
 		}
-		all.add(s, in, func(name string) (*frame, bool) {
-			g, ok := s.ownerAround(home, place, name)
+		all.add(x.s, x.in, func(name string) (*frame, bool) {
+			g, ok := x.s.ownerAround(home, place, name)
 			if !ok && !each {
 				entering[name] = fields[name]
 			}
@@ -137,10 +137,10 @@ func (s *Shard) fitsAll(in *instance, f *frame, r *rule, o *outcome) bool {
 		}, fields)
 	})
 	for _, w := range o.writes {
-		all.add(s, in, func(name string) (*frame, bool) { return s.owner(w.f, name), true }, w.fields)
+		all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(w.f, name), true }, w.fields)
 	}
 	for g, values := range all {
-		fits = fits && len(s.over(*s.owned(in, g), values.data())) <= MaxData
+		fits = fits && len(x.s.over(*x.s.owned(x.in, g), values.data())) <= MaxData
 	}
 	return fits && longest <= MaxData && len(entering.data()) <= MaxData
 }

@@ -7,6 +7,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 // frame is one run of a scope of the net in an instance, with its tokens. It is open while
@@ -27,7 +29,7 @@ type frame struct {
 	loop  *series // of which its runs are inside; nil if there is none
 	turn  int     // of a run of a loop: its number, from 0
 	ended bool    // it is a run of a loop that is over, and is kept for compensation
-	own   []byte  // the variables that it owns, as JSON: see Shard.view. It is never changed, only replaced
+	own   []byte  // the variables that it owns, as JSON: see scopes.view. It is never changed, only replaced
 }
 
 // frames are the open frames of an instance. What is done in an instance costs what changes in it,
@@ -39,6 +41,15 @@ type frames struct {
 	last      uint32   // the number of the latest
 	first     int32    // the first note of the instance itself, plus 1; 0 for none
 	loud      int32    // how many notes there are that are not clocks which run
+}
+
+// scopes are the runs of scopes of all instances, with their tokens and their variables.
+type scopes struct {
+	texts
+	tables    *petri.Tables
+	frames    []frames // by instance; nil if the net has no scopes
+	shared    bool     // the data of tokens are variables: see petri.Net.Shared
+	variables [][]byte // those that each instance owns, as JSON; nil if the net is not shared
 }
 
 // maxFrames bounds the frames that an instance opens during its life.
@@ -73,7 +84,7 @@ func (f *frame) in(in *instance) *piles {
 }
 
 // opened returns the open frames of an instance.
-func (s *Shard) opened(in *instance) []*frame {
+func (s *scopes) opened(in *instance) []*frame {
 	if s.frames == nil {
 		return nil
 	}
@@ -81,14 +92,14 @@ func (s *Shard) opened(in *instance) []*frame {
 }
 
 // frame returns the open frame with a number; nil for 0, and if it is not open.
-func (s *Shard) frame(in *instance, number uint32) *frame {
+func (s *scopes) frame(in *instance, number uint32) *frame {
 	if number == 0 {
 		return nil
 	}
 	return s.numbered(in, number)
 }
 
-func (s *Shard) numbered(in *instance, number uint32) *frame {
+func (s *scopes) numbered(in *instance, number uint32) *frame {
 	open := s.opened(in)
 	if k, ok := slices.BinarySearchFunc(open, number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) }); ok {
 		return open[k]
@@ -99,15 +110,15 @@ func (s *Shard) numbered(in *instance, number uint32) *frame {
 // around returns the innermost frame, f or one around it, whose scope encloses that of a
 // place. If both scopes are the same, the frame has the place for what happens in f;
 // otherwise the frames of the place's scope inside of it have.
-func (s *Shard) around(f *frame, place int32) *frame {
+func (s *scopes) around(f *frame, place int32) *frame {
 	if f == nil {
 		return nil
 	}
 	return s.aroundInner(f, place)
 }
 
-func (s *Shard) aroundInner(f *frame, place int32) *frame {
-	for f != nil && !s.Tables.Encloses(f.scope, s.Tables.ScopeOf(place)) {
+func (s *scopes) aroundInner(f *frame, place int32) *frame {
+	for f != nil && !s.tables.Encloses(f.scope, s.tables.ScopeOf(place)) {
 		f = f.up
 	}
 	return f
@@ -123,9 +134,9 @@ func (f *frame) within(outer *frame) bool {
 
 // covered yields the frames in which a transition that acts in f sees a place, oldest
 // first.
-func (s *Shard) covered(in *instance, f *frame, place int32) iter.Seq[*frame] {
+func (s *scopes) covered(in *instance, f *frame, place int32) iter.Seq[*frame] {
 	return func(yield func(*frame) bool) {
-		home, scope := s.around(f, place), s.Tables.ScopeOf(place)
+		home, scope := s.around(f, place), s.tables.ScopeOf(place)
 		if home.scopeID() == scope {
 			yield(home)
 			return
@@ -139,8 +150,8 @@ func (s *Shard) covered(in *instance, f *frame, place int32) iter.Seq[*frame] {
 }
 
 // actors yields the frames in which a transition can act, oldest first.
-func (s *Shard) actors(in *instance, t int) iter.Seq[*frame] {
-	scope := s.Tables.ActsIn(t)
+func (s *scopes) actors(in *instance, t int) iter.Seq[*frame] {
+	scope := s.tables.ActsIn(t)
 	return func(yield func(*frame) bool) {
 		if scope == 0 {
 			yield(nil)
@@ -155,7 +166,7 @@ func (s *Shard) actors(in *instance, t int) iter.Seq[*frame] {
 }
 
 // each yields all frames of an instance, oldest first.
-func (s *Shard) each(in *instance) iter.Seq[*frame] {
+func (s *scopes) each(in *instance) iter.Seq[*frame] {
 	return func(yield func(*frame) bool) {
 		if !yield(nil) {
 			return
@@ -168,9 +179,22 @@ func (s *Shard) each(in *instance) iter.Seq[*frame] {
 	}
 }
 
+// filled yields the piles of an instance with their frames, oldest frame first.
+func (s *scopes) filled(in *instance) iter.Seq2[*frame, *pile] {
+	return func(yield func(*frame, *pile) bool) {
+		for f := range s.each(in) {
+			for k := range *f.in(in) {
+				if !yield(f, &(*f.in(in))[k]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // eachFrom yields the frames of an instance from a number on, oldest first: among them are the
 // frame with that number and all inside of it.
-func (s *Shard) eachFrom(in *instance, number uint32) iter.Seq[*frame] {
+func (s *scopes) eachFrom(in *instance, number uint32) iter.Seq[*frame] {
 	if number == 0 {
 		return s.each(in)
 	}
@@ -180,21 +204,21 @@ func (s *Shard) eachFrom(in *instance, number uint32) iter.Seq[*frame] {
 }
 
 // sees reports whether a transition that acts in f sees a spot.
-func (s *Shard) sees(in *instance, f *frame, at spot) bool {
+func (s *scopes) sees(in *instance, f *frame, at spot) bool {
 	return s.frames == nil || s.frame(in, at.frame).within(s.around(f, at.place))
 }
 
 // amount returns the number of tokens of a place that can be taken, and of all that a
 // transition sees which acts in f.
-func (s *Shard) amount(in *instance, f *frame, place int32) (available, total uint32) {
+func (s *scopes) amount(in *instance, f *frame, place int32) (available, total uint32) {
 	if s.frames == nil {
 		return in.piles.count(place)
 	}
 	return s.amountFramed(in, f, place)
 }
 
-func (s *Shard) amountFramed(in *instance, f *frame, place int32) (available, total uint32) {
-	home, scope := s.around(f, place), s.Tables.ScopeOf(place)
+func (s *scopes) amountFramed(in *instance, f *frame, place int32) (available, total uint32) {
+	home, scope := s.around(f, place), s.tables.ScopeOf(place)
 	if home.scopeID() == scope {
 		return home.in(in).count(place)
 	}
@@ -212,7 +236,7 @@ func add(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), math.MaxUi
 
 // pile returns the pile of a place of the scope of f, or of a scope around; nil if it
 // holds no token.
-func (s *Shard) pile(in *instance, f *frame, place int32) *pile {
+func (s *scopes) pile(in *instance, f *frame, place int32) *pile {
 	if f == nil {
 		return in.piles.pile(place)
 	}
@@ -220,7 +244,7 @@ func (s *Shard) pile(in *instance, f *frame, place int32) *pile {
 }
 
 // marked yields the places that hold a token in f or inside of it.
-func (s *Shard) marked(in *instance, f *frame) func(yield func(place int32) bool) {
+func (s *scopes) marked(in *instance, f *frame) func(yield func(place int32) bool) {
 	if s.frames == nil {
 		return in.piles.marked
 	}
@@ -241,49 +265,48 @@ func (s *Shard) marked(in *instance, f *frame) func(yield func(place int32) bool
 // aim returns the number of the frame into which a firing in f puts tokens of a place. It
 // opens frames of scopes that f is not in. All tokens of a firing share them, except for
 // the innermost one if separate is set.
-func (s *Shard) aim(i int, in *instance, f *frame, place int32, separate bool) uint32 {
-	if s.frames == nil {
+func (x *change) aim(f *frame, place int32, separate bool) uint32 {
+	if x.s.frames == nil {
 		return 0
 	}
-	return s.aimFramed(i, in, f, place, separate)
+	return x.aimFramed(f, place, separate)
 }
 
-func (s *Shard) aimFramed(i int, in *instance, f *frame, place int32, separate bool) uint32 {
-	return s.enter(i, in, s.around(f, place), s.Tables.ScopeOf(place), separate).id()
+func (x *change) aimFramed(f *frame, place int32, separate bool) uint32 {
+	return x.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place), separate).id()
 }
 
-func (s *Shard) enter(i int, in *instance, from *frame, scope int32, separate bool) *frame {
+func (x *change) enter(from *frame, scope int32, separate bool) *frame {
 	if from.scopeID() == scope {
 		return from
 	}
 	if !separate {
-		for _, f := range s.entered {
+		for _, f := range x.entered {
 			if f.scope == scope {
 				return f
 			}
 		}
 	}
-	f := s.openFrame(i, in, s.enter(i, in, from, s.Tables.ScopeParent(scope), false), scope)
+	f := x.openFrame(x.enter(from, x.s.Tables.ScopeParent(scope), false), scope)
 	if !separate {
-		s.entered = append(s.entered, f)
+		x.entered = append(x.entered, f)
 	}
 	return f
 }
 
 // openFrame opens a frame of a scope in another frame.
-func (s *Shard) openFrame(i int, in *instance, up *frame, scope int32) *frame {
-	all := &s.frames[in.index]
+func (x *change) openFrame(up *frame, scope int32) *frame {
+	all := &x.s.frames[x.in.index]
 	all.last++
 	f := &frame{number: all.last, scope: scope, up: up, notes: none}
 	all.open = append(all.open, f)
 	if up != nil {
 		up.inside++
 	}
-	if s.begun(f); s.logging {
-		s.noteOpen(i, f)
-	}
-	if s.shared && s.isApart(scope) && s.getsAll(scope) {
-		s.fresh = append(s.fresh, f)
+	x.s.begun(f)
+	x.s.log.open(x.i, f)
+	if x.s.shared && x.s.isApart(scope) && x.s.getsAll(scope) {
+		x.fresh = append(x.fresh, f)
 	}
 	return f
 }
@@ -293,7 +316,7 @@ func (s *Shard) leave(in *instance, f *frame) {
 	for f != nil && !f.closed && len(f.piles) == 0 && f.inside == 0 {
 		f.closed = true
 		for f.notes != none {
-			s.dropNote(in, f.notes)
+			s.notes.dropNote(in, f.notes)
 		}
 		all := &s.frames[in.index]
 		k, _ := slices.BinarySearchFunc(all.open, f.number, func(f *frame, n uint32) int { return cmp.Compare(f.number, n) })
@@ -305,8 +328,8 @@ func (s *Shard) leave(in *instance, f *frame) {
 }
 
 // framesLeft reports whether an instance can open the frames for a number of tokens.
-func (s *Shard) framesLeft(in *instance, tokens uint64) bool {
-	return s.frames == nil || tokens*uint64(s.Tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
+func (s *scopes) framesLeft(in *instance, tokens uint64) bool {
+	return s.frames == nil || tokens*uint64(s.tables.Scopes()) <= maxFrames-uint64(s.frames[in.index].last)
 }
 
 // occupy counts a place of a frame that has got its first token, or lost its last one.
@@ -326,7 +349,7 @@ func (s *Shard) occupy(in *instance, f *frame, place int32, by int32) {
 }
 
 // unsettle has settle look at a frame.
-func (s *Shard) unsettle(in *instance, f *frame) {
+func (s *scopes) unsettle(in *instance, f *frame) {
 	if f != nil && !f.unsettled {
 		f.unsettled = true
 		all := &s.frames[in.index]
@@ -337,18 +360,18 @@ func (s *Shard) unsettle(in *instance, f *frame) {
 // related calls do once for each frame in which a transition acts that may see a token which has
 // changed, or a variable: the frames of these, and those around and inside. It reports false, and
 // calls nothing, if it can be any frame.
-func (s *Shard) related(in *instance, do func(*frame)) bool {
+func (x *change) related(do func(*frame)) bool {
 	const most = 8
-	if len(s.touched) > most || !s.quiet(in) {
+	if len(x.touched) > most || !x.s.notes.quiet(x.in) {
 		return false
 	}
 	var of []*frame
-	for k := range len(s.rewritten) + len(s.touched) {
+	for k := range len(x.rewritten) + len(x.touched) {
 		var f *frame
-		if k < len(s.rewritten) {
-			f = s.rewritten[k]
-		} else if at := s.touched[k-len(s.rewritten)]; !s.wide[at.place] {
-			f = s.frame(in, at.frame)
+		if k < len(x.rewritten) {
+			f = x.rewritten[k]
+		} else if at := x.touched[k-len(x.rewritten)]; !x.s.wide[at.place] {
+			f = x.s.frame(x.in, at.frame)
 		}
 		if f == nil {
 			return false
@@ -358,7 +381,7 @@ func (s *Shard) related(in *instance, do func(*frame)) bool {
 		}
 		of = append(of, f)
 		if f.inside > 0 {
-			for g := range s.eachFrom(in, f.number+1) {
+			for g := range x.s.eachFrom(x.in, f.number+1) {
 				if g.within(f) && !slices.Contains(of, g) {
 					of = append(of, g)
 				}

@@ -29,8 +29,8 @@ type answer struct {
 // pick returns the tokens with which a transition may fire that is enabled
 // in a frame, and that a second guard accepts, too; nil accepts all. The transition's own guard
 // sees the tokens with data, if that is not nil.
-func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now int64) (candidate, answer) {
-	r := &s.rules[t]
+func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, answer) {
+	r := &x.s.rules[t]
 	yes := answer{Verdict: Verdict{OK: true}}
 	if r.oldest && also == nil {
 		return candidate{t: int32(t), frame: f.id(), from: oldest}, yes
@@ -39,18 +39,18 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now
 	if also != nil {
 		most = maxWaiting
 	}
-	s.gather(in, f, r, most)
-	c := candidate{t: int32(t), frame: f.id(), from: int32(len(s.picked))}
+	x.gather(f, r, most)
+	c := candidate{t: int32(t), frame: f.id(), from: int32(len(x.picked))}
 	var no answer
 	for asked := range most {
-		s.picked = s.search.choose(s.picked[:c.from])
-		c.to = int32(len(s.picked))
+		x.picked = x.search.choose(x.picked[:c.from])
+		c.to = int32(len(x.picked))
 		a := yes
 		if also != nil {
-			a = ask(also, s.seen(in, s.picked[c.from:]), now)
+			a = ask(also, x.s.seen(x.in, x.picked[c.from:]), x.now)
 		}
 		if r.Guard != nil && a.OK {
-			a = ask(r.Guard, s.with(in, s.picked[c.from:], data), now)
+			a = ask(r.Guard, x.s.with(x.in, x.picked[c.from:], data), x.now)
 		}
 		if a.OK || a.panicked != nil {
 			return c, a
@@ -59,11 +59,11 @@ func (s *Shard) pick(in *instance, f *frame, t int, also Guard, data []byte, now
 			no.WaitsFor = a.WaitsFor
 		}
 		no.Again = stats.Earlier(no.Again, max(a.Again, 0))
-		if !s.search.advance() {
+		if !x.search.advance() {
 			break
 		}
 	}
-	s.picked = s.picked[:c.from]
+	x.picked = x.picked[:c.from]
 	return candidate{}, no
 }
 
@@ -88,19 +88,19 @@ func (s *Shard) placeOrNone(place int32) int32 {
 
 // gather begins a search with the oldest tokens of each sight. It collects only
 // as many of each as a number of combinations can use.
-func (s *Shard) gather(in *instance, f *frame, r *rule, most int) {
-	q := &s.search
+func (x *change) gather(f *frame, r *rule, most int) {
+	q := &x.search
 	q.tokens, q.spans, q.at = q.tokens[:0], q.spans[:0], q.at[:0]
 	for _, v := range r.sights {
 		from, need := len(q.tokens), int(v.show)
 		q.spans = append(q.spans, span{from, len(q.at)})
-		home := s.around(f, v.place)
+		home := x.s.around(f, v.place)
 		at := spot{v.place, home.id()}
-		if p := home.in(in).pile(v.place); p != nil {
+		if p := home.in(x.in).pile(v.place); p != nil {
 			q.add(p, at, need+most)
 		}
 		if r.preempts && v.take > 0 {
-			q.tokens = append(q.tokens, s.flights(in, at)...)
+			q.tokens = append(q.tokens, x.s.flights(x.in, at)...)
 		}
 		if v.join {
 			need = min(need, len(q.tokens)-from)

@@ -55,43 +55,43 @@ func uninscribed(t *petri.Tables, tr int) ([]petri.Effect, []petri.BranchArc) {
 
 // valued evaluates what a firing in a frame puts, and what it does to runs of scopes. It returns an
 // error if a function panics or its result does not fit.
-func (s *Shard) valued(in *instance, f *frame, r *rule, o *outcome, taken, read []Placed, now int64) (err error) {
+func (x *change) valued(f *frame, r *rule, o *outcome, taken, read []Placed) (err error) {
 	if !r.values {
 		return nil
 	}
 	var tokens []Placed
 	if r.inscribed != nil || r.begins != nil || r.in != nil {
-		tokens = s.inscribable(in, f, taken, read, o.data)
+		tokens = x.inscribable(f, taken, read, o.data)
 	}
-	if o.values, err = s.inscribe(r, o.mask, tokens, now); err != nil {
+	if o.values, err = x.inscribe(r, o.mask, tokens); err != nil {
 		return err
 	}
-	if err = s.give(in, f, r, taken, o, now); err != nil {
+	if err = x.give(f, r, taken, o); err != nil {
 		return err
 	}
 	switch {
 	case r.begins != nil:
-		o.turn, err = s.planBegin(in, f, r, tokens, o, now)
+		o.turn, err = x.planBegin(f, r, tokens, o)
 	case r.in != nil:
-		err = s.gets(in, f, r, tokens, o, now)
+		err = x.gets(f, r, tokens, o)
 	case r.ends != nil && f.up.loop != nil:
-		o.turn, err = s.planEnd(in, f, r, taken, read, o, now)
+		o.turn, err = x.planEnd(f, r, taken, read, o)
 	}
 	return err
 }
 
 // inscribable returns the tokens that an inscription sees. Those that are taken have the data
 // that an action or a call returned, if any.
-func (s *Shard) inscribable(in *instance, f *frame, taken, read []Placed, data []byte) []Placed {
-	tokens := slices.Concat(s.with(in, taken, data), s.seen(in, read))
+func (x *change) inscribable(f *frame, taken, read []Placed, data []byte) []Placed {
+	tokens := slices.Concat(x.s.with(x.in, taken, data), x.s.seen(x.in, read))
 	slices.SortStableFunc(tokens, func(a, b Placed) int { return cmp.Compare(a.Place, b.Place) })
-	return also(tokens, s.lead(f))
+	return also(tokens, x.s.lead(f))
 }
 
 // inscribe returns the data of the tokens that inscribed arcs put, by arc and
 // token: of normal arcs, and of the branches in mask. It returns an error if a
 // function panics or its result does not fit.
-func (s *Shard) inscribe(r *rule, mask uint64, tokens []Placed, now int64) ([][][]byte, error) {
+func (x *change) inscribe(r *rule, mask uint64, tokens []Placed) ([][][]byte, error) {
 	if r.inscribed == nil {
 		return nil, nil
 	}
@@ -101,8 +101,8 @@ func (s *Shard) inscribe(r *rule, mask uint64, tokens []Placed, now int64) ([][]
 			continue
 		}
 		var err error
-		if values[k], err = evaluate(r.Data[k], a.Each, tokens, now); err != nil {
-			return nil, fmt.Errorf("the data of the arc to place %q: %w", s.Tables.Net.Arcs[a.Arc].Target, err)
+		if values[k], err = evaluate(r.Data[k], a.Each, tokens, x.now); err != nil {
+			return nil, fmt.Errorf("the data of the arc to place %q: %w", x.s.Tables.Net.Arcs[a.Arc].Target, err)
 		}
 		if a.Each {
 			left -= len(values[k])
@@ -159,14 +159,14 @@ func elements(value []byte) ([][]byte, error) {
 }
 
 // inscribed appends to out the tokens that inscribed arcs put.
-func (s *Shard) inscribed(i int, in *instance, f *frame, r *rule, o *outcome) {
+func (x *change) inscribed(f *frame, r *rule, o *outcome) {
 	for k, a := range *r.inscribed {
-		if o.turn.skips(s, a.Place) {
+		if o.turn.skips(x.s, a.Place) {
 			continue
 		}
 		for _, v := range o.values[k] {
-			to := spot{a.Place, s.aim(i, in, f, a.Place, a.Each)}
-			s.out = append(s.out, held{lot{data: s.keep(in, to, v), n: a.Put}, to})
+			to := spot{a.Place, x.aim(f, a.Place, a.Each)}
+			x.out = append(x.out, held{lot{data: x.keep(to, v), n: a.Put}, to})
 		}
 	}
 }

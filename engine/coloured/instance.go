@@ -220,14 +220,14 @@ func (ps piles) marked(yield func(place int32) bool) {
 const maxSpare, maxSpareLots = 1024, 64
 
 // openPile returns the pile of a place in a frame, and creates it if it is missing.
-func (s *Shard) openPile(in *instance, f *frame, place int32) *pile {
-	ps := f.in(in)
+func (x *change) openPile(f *frame, place int32) *pile {
+	ps := f.in(x.in)
 	at, ok := ps.find(place)
 	if !ok {
-		s.occupy(in, f, place, 1)
+		x.s.occupy(x.in, f, place, 1)
 		p := pile{place: place}
-		if k := len(s.spare); k > 0 {
-			p.lots, s.spare = s.spare[k-1], s.spare[:k-1]
+		if k := len(x.s.spare); k > 0 {
+			p.lots, x.s.spare = x.s.spare[k-1], x.s.spare[:k-1]
 		}
 		*ps = slices.Insert(*ps, at, p)
 	}
@@ -235,19 +235,19 @@ func (s *Shard) openPile(in *instance, f *frame, place int32) *pile {
 }
 
 // close drops the pile of a spot if it is empty.
-func (s *Shard) close(in *instance, at spot) {
-	f := s.frame(in, at.frame)
-	ps := f.in(in)
+func (x *change) close(at spot) {
+	f := x.s.frame(x.in, at.frame)
+	ps := f.in(x.in)
 	k, ok := ps.find(at.place)
 	if !ok || (*ps)[k].total() > 0 {
 		return
 	}
-	if lots := (*ps)[k].lots; cap(lots) <= maxSpareLots && len(s.spare) < maxSpare {
-		s.spare = append(s.spare, lots[:0])
+	if lots := (*ps)[k].lots; cap(lots) <= maxSpareLots && len(x.s.spare) < maxSpare {
+		x.s.spare = append(x.s.spare, lots[:0])
 	}
-	s.occupy(in, f, at.place, -1)
+	x.s.occupy(x.in, f, at.place, -1)
 	if *ps = slices.Delete(*ps, k, k+1); f != nil && len(*ps) == 0 {
-		s.emptied = append(s.emptied, f)
+		x.emptied = append(x.emptied, f)
 	}
 }
 

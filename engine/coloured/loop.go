@@ -74,8 +74,8 @@ func (s *Shard) compileLoop(sc *petri.Scope, scope int32, begin, end int, funcs 
 }
 
 // inLoop reports whether a place is in the scope of the runs of a loop.
-func (s *Shard) inLoop(l *loop, place int32) bool {
-	return s.Tables.Encloses(l.scope, s.Tables.ScopeOf(place))
+func (s *scopes) inLoop(l *loop, place int32) bool {
+	return s.tables.Encloses(l.scope, s.tables.ScopeOf(place))
 }
 
 // amount reads the number of runs, or the list.
@@ -126,17 +126,17 @@ func (l *loop) holds(x *petri.Expression, of Guard, tokens []Placed, now int64) 
 }
 
 // planBegin evaluates how a loop begins in a frame. tokens are those that an inscription sees.
-func (s *Shard) planBegin(in *instance, f *frame, r *rule, tokens []Placed, o *outcome, now int64) (*turn, error) {
+func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*turn, error) {
 	l := r.begins
 	t := &turn{loop: l, n: -1, runs: 1}
 	if l.Multi() {
-		x := &l.Number
+		amount := &l.Number
 		if l.List.Text != "" {
-			x = &l.List
+			amount = &l.List
 		}
-		value, err := evaluate(l.funcs.Amount, false, tokens, now)
+		value, err := evaluate(l.funcs.Amount, false, tokens, x.now)
 		if err != nil {
-			return nil, at(l.net, x, err)
+			return nil, at(l.net, amount, err)
 		}
 		if t.n, t.list, err = l.amount(value[0]); err != nil {
 			return nil, err
@@ -148,7 +148,7 @@ func (s *Shard) planBegin(in *instance, f *frame, r *rule, tokens []Placed, o *o
 			t.runs = min(t.n, 1)
 		}
 	} else if l.Before && l.While.Text != "" {
-		again, err := l.holds(&l.While, l.funcs.While, also(tokens, l.own(0, nil)), now)
+		again, err := l.holds(&l.While, l.funcs.While, also(tokens, l.own(0, nil)), x.now)
 		if err != nil {
 			return nil, err
 		}
@@ -157,19 +157,19 @@ func (s *Shard) planBegin(in *instance, f *frame, r *rule, tokens []Placed, o *o
 		}
 	}
 	if t.runs == 0 && l.Into != "" {
-		o.writes = append(o.writes, write{s.around(f, t.into0()), object{l.Into: json.RawMessage("[]")}})
+		o.writes = append(o.writes, write{x.s.around(f, t.into0()), object{l.Into: json.RawMessage("[]")}})
 	}
-	return t, s.planRuns(t, 0, s.fields(s.renewedIn(in, f, o.data)), tokens, now)
+	return t, x.planRuns(t, 0, x.s.fields(x.s.renewedIn(x.in, f, o.data)), tokens)
 }
 
 // planRuns evaluates what the runs get that begin, from a number on: copies are of some fields.
-func (s *Shard) planRuns(t *turn, from int, of object, tokens []Placed, now int64) error {
+func (x *change) planRuns(t *turn, from int, of object, tokens []Placed) error {
 	for k := range t.runs {
 		if t.in == nil {
 			break
 		}
 		own := t.own(from+k, t.list)
-		given, err := s.assign(t.in, []object{own, of}, tokens, own, now)
+		given, err := x.s.assign(t.in, []object{own, of}, tokens, own, x.now)
 		if err != nil {
 			return err
 		}
@@ -179,15 +179,15 @@ func (s *Shard) planRuns(t *turn, from int, of object, tokens []Placed, now int6
 }
 
 // planEnd evaluates how a run ends in a frame, and what is next. The outcome has what the run gives.
-func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o *outcome, now int64) (*turn, error) {
+func (x *change) planEnd(f *frame, r *rule, taken, read []Placed, o *outcome) (*turn, error) {
 	q := f.up.loop
 	t := &turn{loop: r.ends, ends: true, n: q.n, list: q.list}
 	var tokens []Placed
 	if t.Result.Text != "" || t.Until.Text != "" || t.While.Text != "" {
-		tokens = s.inscribable(in, f, taken, read, o.data)
+		tokens = x.inscribable(f, taken, read, o.data)
 	}
 	if t.Result.Text != "" {
-		value, err := evaluate(t.funcs.Result, false, tokens, now)
+		value, err := evaluate(t.funcs.Result, false, tokens, x.now)
 		if err != nil {
 			return nil, at(t.net, &t.Result, err)
 		}
@@ -202,7 +202,7 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 		}
 	}
 	var err error
-	if t.last, err = q.done(also(tokens, after), now); err != nil {
+	if t.last, err = q.done(also(tokens, after), x.now); err != nil {
 		return nil, err
 	}
 	if t.last && t.Into != "" {
@@ -212,14 +212,14 @@ func (s *Shard) planEnd(in *instance, f *frame, r *rule, taken, read []Placed, o
 		return t, nil
 	}
 	t.runs = 1
-	outside, of := s.outsideOf(in, f, o.data), object{}
-	maps.Copy(of, s.fields(outside[0].Token.Data))
+	outside, of := x.s.outsideOf(x.in, f, o.data), object{}
+	maps.Copy(of, x.s.fields(outside[0].Token.Data))
 	maps.Copy(of, after)
-	return t, s.planRuns(t, q.begun, of, also(outside, after), now)
+	return t, x.planRuns(t, q.begun, of, also(outside, after))
 }
 
 // outsideOf returns a token with what is seen outside of a run that ends, for the run after it.
-func (s *Shard) outsideOf(in *instance, f *frame, data []byte) []Placed {
+func (s *scopes) outsideOf(in *instance, f *frame, data []byte) []Placed {
 	seen, fields := s.seenIn(in, f.up), maps.Clone(s.fields(data))
 	maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool { return s.isLocal(f.scope, name) })
 	if len(fields) > 0 {
@@ -230,7 +230,7 @@ func (s *Shard) outsideOf(in *instance, f *frame, data []byte) []Placed {
 
 // lead returns the variables of a run that its loop sets and only the expressions of the loop see,
 // because the run is apart.
-func (s *Shard) lead(f *frame) object {
+func (s *scopes) lead(f *frame) object {
 	if f.parent() == nil || f.up.loop == nil || f.up.loop.scope != f.scope || !s.isApart(f.scope) {
 		return nil
 	}
@@ -305,11 +305,9 @@ func (t *turn) skips(s *Shard, place int32) bool {
 }
 
 // endRun ends a run of a loop, and after the last one those that are still active.
-func (s *Shard) endRun(i int, in *instance, f *frame, t *turn, now int64) {
+func (x *change) endRun(f *frame, t *turn) {
 	q := f.up.loop
-	if s.logging {
-		s.noteRunEnd(i, f, t)
-	}
+	x.s.log.runEnds(x.i, f, t)
 	f.ended = true
 	if q.over++; t.result != nil {
 		for len(q.results) <= f.turn {
@@ -321,12 +319,12 @@ func (s *Shard) endRun(i int, in *instance, f *frame, t *turn, now int64) {
 		return
 	}
 	f.up.loop = nil
-	for _, g := range s.opened(in) {
+	for _, g := range x.s.opened(x.in) {
 		if run := g.below(f.up); run == nil || run.scope != t.scope || run.ended {
 			continue
 		}
 		for len(g.piles) > 0 {
-			s.emptySpot(i, in, &g.piles, spot{g.piles[0].place, g.number}, now)
+			x.emptySpot(&g.piles, spot{g.piles[0].place, g.number})
 		}
 	}
 }
@@ -341,33 +339,31 @@ func (f *frame) below(outer *frame) *frame {
 }
 
 // turnPuts adds to out what a loop puts: into runs that begin, or outside if there is none.
-func (s *Shard) turnPuts(i int, in *instance, f *frame, t *turn, pass *passing) {
+func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
 	up := f.parent()
 	if !t.ends {
-		up = s.around(f, t.into0())
+		up = x.s.around(f, t.into0())
 		if t.runs == 0 {
 			for _, p := range t.out {
-				s.putNew(i, in, spot{p.place, s.aim(i, in, f, p.place, false)}, p.n, pass)
+				x.putNew(spot{p.place, x.aim(f, p.place, false)}, p.n, pass)
 			}
 			return
 		}
-		up = s.enter(i, in, up, t.around, false)
+		up = x.enter(up, t.around, false)
 		up.loop = &series{loop: t.loop, n: t.n, text: t.text, list: t.list}
-		if s.logging {
-			s.noteLoop(i, up)
-		}
+		x.s.log.loop(x.i, up)
 	}
 	for k := range t.runs {
-		run := s.openFrame(i, in, up, t.scope)
-		before := s.entered
-		s.entered = []*frame{run}
+		run := x.openFrame(up, t.scope)
+		before := x.entered
+		x.entered = []*frame{run}
 		for _, p := range t.into {
-			s.putNew(i, in, spot{p.place, s.enter(i, in, run, s.Tables.ScopeOf(p.place), false).id()}, p.n, pass)
+			x.putNew(spot{p.place, x.enter(run, x.s.Tables.ScopeOf(p.place), false).id()}, p.n, pass)
 		}
 		if t.given != nil {
-			s.writes = append(s.writes, write{run, t.given[k]})
+			x.writes = append(x.writes, write{run, t.given[k]})
 		}
-		s.entered = before
+		x.entered = before
 	}
 }
 

@@ -3,7 +3,6 @@
 package coloured
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"math"
@@ -38,34 +37,31 @@ func (r *rule) from(f *frame) *frame {
 	return f
 }
 
-// noteLoop records that a loop begins: the run of the scope around, the scope of the runs, how
+// loop writes that a loop begins: the run of the scope around, the scope of the runs, how
 // many are planned, and the list.
-func (s *Shard) noteLoop(i int, up *frame) {
-	s.noteBeyond(i, opLoop)
-	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.number))
-	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.loop.scope))
-	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(up.loop.n+1))
-	s.done.Log = appendData(s.done.Log, up.loop.text)
-}
-
-// noteRunEnd records how the run of a loop ends: its number, whether it is the last one, and its
-// result.
-func (s *Shard) noteRunEnd(i int, f *frame, t *turn) {
-	s.noteBeyond(i, opOver)
-	s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.number))
-	last := byte(0)
-	if t.last {
-		last = 1
+func (l *log) loop(i int, up *frame) {
+	if l.on {
+		l.begin(i, opLoop, uint64(up.number), uint64(up.loop.scope), uint64(up.loop.n+1))
+		l.data(up.loop.text)
 	}
-	s.done.Log = appendData(append(s.done.Log, last), t.result)
 }
 
-// noteOwn records new values of variables that a run owns.
-func (s *Shard) noteOwn(i int, f *frame, values object) {
-	for _, text := range values.texts() {
-		s.noteBeyond(i, opOwn)
-		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(f.id()))
-		s.done.Log = appendData(s.done.Log, text)
+// runEnds writes how the run of a loop ends: its number, whether it is the last one, and its
+// result.
+func (l *log) runEnds(i int, f *frame, t *turn) {
+	if l.on {
+		l.begin(i, opOver, uint64(f.number), flagged(0, t.last))
+		l.data(t.result)
+	}
+}
+
+// own writes new values of variables that a run owns.
+func (l *log) own(i int, f *frame, values object) {
+	if l.on {
+		for _, text := range values.texts() {
+			l.begin(i, opOwn, uint64(f.id()))
+			l.data(text)
+		}
 	}
 }
 
@@ -80,43 +76,42 @@ func (o object) texts() (all [][]byte) {
 	return all
 }
 
-// replayLoop reads what noteLoop, noteRunEnd or noteOwn wrote.
-func (s *Shard) replayLoop(r *reader, i int, mine bool, what uint64) {
+// loop reads what log.loop, runEnds or own wrote.
+func (r *reader) loop(what uint64) {
 	number := uint32(r.Next(maxFrames))
 	var scope, n uint64
 	switch what {
 	case opLoop:
-		scope, n = r.Next(uint64(s.Tables.Scopes()-1)), r.Next(MaxEach+1)
+		scope, n = r.Next(uint64(r.s.Tables.Scopes()-1)), r.Next(MaxEach+1)
 	case opOver:
 		n = r.Next(1)
 	}
 	data := r.data(nil)
-	if r.Err != nil || !mine {
+	if r.Err != nil || r.in == nil {
 		return
 	}
-	in := &s.instances[i]
-	f := s.frame(in, number)
+	f := r.s.frame(r.in, number)
 	switch {
 	case f.id() != number:
 		r.Fail("run %d of a scope, which is not open", number)
 	case what == opOwn:
-		s.readOwn(r, i, in, f, data)
+		r.own(f, data)
 	case f == nil:
 		r.Fail("a loop in run 0")
 	case what == opLoop:
-		f.loop = s.readSeries(r, f, int32(scope), int(n)-1, data)
+		f.loop = r.series(f, int32(scope), int(n)-1, data)
 	case f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope || f.ended:
 		r.Fail("run %d of scope %d ends, which is none of a loop", number, f.scope)
 	default:
-		s.turn = &turn{loop: f.up.loop.loop, ends: true, last: n == 1, result: data}
+		r.turn = &turn{loop: f.up.loop.loop, ends: true, last: n == 1, result: data}
 	}
 }
 
-// readSeries returns the loop of a scope that begins in a frame.
-func (s *Shard) readSeries(r *reader, f *frame, scope int32, n int, text []byte) *series {
+// series returns the loop of a scope that begins in a frame.
+func (r *reader) series(f *frame, scope int32, n int, text []byte) *series {
 	var l *loop
-	for k := range s.rules {
-		if b := s.rules[k].begins; b != nil && b.scope == scope {
+	for k := range r.s.rules {
+		if b := r.s.rules[k].begins; b != nil && b.scope == scope {
 			l = b
 		}
 	}
@@ -131,104 +126,94 @@ func (s *Shard) readSeries(r *reader, f *frame, scope int32, n int, text []byte)
 	return q
 }
 
-// readOwn gives variables that a run owns the values that a log or a state has.
-func (s *Shard) readOwn(r *reader, i int, in *instance, f *frame, data []byte) {
+// own gives variables that a run owns the values that a log or a state has.
+func (r *reader) own(f *frame, data []byte) {
 	values := objectOf(data)
-	if values == nil || !s.shared {
+	if values == nil || !r.s.shared {
 		r.Fail("variables of run %d, which owns none", f.id())
 		return
 	}
-	s.setOwn(i, in, f, values, false)
+	r.s.of(r.in, r.now).setOwn(f, values, false)
 }
 
-// appendOwn appends the variables of an instance, each run's as an entry: its number and the
+// own writes the variables of an instance, each run's as an entry: its number and the
 // variables. Earlier versions wrote those of the runs of loops elsewhere, and the others with the
 // tokens.
-func (s *Shard) appendOwn(dst []byte, i int, in *instance) []byte {
-	if !s.shared {
-		return dst
+func (w *state) own(in *instance) {
+	if !w.s.shared {
+		return
 	}
-	for f := range s.each(in) {
-		own := *s.owned(in, f)
+	for f := range w.s.each(in) {
+		own := *w.s.owned(in, f)
 		if own == nil {
 			continue
 		}
-		for _, text := range s.fields(own).texts() {
-			dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
-			dst = binary.AppendUvarint(dst, stateOwn*s.Turns())
-			dst = appendData(binary.AppendUvarint(dst, uint64(f.id())), text)
+		for _, text := range w.s.fields(own).texts() {
+			w.entry(in, stateOwn)
+			w.put(uint64(f.id()))
+			w.data(text)
 		}
 	}
-	return dst
 }
 
-// loadOwn reads what appendOwn wrote; i is -1 for an instance that the shard does not hold.
-func (s *Shard) loadOwn(r *reader, i int) {
+// loadOwn reads what state.own wrote.
+func (r *reader) loadOwn() {
 	number := uint32(r.Next(maxFrames))
 	data := r.data(nil)
-	if r.Err != nil || i < 0 {
+	if r.Err != nil || r.in == nil {
 		return
 	}
-	in := &s.instances[i]
-	f := s.frame(in, number)
+	f := r.s.frame(r.in, number)
 	if f.id() != number {
 		r.Fail("variables of run %d of a scope, which is not open", number)
 		return
 	}
-	s.readOwn(r, i, in, f, data)
-	s.rewritten = s.rewritten[:0]
+	r.own(f, data)
+	r.s.change.rewritten = r.s.change.rewritten[:0]
 }
 
-// appendLoops appends what the frames of an instance have of loops: of each a loop in it, and what
+// loops writes what the frames of an instance have of loops: of each a loop in it, and what
 // it is as one run of a loop.
-func (s *Shard) appendLoops(dst []byte, in *instance) []byte {
-	if !s.looped {
-		return dst
+func (w *state) loops(in *instance) {
+	if !w.s.looped {
+		return
 	}
-	for _, f := range s.opened(in) {
-		dst = f.loop.append(dst)
-		if s.Tables.Net.Scopes[f.scope-1].Loop == nil {
-			continue
+	for _, f := range w.s.opened(in) {
+		w.series(f.loop)
+		if w.s.Tables.Net.Scopes[f.scope-1].Loop != nil {
+			w.put(flagged(uint64(f.turn), f.ended), refNone) // earlier versions wrote the variables here
 		}
-		head := uint64(f.turn) << 1
-		if f.ended {
-			head++
-		}
-		dst = appendData(binary.AppendUvarint(dst, head), nil) // earlier versions wrote the variables here
 	}
-	return dst
 }
 
-// append appends the scope of the runs, 0 for none; how many are planned, have begun and are over;
+// series writes the scope of the runs, 0 for none; how many are planned, have begun and are over;
 // the list; and the results.
-func (q *series) append(dst []byte) []byte {
+func (w *writer) series(q *series) {
 	if q == nil {
-		return append(dst, 0)
+		w.put(0)
+		return
 	}
-	dst = binary.AppendUvarint(dst, uint64(q.scope))
-	for _, n := range []int{q.n + 1, q.begun, q.over} {
-		dst = binary.AppendUvarint(dst, uint64(n))
-	}
-	dst = binary.AppendUvarint(appendData(dst, q.text), uint64(len(q.results)))
+	w.put(uint64(q.scope), uint64(q.n+1), uint64(q.begun), uint64(q.over))
+	w.data(q.text)
+	w.put(uint64(len(q.results)))
 	for _, result := range q.results {
-		dst = appendData(dst, result)
+		w.data(result)
 	}
-	return dst
 }
 
-// loadLoops reads what appendLoops wrote; own is nil for an instance that the shard does not hold.
-func (s *Shard) loadLoops(r *reader, open []*frame) {
-	if !s.looped {
+// loops reads what state.loops wrote.
+func (r *reader) loops(open []*frame) {
+	if !r.s.looped {
 		return
 	}
 	for _, f := range open {
-		s.loadSeries(r, f)
-		if r.Err == nil && s.Tables.Net.Scopes[f.scope-1].Loop != nil {
+		r.loadSeries(f)
+		if r.Err == nil && r.s.Tables.Net.Scopes[f.scope-1].Loop != nil {
 			head := r.Next(math.MaxUint32)
 			f.turn, f.ended = int(head>>1), head&1 != 0
 			if own := r.data(nil); own != nil && objectOf(own) == nil {
 				r.Fail("variables of run %d that are no object", f.number)
-			} else if !s.isApart(f.scope) {
+			} else if !r.s.isApart(f.scope) {
 				f.own = own
 			}
 		}
@@ -238,8 +223,8 @@ func (s *Shard) loadLoops(r *reader, open []*frame) {
 	}
 }
 
-func (s *Shard) loadSeries(r *reader, f *frame) {
-	scope := r.Next(uint64(s.Tables.Scopes() - 1))
+func (r *reader) loadSeries(f *frame) {
+	scope := r.Next(uint64(r.s.Tables.Scopes() - 1))
 	if r.Err != nil || scope == 0 {
 		return
 	}
@@ -248,7 +233,7 @@ func (s *Shard) loadSeries(r *reader, f *frame) {
 	if r.Err != nil {
 		return
 	}
-	if f.loop = s.readSeries(r, f, int32(scope), n, text); r.Err != nil {
+	if f.loop = r.series(f, int32(scope), n, text); r.Err != nil {
 		return
 	}
 	f.loop.begun, f.loop.over = begun, over

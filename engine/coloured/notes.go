@@ -63,6 +63,8 @@ type notes struct {
 	free int32 // the first unused note; next links them
 	due  shard.Due
 	why  map[int32]string // of failures: the reason, by the note
+
+	scopes *scopes
 }
 
 // add puts a note at the head of a list.
@@ -111,14 +113,14 @@ func (k *notes) because(id int32, why string) {
 }
 
 // addNote puts a note about a transition in a frame at the head of the lists.
-func (s *Shard) addNote(in *instance, f *frame, n note) int32 {
+func (k *notes) addNote(in *instance, f *frame, n note) int32 {
 	n.frame, n.prevHere, n.nextHere = f.id(), none, none
 	if f != nil {
 		n.nextHere = f.notes
 	}
 	all := (*frames)(nil)
-	if s.frames != nil {
-		all = &s.frames[in.index]
+	if k.scopes.frames != nil {
+		all = &k.scopes.frames[in.index]
 		if n.kind != noteClock {
 			all.loud++
 		}
@@ -126,9 +128,9 @@ func (s *Shard) addNote(in *instance, f *frame, n note) int32 {
 			n.nextHere = all.first - 1
 		}
 	}
-	id := s.notes.add(&in.notes, n)
+	id := k.add(&in.notes, n)
 	if n.nextHere != none {
-		s.notes.all[n.nextHere].prevHere = id
+		k.all[n.nextHere].prevHere = id
 	}
 	if f != nil {
 		f.notes = id
@@ -139,59 +141,61 @@ func (s *Shard) addNote(in *instance, f *frame, n note) int32 {
 }
 
 // quiet reports whether all notes of an instance of a net with scopes are clocks that run.
-func (s *Shard) quiet(in *instance) bool { return s.frames != nil && s.frames[in.index].loud == 0 }
+func (k *notes) quiet(in *instance) bool {
+	return k.scopes.frames != nil && k.scopes.frames[in.index].loud == 0
+}
 
 // setRipe sets whether the time of a clock has come.
-func (s *Shard) setRipe(id int32, ripe bool) {
-	n := &s.notes.all[id]
-	if s.frames != nil && n.kind == noteClock && n.ripe != ripe {
+func (k *notes) setRipe(id int32, ripe bool) {
+	n := &k.all[id]
+	if k.scopes.frames != nil && n.kind == noteClock && n.ripe != ripe {
 		if ripe {
-			s.frames[n.instance].loud++
+			k.scopes.frames[n.instance].loud++
 		} else {
-			s.frames[n.instance].loud--
+			k.scopes.frames[n.instance].loud--
 		}
 	}
 	n.ripe = ripe
 }
 
 // dropNote removes a note that addNote added.
-func (s *Shard) dropNote(in *instance, id int32) {
-	n := &s.notes.all[id]
-	f := s.frame(in, n.frame)
-	if s.frames != nil && (n.kind != noteClock || n.ripe) {
-		s.frames[in.index].loud--
+func (k *notes) dropNote(in *instance, id int32) {
+	n := &k.all[id]
+	f := k.scopes.frame(in, n.frame)
+	if k.scopes.frames != nil && (n.kind != noteClock || n.ripe) {
+		k.scopes.frames[in.index].loud--
 	}
-	s.unsettle(in, f)
+	k.scopes.unsettle(in, f)
 	if n.nextHere != none {
-		s.notes.all[n.nextHere].prevHere = n.prevHere
+		k.all[n.nextHere].prevHere = n.prevHere
 	}
 	if n.prevHere != none {
-		s.notes.all[n.prevHere].nextHere = n.nextHere
+		k.all[n.prevHere].nextHere = n.nextHere
 	} else if f != nil {
 		f.notes = n.nextHere
-	} else if s.frames != nil {
-		s.frames[in.index].first = n.nextHere + 1
+	} else if k.scopes.frames != nil {
+		k.scopes.frames[in.index].first = n.nextHere + 1
 	}
-	s.notes.remove(&in.notes, id)
+	k.remove(&in.notes, id)
 }
 
 // firstOf returns the first of the notes of a frame, or none.
-func (s *Shard) firstOf(in *instance, f *frame) int32 {
+func (k *notes) firstOf(in *instance, f *frame) int32 {
 	switch {
 	case f != nil:
 		return f.notes
-	case s.frames != nil:
-		return s.frames[in.index].first - 1
+	case k.scopes.frames != nil:
+		return k.scopes.frames[in.index].first - 1
 	}
 	return in.notes
 }
 
 // after returns the note after one in the list of firstOf, or none.
-func (s *Shard) after(id int32) int32 {
-	if s.frames == nil {
-		return s.notes.all[id].next
+func (k *notes) after(id int32) int32 {
+	if k.scopes.frames == nil {
+		return k.all[id].next
 	}
-	return s.notes.all[id].nextHere
+	return k.all[id].nextHere
 }
 
 // plan sets a note's due time.
@@ -219,19 +223,19 @@ func (k *notes) before(i, j int32) bool {
 func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.frame == f.id() }
 
 // clock returns the clock of a transition in a frame of an instance, or none.
-func (s *Shard) clock(in *instance, f *frame, t int) int32 {
-	id := s.firstOf(in, f)
-	for id != none && (!s.notes.all[id].of(f, t) || s.notes.all[id].kind != noteClock) {
-		id = s.after(id)
+func (k *notes) clock(in *instance, f *frame, t int) int32 {
+	id := k.firstOf(in, f)
+	for id != none && (!k.all[id].of(f, t) || k.all[id].kind != noteClock) {
+		id = k.after(id)
 	}
 	return id
 }
 
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
-func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
-	for id := s.firstOf(in, f); id != none; id = s.after(id) {
-		if n := &s.notes.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
+func (k *notes) trouble(in *instance, f *frame, t int, token uint64) int32 {
+	for id := k.firstOf(in, f); id != none; id = k.after(id) {
+		if n := &k.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
 			return id
 		}
 	}
@@ -240,9 +244,9 @@ func (s *Shard) trouble(in *instance, f *frame, t int, token uint64) int32 {
 
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
-func (s *Shard) blocked(in *instance, f *frame, t int) bool {
-	for id := s.firstOf(in, f); id != none; id = s.after(id) {
-		if n := &s.notes.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
+func (k *notes) blocked(in *instance, f *frame, t int) bool {
+	for id := k.firstOf(in, f); id != none; id = k.after(id) {
+		if n := &k.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
 			return true
 		}
 	}
@@ -250,9 +254,9 @@ func (s *Shard) blocked(in *instance, f *frame, t int) bool {
 }
 
 // again reports whether a transition is an incident of an evaluation.
-func (s *Shard) again(in *instance, f *frame, t int) bool {
-	for id := s.firstOf(in, f); id != none; id = s.after(id) {
-		if n := &s.notes.all[id]; n.again && n.of(f, t) {
+func (k *notes) again(in *instance, f *frame, t int) bool {
+	for id := k.firstOf(in, f); id != none; id = k.after(id) {
+		if n := &k.all[id]; n.again && n.of(f, t) {
 			return true
 		}
 	}
@@ -260,113 +264,113 @@ func (s *Shard) again(in *instance, f *frame, t int) bool {
 }
 
 // clear removes the notes that block a transition, because Fire names it.
-func (s *Shard) clear(in *instance, f *frame, t int) {
-	for id := s.firstOf(in, f); id != none; {
-		n := &s.notes.all[id]
-		next := s.after(id)
+func (k *notes) clear(in *instance, f *frame, t int) {
+	for id := k.firstOf(in, f); id != none; {
+		n := &k.all[id]
+		next := k.after(id)
 		if n.of(f, t) && n.kind != noteClock {
-			s.dropNote(in, id)
+			k.dropNote(in, id)
 		}
 		id = next
 	}
 }
 
 // forget removes the notes about failures with tokens that are gone.
-func (s *Shard) forget(in *instance, id uint64, n uint32) {
-	if s.quiet(in) {
+func (k *notes) forget(in *instance, id uint64, n uint32) {
+	if k.quiet(in) {
 		return
 	}
-	for k := in.notes; k != none; {
-		note := &s.notes.all[k]
+	for at := in.notes; at != none; {
+		note := &k.all[at]
 		next := note.next
 		if note.token >= id && note.token-id < uint64(n) && note.kind >= noteWait && note.kind <= noteIncident {
-			s.dropNote(in, k)
+			k.dropNote(in, at)
 		}
-		k = next
+		at = next
 	}
 }
 
 // changed updates the notes of an instance after the tokens of the spots in
-// s.touched have changed, and the variables of the frames in s.rewritten: a guard is asked again, a
+// touched have changed, and the variables of the frames in rewritten: a guard is asked again, a
 // clock stops. It closes frames that hold nothing any more.
-func (s *Shard) changed(in *instance) {
-	if s.frames == nil {
-		if in.notes != none {
-			s.reviewAll(in)
+func (x *change) changed() {
+	if x.s.frames == nil {
+		if x.in.notes != none {
+			x.reviewAll()
 		}
-		s.touched, s.rewritten = s.touched[:0], s.rewritten[:0]
+		x.touched, x.rewritten = x.touched[:0], x.rewritten[:0]
 		return
 	}
-	if !s.related(in, func(f *frame) { s.reviewIn(in, f) }) {
-		s.reviewAll(in)
-		for _, f := range s.opened(in) {
-			s.unsettle(in, f)
+	if !x.related(func(f *frame) { x.reviewIn(f) }) {
+		x.reviewAll()
+		for _, f := range x.s.opened(x.in) {
+			x.s.unsettle(x.in, f)
 		}
 	}
-	s.touched, s.rewritten = s.touched[:0], s.rewritten[:0]
-	if len(s.emptied) > 0 {
-		for _, f := range s.emptied {
-			s.leave(in, f)
+	x.touched, x.rewritten = x.touched[:0], x.rewritten[:0]
+	if len(x.emptied) > 0 {
+		for _, f := range x.emptied {
+			x.s.leave(x.in, f)
 		}
-		s.emptied = s.emptied[:0]
+		x.emptied = x.emptied[:0]
 	}
 }
 
 // reviewAll reviews all notes of an instance.
-func (s *Shard) reviewAll(in *instance) {
-	for id := in.notes; id != none; {
-		n := &s.notes.all[id]
+func (x *change) reviewAll() {
+	for id := x.in.notes; id != none; {
+		n := &x.s.notes.all[id]
 		next := n.next
-		s.review(in, id, n)
+		x.review(id, n)
 		id = next
 	}
 }
 
 // reviewIn reviews the notes of a frame.
-func (s *Shard) reviewIn(in *instance, f *frame) {
-	for id := s.firstOf(in, f); id != none; {
-		next := s.after(id)
-		s.review(in, id, &s.notes.all[id])
+func (x *change) reviewIn(f *frame) {
+	for id := x.s.notes.firstOf(x.in, f); id != none; {
+		next := x.s.notes.after(id)
+		x.review(id, &x.s.notes.all[id])
 		id = next
 	}
-	s.unsettle(in, f)
+	x.s.unsettle(x.in, f)
 }
 
-func (s *Shard) review(in *instance, id int32, n *note) {
-	r, f := &s.rules[n.transition], s.frame(in, n.frame)
-	if slices.ContainsFunc(s.rewritten, f.within) {
+func (x *change) review(id int32, n *note) {
+	r, f := &x.s.rules[n.transition], x.s.frame(x.in, n.frame)
+	if slices.ContainsFunc(x.rewritten, f.within) {
 		switch {
 		case n.kind == noteNo, n.kind == noteIncident && n.again:
-			s.dropNote(in, id)
+			x.s.notes.dropNote(x.in, id)
 			return
 		case n.kind == noteClock:
 			n.stale = true
 		}
 	}
-	if n.kind == noteClock && !slices.ContainsFunc(s.touched, func(at spot) bool { return r.looksAt(at.place) }) {
+	if n.kind == noteClock && !slices.ContainsFunc(x.touched, func(at spot) bool { return r.looksAt(at.place) }) {
 		return
 	}
-	for _, at := range s.touched {
+	for _, at := range x.touched {
 		p := at.place
-		if !s.sees(in, f, at) {
+		if !x.s.sees(x.in, f, at) {
 			continue
 		}
 		switch n.kind {
 		case noteNo:
 			if n.ref == p || r.looksAt(p) {
-				s.dropNote(in, id)
+				x.s.notes.dropNote(x.in, id)
 				return
 			}
 		case noteIncident:
 			if n.ref == p && n.token == 0 || n.again && r.looksAt(p) {
-				s.dropNote(in, id)
+				x.s.notes.dropNote(x.in, id)
 				return
 			}
 		case noteClock:
 			n.stale = n.stale || r.looksAt(p)
 		}
 	}
-	if n.kind == noteClock && !s.holds(in, f, int(n.transition)) {
-		s.dropNote(in, id)
+	if n.kind == noteClock && !x.s.holds(x.in, f, int(n.transition)) {
+		x.s.notes.dropNote(x.in, id)
 	}
 }

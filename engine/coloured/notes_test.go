@@ -30,7 +30,7 @@ func TestARunHasItsOwnNotes(t *testing.T) {
 						all = append(all, id)
 					}
 				}
-				for id := s.firstOf(in, f); id != none; id = s.after(id) {
+				for id := s.notes.firstOf(in, f); id != none; id = s.notes.after(id) {
 					own = append(own, id)
 				}
 				if !slices.Equal(all, own) {

@@ -86,3 +86,54 @@ func floats(v any) any {
 	}
 	return v
 }
+
+// texts remembers what was made of the latest JSON texts.
+type texts struct {
+	joints     [8]joint // see over
+	nextJoint  int
+	parsed     [8]parsed // see fields
+	nextParsed int
+}
+
+// over returns data with the fields of other data over it, if both are objects; otherwise the other.
+func (s *texts) over(under, over []byte) []byte {
+	if under == nil {
+		return over
+	}
+	for k := range s.joints {
+		if j := &s.joints[k]; sameData(j.under, under) && sameData(j.over, over) {
+			return j.both
+		}
+	}
+	a, b, both := s.fields(under), s.fields(over), over
+	if a != nil && b != nil {
+		all := maps.Clone(a)
+		maps.Copy(all, b)
+		both = all.data()
+	}
+	s.joints[s.nextJoint%len(s.joints)] = joint{under, over, both}
+	s.nextJoint++
+	return both
+}
+
+// joint is a result of texts.over.
+type joint struct{ under, over, both []byte }
+
+// fields returns objectOf data that is never changed. The caller must not change it, either.
+func (s *texts) fields(data []byte) object {
+	for k := range s.parsed {
+		if sameData(s.parsed[k].data, data) {
+			return s.parsed[k].object
+		}
+	}
+	o := objectOf(data)
+	s.parsed[s.nextParsed%len(s.parsed)] = parsed{data, o}
+	s.nextParsed++
+	return o
+}
+
+// parsed is a result of texts.fields.
+type parsed struct {
+	data   []byte
+	object object
+}

@@ -2,6 +2,8 @@
 
 package coloured
 
+import "github.com/pnagent/pnagent/petri/split"
+
 // passing is the data that a firing passes on to new tokens.
 type passing struct {
 	t          int
@@ -13,33 +15,33 @@ type passing struct {
 }
 
 // putNew adds new tokens, to which a firing passes on data, to out.
-func (s *Shard) putNew(i int, in *instance, at spot, n uint32, p *passing) {
-	s.out = append(s.out, held{lot{data: s.passedTo(i, in, at, p), n: n}, at})
+func (x *change) putNew(at spot, n uint32, p *passing) {
+	x.out = append(x.out, held{lot{data: x.passedTo(at, p), n: n}, at})
 }
 
 // passedTo returns the data that new tokens of a spot carry.
-func (s *Shard) passedTo(i int, in *instance, at spot, p *passing) []byte {
-	own := s.shared && s.ownData(at.place)
+func (x *change) passedTo(at spot, p *passing) []byte {
+	own := x.s.shared && x.s.ownData(at.place)
 	switch {
-	case p.data != nil && s.shared && !own && !p.written:
-		return s.keep(in, at, p.data)
+	case p.data != nil && x.s.shared && !own && !p.written:
+		return x.keep(at, p.data)
 	case p.data != nil:
-		return s.carried(at.place, p.data)
+		return x.s.carried(at.place, p.data)
 	case own:
 		if !p.seen {
-			p.shown, p.seen = s.passed(i, in, p.t, true), true
+			p.shown, p.seen = x.passed(p.t, true), true
 		}
 		return p.shown
 	}
 	if !p.made {
-		p.carried, p.made = s.passed(i, in, p.t, false), true
+		p.carried, p.made = x.passed(p.t, false), true
 	}
-	return s.keep(in, at, p.carried)
+	return x.keep(at, p.carried)
 }
 
 // carried returns what a token of a place carries of data that an action or a call returned, whose
 // variables are written already.
-func (s *Shard) carried(place int32, data []byte) []byte {
+func (s *scopes) carried(place int32, data []byte) []byte {
 	if s.shared && !s.ownData(place) && s.fields(data) != nil {
 		return nil
 	}
@@ -48,30 +50,30 @@ func (s *Shard) carried(place int32, data []byte) []byte {
 
 // passed returns the data for new tokens: that of the tokens that were taken, or that which they
 // show.
-func (s *Shard) passed(i int, in *instance, t int, shown bool) []byte {
-	s.datas = s.datas[:0]
-	for k := range s.took {
-		data := s.took[k].data
+func (x *change) passed(t int, shown bool) []byte {
+	x.datas = x.datas[:0]
+	for k := range x.took {
+		data := x.took[k].data
 		if shown {
-			data = s.view(in, s.took[k].spot, data)
+			data = x.s.view(x.in, x.took[k].spot, data)
 		}
 		if data == nil {
 			continue
 		}
-		for range min(int(s.took[k].n), MaxTaken-len(s.datas)) {
-			s.datas = append(s.datas, data)
+		for range min(int(x.took[k].n), MaxTaken-len(x.datas)) {
+			x.datas = append(x.datas, data)
 		}
 	}
 	switch {
-	case len(s.datas) == 0:
+	case len(x.datas) == 0:
 		return nil
-	case len(s.datas) == 1 || s.merge == nil:
-		return s.datas[0]
+	case len(x.datas) == 1 || x.s.merge == nil:
+		return x.datas[0]
 	}
-	merged, ok := merge(s.merge, s.datas)
+	merged, ok := merge(x.s.merge, x.datas)
 	if !ok {
-		s.count(opFailed, i, t)
-		return s.datas[0]
+		x.s.count(opFailed, x.i, t)
+		return x.datas[0]
 	}
 	return merged
 }
@@ -86,4 +88,17 @@ func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
 	}()
 	merged = how(data)
 	return merged, len(merged) <= MaxData
+}
+
+// cross moves the tokens for other parts out of out.
+func (x *change) cross() {
+	kept := x.out[:0]
+	for _, h := range x.out {
+		if x.s.Outside(int(h.place)) {
+			x.s.done.Crossings = append(x.s.done.Crossings, split.Crossing{Instance: x.s.Number(x.i), Place: h.place, Tokens: h.n, Data: h.data})
+		} else {
+			kept = append(kept, h)
+		}
+	}
+	x.out = kept
 }

@@ -38,7 +38,8 @@ type Ready struct {
 // Ready returns what the shard has done since the last call.
 func (s *Shard) Ready() Ready {
 	r := s.done
-	s.done = Ready{r.Log[:0], r.Crossings[:0], r.Starts[:0], r.Stops[:0], r.Thrown[:0], r.Faults[:0]}
+	r.Log, s.log.text = s.log.text, s.log.text[:0]
+	s.done = Ready{nil, r.Crossings[:0], r.Starts[:0], r.Stops[:0], r.Thrown[:0], r.Faults[:0]}
 	return r
 }
 

@@ -17,68 +17,87 @@ import (
 // transition of a run is known even after it is over.
 func runID(sequence uint64, t int) RunID { return RunID(sequence<<16 | uint64(t)) }
 
-// start takes the tokens of a transition and hands out its action.
-func (s *Shard) start(i int, in *instance, c candidate, contested bool, data []byte, now int64) {
-	t, f := int(c.t), s.frame(in, c.frame)
-	r := &s.rules[t]
-	taken, read := r.split(s.tokensOf(c))
-	s.took = s.took[:0]
-	s.takePicked(in, taken)
-	for k := range taken {
-		s.pileOf(in, &taken[k]).flying++
-		s.touched = append(s.touched, taken[k].at())
+// runs are the runs of actions.
+type runs struct {
+	active  map[RunID]int32 // their notes
+	loads   []load          // by the ref of their notes
+	unused  []int32         // of loads
+	last    uint64
+	step    uint64            // the difference between the numbers of consecutive runs
+	era     uint64            // of those that start
+	unended map[RunID]unended // that a log or a state has started and not ended
+}
+
+// name names the next run.
+func (k *runs) name(t int) RunID {
+	k.last += k.step
+	return runID(k.last, t)
+}
+
+// keep keeps the data of a run, and returns their index.
+func (k *runs) keep(l load) (ref int32) {
+	if n := len(k.unused); n > 0 {
+		ref, k.unused = k.unused[n-1], k.unused[:n-1]
+		k.loads[ref] = l
+		return ref
 	}
-	attempt := s.attempt(i, in, f, t, firstID(taken))
-	l := load{taken: taken, seen: s.seenBy(in, f, r), read: read, data: data, contested: contested, attempt: attempt, era: s.era}
-	s.lastRun += s.runStep
-	run := runID(s.lastRun, t)
-	deadline := s.depart(run, i, in, f, t, l, now)
-	s.noteStart(i, f, t, run, &l)
-	s.done.Starts = append(s.done.Starts, Start{Run: run, Era: s.era, Instance: s.Number(i), Transition: c.t, Attempt: attempt,
-		Taken: s.seen(in, taken), Read: s.seen(in, read), Data: data, Started: now, Deadline: deadline})
-	in.move()
-	s.pass(i, in, f, t, now)
-	s.changed(in)
+	k.loads = append(k.loads, l)
+	return int32(len(k.loads)) - 1
+}
+
+// start takes the tokens of a transition and hands out its action.
+func (x *change) start(c candidate, contested bool, data []byte) {
+	t, f := int(c.t), x.s.frame(x.in, c.frame)
+	r := &x.s.rules[t]
+	taken, read := r.split(x.tokensOf(c))
+	x.took = x.took[:0]
+	x.takePicked(taken)
+	for k := range taken {
+		x.s.pileOf(x.in, &taken[k]).flying++
+		x.touched = append(x.touched, taken[k].at())
+	}
+	l := load{taken: taken, seen: x.s.seenBy(x.in, f, r), read: read, data: data, contested: contested, attempt: x.attempt(f, t, firstID(taken)), era: x.s.runs.era}
+	run := x.s.runs.name(t)
+	x.s.log.start(x.i, f, t, run, &l)
+	x.depart(run, f, t, l, x.now)
 }
 
 // pileOf returns the pile of the place of a token, which holds it or has it in
 // flight.
-func (s *Shard) pileOf(in *instance, p *Placed) *pile {
+func (s *scopes) pileOf(in *instance, p *Placed) *pile {
 	return s.frame(in, p.Scope).in(in).pile(p.Place)
 }
 
-// depart creates a run that started at since.
-func (s *Shard) depart(run RunID, i int, in *instance, f *frame, t int, l load, since int64) (deadline int64) {
-	n := note{kind: noteRun, instance: int32(i), frame: f.id(), transition: uint16(t), since: since, token: uint64(run)}
-	if k := len(s.unloaded); k > 0 {
-		n.ref, s.unloaded = s.unloaded[k-1], s.unloaded[:k-1]
-		s.loads[n.ref] = l
-	} else {
-		n.ref = int32(len(s.loads))
-		s.loads = append(s.loads, l)
-	}
-	id := s.notes.add(&in.runs, n)
+// depart hands out a run that started at since, whose tokens are in flight.
+func (x *change) depart(run RunID, f *frame, t int, l load, since int64) {
+	s := x.s
+	start := Start{Run: run, Era: l.era, Instance: s.Number(x.i), Transition: int32(t), Attempt: l.attempt,
+		Taken: s.seen(x.in, l.taken), Read: s.seen(x.in, l.read), Data: l.data, Started: since}
+	id := s.notes.add(&x.in.runs, note{kind: noteRun, instance: x.in.index, frame: f.id(), transition: uint16(t), since: since, token: uint64(run), ref: s.runs.keep(l)})
 	if limit := s.rules[t].Timeout; limit > 0 {
-		deadline = since + limit
-		s.notes.plan(id, deadline)
+		start.Deadline = since + limit
+		s.notes.plan(id, start.Deadline)
 	}
-	s.runs[run] = id
-	in.running++
-	return deadline
+	s.runs.active[run] = id
+	x.in.running++
+	s.done.Starts = append(s.done.Starts, start)
+	x.in.move()
+	x.pass(f, t)
+	x.changed()
 }
 
 // load returns the load of the run of a note.
-func (s *Shard) load(id int32) *load { return &s.loads[s.notes.all[id].ref] }
+func (s *Shard) load(id int32) *load { return &s.runs.loads[s.notes.all[id].ref] }
 
 // attempt returns the number of the attempt with some first token, and counts a
 // retry.
-func (s *Shard) attempt(i int, in *instance, f *frame, t int, token uint64) int {
-	id := s.trouble(in, f, t, token)
-	if id == none || s.notes.all[id].failures == 0 {
+func (x *change) attempt(f *frame, t int, token uint64) int {
+	id := x.s.notes.trouble(x.in, f, t, token)
+	if id == none || x.s.notes.all[id].failures == 0 {
 		return 1
 	}
-	s.count(opRetried, i, t)
-	return int(s.notes.all[id].failures) + 1
+	x.s.count(opRetried, x.i, t)
+	return int(x.s.notes.all[id].failures) + 1
 }
 
 // Done reports the outcome of a run. The error is [ErrLate] if the run was over
@@ -86,23 +105,23 @@ func (s *Shard) attempt(i int, in *instance, f *frame, t int, token uint64) int 
 // [ErrOutcome], [ErrTooLarge] or petri.ErrOverflow for an invalid outcome: then
 // the run has failed. The shard keeps the data of o, which must not be changed.
 func (s *Shard) Done(run RunID, o Outcome, now int64) error {
-	id, ok := s.runs[run]
+	id, ok := s.runs.active[run]
 	if !ok {
-		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.lastRun {
+		if t, n := int(run&MaxNodes), uint64(run>>16); t < len(s.rules) && n > 0 && n <= s.runs.last {
 			s.count(opLate, 0, t) // its instance is no longer known
 		}
 		return fmt.Errorf("run %d: %w", run, ErrLate)
 	}
 	i, t := int(s.notes.all[id].instance), int(s.notes.all[id].transition)
-	in := &s.instances[i]
-	err, final := s.end(i, in, id, o, now), false
+	x := s.at(i, now)
+	err, final := x.end(id, o), false
 	if err != nil {
 		o = Outcome{Kind: Failed, Err: err.Error()}
 		final = errors.As(err, new(evaluation)) && s.rules[t].Retry == Retry{}
 		err = fmt.Errorf("instance %d, transition %q: %w", s.Number(i), s.Tables.Net.Transitions[t].ID, err)
 	}
 	if o.Kind != Fired {
-		s.unfinished(i, in, id, o, final, now)
+		x.unfinished(id, o, final)
 	}
 	s.wake(i, now)
 	return err
@@ -110,54 +129,55 @@ func (s *Shard) Done(run RunID, o Outcome, now int64) error {
 
 // end completes a run that fired. First it checks whether the firing is
 // possible.
-func (s *Shard) end(i int, in *instance, id int32, o Outcome, now int64) error {
+func (x *change) end(id int32, o Outcome) error {
 	if o.Kind > Awaits {
 		return fmt.Errorf("%w: kind %d", ErrOutcome, o.Kind)
 	}
 	if o.Kind != Fired {
 		return nil
 	}
-	l, t, started := *s.load(id), int(s.notes.all[id].transition), s.notes.all[id].since
-	r := &s.rules[t]
+	l, t, started := *x.s.load(id), int(x.s.notes.all[id].transition), x.s.notes.all[id].since
+	r := &x.s.rules[t]
 	res := &outcome{puts: o.Puts, data: o.Data, contested: l.contested}
 	if o.Data == nil {
 		res.data = l.data
 	}
-	if err := s.check(r, l.taken, &o); err != nil {
+	if err := x.s.check(r, l.taken, &o); err != nil {
 		return err
 	}
-	f := s.frame(in, s.notes.all[id].frame)
-	s.rebased(in, f, r, &l, res)
+	f := x.s.frame(x.in, x.s.notes.all[id].frame)
+	x.s.rebased(x.in, f, r, &l, res)
 	if o.Puts == nil {
 		var a answer
-		switch res.mask, a = s.branch(in, r, l.taken, res.data, now); {
+		switch res.mask, a = x.branch(r, l.taken, res.data); {
 		case a.panicked != nil:
 			return fmt.Errorf("%w: the guard of a branch panicked: %w", ErrOutcome, evaluation{a.panicked})
 		case !a.OK:
 			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{errNoBranch})
 		}
-		if err := s.valued(in, f, r, res, l.taken, l.read, now); err != nil {
+		if err := x.valued(f, r, res, l.taken, l.read); err != nil {
 			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 		}
 	}
-	if err := s.unnamed(in, r, l.taken, res.data, now); err != nil {
+	if err := x.unnamed(r, l.taken, res.data); err != nil {
 		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
 	}
-	if place, fits := s.room(in, f, r, res, true, l.taken); !fits {
-		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+	if place, fits := x.room(f, r, res, true, l.taken); !fits {
+		return fmt.Errorf("place %q: %w", x.s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	if !s.fitsAll(in, f, r, res) {
+	if !x.fitsAll(f, r, res) {
 		return fmt.Errorf("%w, and so do the variables of a run", ErrTooLarge)
 	}
-	s.took = s.took[:0]
+	x.took = x.took[:0]
 	for k := range l.taken {
 		p := &l.taken[k]
-		s.pileOf(in, p).flying--
-		s.took = append(s.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()})
+		x.s.pileOf(x.in, p).flying--
+		x.took = append(x.took, held{lot{p.Token.ID, p.Token.Injected, p.Token.Data, 1}, p.at()})
 	}
-	s.drop(in, id)
-	s.finish(i, in, f, t, res, now)
-	s.ran(i, t, started, now)
+	x.s.drop(x.in, id)
+	x.finish(f, t, res)
+	x.s.Rec.Ran(t, x.i, started, x.now)
+	x.s.log.note(x.i, opRan, uint64(t), uint64(max(x.now-started, 0)))
 	return nil
 }
 
@@ -194,75 +214,75 @@ func (s *Shard) check(r *rule, taken []Placed, o *Outcome) error {
 // drop ends a run; the caller handles its tokens.
 func (s *Shard) drop(in *instance, id int32) {
 	n := &s.notes.all[id]
-	s.noteEnd(int(n.instance), RunID(n.token))
-	delete(s.runs, RunID(n.token))
-	s.loads[n.ref] = load{}
-	s.unloaded = append(s.unloaded, n.ref)
+	s.log.end(int(n.instance), RunID(n.token))
+	delete(s.runs.active, RunID(n.token))
+	s.runs.loads[n.ref] = load{}
+	s.runs.unused = append(s.runs.unused, n.ref)
 	s.notes.remove(&in.runs, id)
 	in.running--
 }
 
 // putBack ends a run and puts its tokens back with their age.
-func (s *Shard) putBack(in *instance, id int32) {
-	taken := s.load(id).taken
-	s.drop(in, id)
+func (x *change) putBack(id int32) {
+	taken := x.s.load(id).taken
+	x.s.drop(x.in, id)
 	for k := range taken {
 		t := &taken[k]
-		p := s.pileOf(in, t)
+		p := x.s.pileOf(x.in, t)
 		p.flying--
 		p.add(lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1})
-		s.touched = append(s.touched, t.at())
+		x.touched = append(x.touched, t.at())
 	}
-	in.move()
+	x.in.move()
 }
 
 // unfinished ends a run that did not fire, and makes its transition wait as the
 // outcome says; if final is set, for a call.
-func (s *Shard) unfinished(i int, in *instance, id int32, o Outcome, final bool, now int64) {
-	t, token := int(s.notes.all[id].transition), firstID(s.load(id).taken)
-	f := s.frame(in, s.notes.all[id].frame)
-	s.putBack(in, id)
-	s.changed(in)
+func (x *change) unfinished(id int32, o Outcome, final bool) {
+	t, token := int(x.s.notes.all[id].transition), firstID(x.s.load(id).taken)
+	f := x.s.frame(x.in, x.s.notes.all[id].frame)
+	x.putBack(id)
+	x.changed()
 	switch o.Kind {
 	case Failed:
 		why := cmp.Or(o.Public, o.Err)
 		if final {
-			s.incident(i, in, f, t, token, stats.NoPlace, why)
+			x.incident(f, t, token, stats.NoPlace, why)
 			break
 		}
-		s.count(opFailed, i, t)
-		s.setBack(i, in, f, t, token, o.After, why, now)
+		x.s.count(opFailed, x.i, t)
+		x.setBack(f, t, token, o.After, why)
 	case Delayed:
-		k := s.troubled(i, in, f, t, token)
-		s.notes.all[k].kind, s.notes.all[k].since = noteWait, now
-		s.notes.plan(k, now+min(max(o.After, 0), maxWait))
+		k := x.troubled(f, t, token)
+		x.s.notes.all[k].kind, x.s.notes.all[k].since = noteWait, x.now
+		x.s.notes.plan(k, x.now+min(max(o.After, 0), maxWait))
 	default:
-		s.notes.all[s.troubled(i, in, f, t, token)].kind = noteAwaits
+		x.s.notes.all[x.troubled(f, t, token)].kind = noteAwaits
 	}
 }
 
 // troubled returns the note about a failure of a transition, and creates it if
 // it is missing.
-func (s *Shard) troubled(i int, in *instance, f *frame, t int, token uint64) int32 {
-	id := s.trouble(in, f, t, token)
+func (x *change) troubled(f *frame, t int, token uint64) int32 {
+	id := x.s.notes.trouble(x.in, f, t, token)
 	if id == none {
-		id = s.addNote(in, f, note{kind: noteFailed, instance: int32(i), transition: uint16(t), token: token})
+		id = x.s.notes.addNote(x.in, f, note{kind: noteFailed, instance: int32(x.i), transition: uint16(t), token: token})
 	}
-	s.notes.due.Drop(id)
-	s.notes.all[id].ripe, s.notes.all[id].again, s.notes.all[id].ref = false, false, stats.NoPlace
-	delete(s.notes.why, id)
-	if clock := s.clock(in, f, t); clock != none {
-		s.notes.all[clock].stale = true
+	x.s.notes.due.Drop(id)
+	x.s.notes.all[id].ripe, x.s.notes.all[id].again, x.s.notes.all[id].ref = false, false, stats.NoPlace
+	delete(x.s.notes.why, id)
+	if clock := x.s.notes.clock(x.in, f, t); clock != none {
+		x.s.notes.all[clock].stale = true
 	}
 	return id
 }
 
 // setBack makes a transition that failed wait for its retry: for the time after
 // if that is not 0, else as its binding says. why is the reason, for people.
-func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, after int64, why string, now int64) {
-	id := s.troubled(i, in, f, t, token)
-	s.notes.because(id, why)
-	n, retry := &s.notes.all[id], &s.rules[t].Retry
+func (x *change) setBack(f *frame, t int, token uint64, after int64, why string) {
+	id := x.troubled(f, t, token)
+	x.s.notes.because(id, why)
+	n, retry := &x.s.notes.all[id], &x.s.rules[t].Retry
 	n.failures++
 	if retry.Attempts > 0 && int(n.failures) >= retry.Attempts {
 		n.kind = noteIncident
@@ -271,65 +291,66 @@ func (s *Shard) setBack(i int, in *instance, f *frame, t int, token uint64, afte
 	if after <= 0 {
 		after = retry.after(n.failures)
 	}
-	n.kind, n.since = noteWait, now
-	s.notes.plan(id, now+min(after, maxWait))
+	n.kind, n.since = noteWait, x.now
+	x.s.notes.plan(id, x.now+min(after, maxWait))
 }
 
 // incident makes a transition wait for a call of Fire: it failed with a token,
 // or because a place is full.
-func (s *Shard) incident(i int, in *instance, f *frame, t int, token uint64, place int32, why string) {
-	s.count(opFailed, i, t)
-	id := s.troubled(i, in, f, t, token)
-	s.notes.all[id].kind, s.notes.all[id].ref = noteIncident, place
-	s.notes.because(id, why)
+func (x *change) incident(f *frame, t int, token uint64, place int32, why string) {
+	x.s.count(opFailed, x.i, t)
+	id := x.troubled(f, t, token)
+	x.s.notes.all[id].kind, x.s.notes.all[id].ref = noteIncident, place
+	x.s.notes.because(id, why)
 }
 
 // overflow makes a transition an incident whose tokens do not fit: into a place, if it is one.
-func (s *Shard) overflow(i int, in *instance, f *frame, t int, place int32, err error) {
-	s.done.fault(i, t, "tokens do not fit", err)
-	s.incident(i, in, f, t, 0, place, err.Error())
+func (x *change) overflow(f *frame, t int, place int32, err error) {
+	x.s.done.fault(x.i, t, "tokens do not fit", err)
+	x.incident(f, t, 0, place, err.Error())
 }
 
 // Cancel cancels a run: its tokens are back in their places with their age, and
 // may be taken again at once. The error is [ErrLate] if the run is over
 // already.
 func (s *Shard) Cancel(run RunID, now int64) error {
-	id, ok := s.runs[run]
+	id, ok := s.runs.active[run]
 	if !ok {
 		return fmt.Errorf("run %d: %w", run, ErrLate)
 	}
 	i := int(s.notes.all[id].instance)
-	s.cancel(&s.instances[i], id)
-	s.changed(&s.instances[i])
+	x := s.at(i, now)
+	x.cancel(id)
+	x.changed()
 	s.wake(i, now)
 	return nil
 }
 
-func (s *Shard) cancel(in *instance, id int32) {
-	n := &s.notes.all[id]
-	s.count(opCancelled, int(n.instance), int(n.transition))
-	s.done.Stops = append(s.done.Stops, RunID(n.token))
-	s.putBack(in, id)
+func (x *change) cancel(id int32) {
+	n := &x.s.notes.all[id]
+	x.s.count(opCancelled, int(n.instance), int(n.transition))
+	x.s.done.Stops = append(x.s.done.Stops, RunID(n.token))
+	x.putBack(id)
 }
 
 // timeOut ends a run that has reached its deadline, as if it had failed.
 func (s *Shard) timeOut(id int32, now int64) {
 	n := &s.notes.all[id]
 	i, t, token := int(n.instance), int(n.transition), firstID(s.load(id).taken)
-	in := &s.instances[i]
-	f := s.frame(in, n.frame)
+	x := s.at(i, now)
+	f := s.frame(x.in, n.frame)
 	s.count(opTimedOut, i, t)
 	s.done.Stops = append(s.done.Stops, RunID(n.token))
-	s.putBack(in, id)
-	s.changed(in)
-	s.setBack(i, in, f, t, token, 0, fmt.Sprintf("no answer within %s", time.Duration(s.rules[t].Timeout)*time.Microsecond), now)
+	x.putBack(id)
+	x.changed()
+	x.setBack(f, t, token, 0, fmt.Sprintf("no answer within %s", time.Duration(s.rules[t].Timeout)*time.Microsecond))
 }
 
 // cancelHolder cancels the run that has a token in flight; there must be one.
-func (s *Shard) cancelHolder(in *instance, holds func(Placed) bool) {
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		if slices.ContainsFunc(s.load(id).taken, holds) {
-			s.cancel(in, id)
+func (x *change) cancelHolder(holds func(Placed) bool) {
+	for id := x.in.runs; id != none; id = x.s.notes.all[id].next {
+		if slices.ContainsFunc(x.s.load(id).taken, holds) {
+			x.cancel(id)
 			return
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/pnagent/pnagent/engine/internal/shard"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/engine/ready"
-	"github.com/pnagent/pnagent/petri"
 )
 
 // Errors of a Shard, besides plain.ErrNoInstance, petri.ErrNotEnabled,
@@ -27,12 +26,12 @@ var (
 // Shard is a number of instances of one net, for use by one goroutine.
 type Shard struct {
 	shard.Base
+	scopes
 	rules []rule
 	users [][]int32 // by place: transitions that take or test its tokens
 	wide  []bool    // by place: a transition looks at it that acts in a scope which neither is around it nor in it
 
 	instances    []instance
-	frames       []frames // by instance; nil if the net has no scopes
 	seed         uint64
 	merge        func([][]byte) []byte
 	quota, batch int // see defaultQuota and defaultBatch
@@ -42,48 +41,22 @@ type Shard struct {
 
 	// A piece of work is one event of an instance. Its effect on the tokens is
 	// complete; it only records that the instance has to be played.
-	pool       *ready.Pool
-	notes      notes
-	runs       map[RunID]int32 // indexes of notes
-	loads      []load          // by the ref of their notes
-	unloaded   []int32         // unused loads
-	lastRun    uint64
-	runStep    uint64            // the difference between the numbers of consecutive runs
-	era        uint64            // of the runs that start
-	recordRuns bool              // see Config.Runs
-	unended    map[RunID]unended // runs that a log or a state has started and not ended
+	pool  *ready.Pool
+	notes notes
+	runs  runs
 
-	shared    bool     // the data of tokens are variables: see petri.Net.Shared
-	variables [][]byte // those that each instance owns, as JSON; nil if the net is not shared
-	looped    bool     // a scope has a loop
-	longest   int      // no text of variables that one run owns is longer
-	logging   bool
-	done      Ready // since the last call of Ready
-	random    shard.Stream
-	delays    *rand.Rand // draws from random
+	looped  bool // a scope has a loop
+	longest int  // no text of variables that one run owns is longer
+	log     log
+	done    Ready // since the last call of Ready
+	random  shard.Stream
+	delays  *rand.Rand // draws from random
 
 	// Reused memory.
-	before  petri.Order // the order before the latest choice
-	found   []candidate // see choose
-	picked  []Placed    // tokens of found that guards accepted
-	search  search
-	turn    *turn // of the firing that a log has next
-	took    []held
-	out     []held
-	datas   [][]byte
-	flown   []Placed
-	touched []spot   // whose tokens have changed since the last call of changed
-	emptied []*frame // that have lost their last token since then
-	entered []*frame // that the present firing has opened
-	spare   [][]lot
+	flown []Placed
+	spare [][]lot
 
-	writes     []write  // of the present firing
-	fresh      []*frame // that have opened in it, and are apart from what is around
-	rewritten  []*frame // that own variables which have changed since the last call of changed
-	joints     [8]joint // the latest results of over
-	nextJoint  int
-	parsed     [8]parsed // the latest results of fields
-	nextParsed int
+	change change
 }
 
 // New returns a shard with its instances at the initial marking as of now. The
@@ -109,10 +82,11 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	s := &Shard{
 		Base: base, instances: make([]instance, base.Count), seed: cfg.Seed, merge: cfg.Merge, batch: defaultBatch,
-		running: uint16(cmp.Or(cfg.Running, defaultRunning)), quota: defaultQuota, logging: cfg.Log, recordRuns: cfg.Runs,
+		running: uint16(cmp.Or(cfg.Running, defaultRunning)), quota: defaultQuota,
 		weights: cfg.Weights, ended: cfg.Ended,
-		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: map[RunID]int32{}, runStep: 1,
+		pool: ready.NewPool(cfg.Dispatch, base.Count, cfg.Bound), notes: notes{free: none}, runs: runs{active: map[RunID]int32{}, step: 1},
 	}
+	s.tables, s.notes.scopes = s.Tables, &s.scopes
 	if t.Scoped() {
 		s.frames = make([]frames, base.Count)
 	}
@@ -122,6 +96,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 	}
 	s.notes.due.Before = s.notes.before
 	s.delays = rand.New(&s.random)
+	s.change.s = s
+	s.log = log{writer{nil, t.Scoped()}, cfg.Log, cfg.Runs, 2 * uint64(t.Transitions()), &s.Members}
 	s.compile(cfg.Bindings)
 	return s, s.create(cfg.Priority, cfg.Spare, now)
 }
@@ -181,10 +157,8 @@ func (s *Shard) rank(i int, priority func(int) ready.Priority) error {
 // taken.
 func (s *Shard) Marking(i int) []uint32 {
 	m := make([]uint32, s.Tables.Places())
-	for f := range s.each(&s.instances[i]) {
-		for _, p := range *f.in(&s.instances[i]) {
-			m[p.place] = add(m[p.place], p.total())
-		}
+	for _, p := range s.filled(&s.instances[i]) {
+		m[p.place] = add(m[p.place], p.total())
 	}
 	return m
 }
@@ -206,19 +180,16 @@ func (s *Shard) TokensIn(i, place int) uint32 {
 func (s *Shard) Tokens(i, most int) []Placed {
 	var out []Placed
 	in := &s.instances[i]
-	for f := range s.each(in) {
-		for k := range *f.in(in) {
-			p := &(*f.in(in))[k]
-			for _, l := range s.standing(in, f, p) {
-				for j := range l.n {
-					if len(out) >= most {
-						return out
-					}
-					tok := l.token()
-					tok.ID += uint64(j)
-					tok.Data = s.view(in, spot{p.place, f.id()}, tok.Data)
-					out = append(out, Placed{Place: p.place, Scope: f.id(), Token: tok})
+	for f, p := range s.filled(in) {
+		for _, l := range s.standing(in, f, p) {
+			for j := range l.n {
+				if len(out) >= most {
+					return out
 				}
+				tok := l.token()
+				tok.ID += uint64(j)
+				tok.Data = s.view(in, spot{p.place, f.id()}, tok.Data)
+				out = append(out, Placed{Place: p.place, Scope: f.id(), Token: tok})
 			}
 		}
 	}

@@ -5,7 +5,6 @@ package coloured
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"math"
 	"slices"
 
@@ -40,7 +39,7 @@ const (
 // and the index of a place.
 //
 // The variables and the due times by Binding.Until follow, each as an entry of the instance: see
-// appendOwn and appendDue.
+// own and due.
 //
 // The runs that are not over follow, if Config.Runs is set; then a zero. Tokens
 // in flight are written in their places.
@@ -57,29 +56,41 @@ func (s *Shard) AppendState(dst []byte) []byte {
 		in := &s.instances[i]
 		return in.has(finished) && s.spent(in)
 	})
+	w := state{writer{dst, s.log.scoped}, s}
 	for i := range s.instances {
-		in := &s.instances[i]
-		if !in.has(everMoved) {
-			dst = s.appendDues(dst, i, in)
-			continue
+		switch in := &s.instances[i]; {
+		case !in.has(everMoved):
+			w.dues(in)
+		case !s.spent(in):
+			w.instance(in)
 		}
-		if s.spent(in) {
-			continue
-		}
-		dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
-		dst = binary.AppendUvarint(dst, uint64(in.turn)+shard.StateOf(in.flags)*s.Turns())
-		dst = binary.AppendUvarint(dst, uint64(in.played))
-		dst = binary.AppendUvarint(dst, in.lastID)
-		for _, stamp := range s.Order(i) {
-			dst = binary.AppendUvarint(dst, uint64(stamp))
-		}
-		dst = s.appendFrames(dst, in)
-		dst = s.appendClocks(dst, in)
-		dst = s.appendTokens(dst, in)
-		dst = s.appendOwn(dst, i, in)
-		dst = s.appendDues(dst, i, in)
 	}
-	return binary.AppendUvarint(s.appendRuns(dst), 0)
+	w.runs()
+	w.put(0)
+	return w.text
+}
+
+// state is a state that is written.
+type state struct {
+	writer
+	s *Shard
+}
+
+// entry begins what has a kind of an instance.
+func (w *state) entry(in *instance, kind uint64) {
+	w.put(uint64(w.s.Number(int(in.index)))+1, kind*w.s.Turns())
+}
+
+func (w *state) instance(in *instance) {
+	w.put(uint64(w.s.Number(int(in.index)))+1, uint64(in.turn)+shard.StateOf(in.flags)*w.s.Turns(), uint64(in.played), in.lastID)
+	for _, stamp := range w.s.Order(int(in.index)) {
+		w.put(uint64(stamp))
+	}
+	w.frames(in)
+	w.clocks(in)
+	w.lots(in)
+	w.own(in)
+	w.dues(in)
 }
 
 // spent reports whether an instance that has moved need not be written. One that
@@ -96,39 +107,35 @@ func (s *Shard) spent(in *instance) bool {
 	return in.has(finished) || !in.has(atRest) && s.Barren && (s.Part != nil || s.OpenEnded || !in.has(moved))
 }
 
-// appendFrames appends the open frames of an instance.
-func (s *Shard) appendFrames(dst []byte, in *instance) []byte {
-	if s.frames == nil {
-		return dst
+// frames writes the open frames of an instance.
+func (w *state) frames(in *instance) {
+	if !w.scoped {
+		return
 	}
-	all := &s.frames[in.index]
-	dst = binary.AppendUvarint(dst, uint64(all.last))
-	dst = binary.AppendUvarint(dst, uint64(len(all.open)))
+	all := &w.s.frames[in.index]
+	w.put(uint64(all.last), uint64(len(all.open)))
 	for _, f := range all.open {
-		dst = binary.AppendUvarint(dst, uint64(f.number))
-		dst = binary.AppendUvarint(dst, uint64(f.scope))
-		dst = binary.AppendUvarint(dst, uint64(f.up.id()))
+		w.put(uint64(f.number), uint64(f.scope), uint64(f.up.id()))
 	}
-	return s.appendLoops(dst, in)
+	w.loops(in)
 }
 
-// appendClocks appends the clocks of an instance, the latest first.
-func (s *Shard) appendClocks(dst []byte, in *instance) []byte {
-	n := uint64(0)
-	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if s.isDelay(id) {
+// clocks writes the clocks of an instance, the latest first.
+func (w *state) clocks(in *instance) {
+	notes, n := w.s.notes.all, uint64(0)
+	for id := in.notes; id != none; id = notes[id].next {
+		if w.s.isDelay(id) {
 			n++
 		}
 	}
-	dst = binary.AppendUvarint(dst, n)
-	for id := in.notes; id != none; id = s.notes.all[id].next {
-		if s.isDelay(id) {
-			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].transition))
-			dst = s.appendFrame(dst, s.notes.all[id].frame)
-			dst = binary.AppendUvarint(dst, uint64(s.notes.all[id].since))
+	w.put(n)
+	for id := in.notes; id != none; id = notes[id].next {
+		if w.s.isDelay(id) {
+			w.put(uint64(notes[id].transition))
+			w.frame(notes[id].frame)
+			w.put(uint64(notes[id].since))
 		}
 	}
-	return dst
 }
 
 func (s *Shard) isDelay(id int32) bool {
@@ -136,28 +143,23 @@ func (s *Shard) isDelay(id int32) bool {
 	return n.kind == noteClock && s.rules[n.transition].Mode.Kind == plain.Delayed
 }
 
-func (s *Shard) appendTokens(dst []byte, in *instance) []byte {
+// lots writes the tokens of an instance.
+func (w *state) lots(in *instance) {
 	places := 0
-	for f := range s.each(in) {
-		places += len(*f.in(in))
+	for range w.s.filled(in) {
+		places++
 	}
-	dst = binary.AppendUvarint(dst, uint64(places))
-	for f := range s.each(in) {
-		for k := range *f.in(in) {
-			p := &(*f.in(in))[k]
-			lots := joined(s.standing(in, f, p))
-			dst = binary.AppendUvarint(dst, uint64(p.place))
-			dst = s.appendFrame(dst, f.id())
-			dst = binary.AppendUvarint(dst, uint64(len(lots)))
-			for _, l := range lots {
-				dst = binary.AppendUvarint(dst, l.id)
-				dst = binary.AppendUvarint(dst, uint64(l.injected))
-				dst = binary.AppendUvarint(dst, uint64(l.n))
-				dst = appendData(dst, l.data)
-			}
+	w.put(uint64(places))
+	for f, p := range w.s.filled(in) {
+		lots := joined(w.s.standing(in, f, p))
+		w.put(uint64(p.place))
+		w.frame(f.id())
+		w.put(uint64(len(lots)))
+		for _, l := range lots {
+			w.put(l.id, uint64(l.injected), uint64(l.n))
+			w.data(l.data)
 		}
 	}
-	return dst
 }
 
 // joined returns the tokens of a place in as few lots as possible, so that
@@ -182,27 +184,24 @@ func joined(lots []lot) []lot {
 // Call [Shard.Resume] when everything is replayed.
 func (s *Shard) LoadState(src []byte) (rest []byte, err error) {
 	ended := -1 // the last instance of the rows so far
-	for r := newReader(src); ; {
+	for r := (&reader{Reader: shard.Reader{Left: src}, s: s}); ; {
 		number := r.Next(math.MaxInt64)
 		if r.Err == nil && number == 0 {
 			return r.Left, nil
 		}
-		i, err := s.Index(int(number) - 1)
-		if err != nil {
-			i = -1
-		}
+		r.of(number - 1)
 		head := r.Next(stateBeyond*s.Turns() - 1)
 		switch state := head / s.Turns(); state {
 		case shard.StateEnded:
 			s.LoadEnded(&r.Reader, int(number)-1, &ended, s.loadEnded)
 		case stateRun:
-			s.loadRun(r, i)
+			r.loadRun()
 		case stateDue:
-			s.readDue(r, i)
+			r.due()
 		case stateOwn:
-			s.loadOwn(r, i)
+			r.loadOwn()
 		default:
-			s.loadInstance(r, i, uint16(head%s.Turns()), state)
+			r.loadInstance(uint16(head%s.Turns()), state)
 		}
 		if r.Err != nil {
 			return nil, r.Err
@@ -226,10 +225,9 @@ func (s *Shard) loadEnded(i int) {
 // maxTime bounds the times that are read, so that they cannot overflow.
 const maxTime = 1 << 61
 
-// loadInstance reads the rest of an instance; i is -1 for one that the shard
-// does not hold.
-func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
-	in := &instance{notes: none, runs: none, index: int32(max(i, 0)), turn: turn}
+// loadInstance reads the rest of an instance. Until all is read, it is of a copy.
+func (r *reader) loadInstance(turn uint16, state uint64) {
+	s, in := r.s, &instance{notes: none, runs: none, turn: turn}
 	in.played, in.lastID = uint32(r.Next(math.MaxUint32)), r.Next(maxID)
 	order := make(petri.Order, s.OrderLen())
 	for k := range order {
@@ -237,23 +235,23 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 			r.Fail("a choice later than the latest")
 		}
 	}
-	own := in
-	if i < 0 {
-		own = nil
-	} else if s.frames != nil {
-		defer func(before frames) {
-			if r.Err != nil { // the instance stays as it was
-				s.frames[i] = before
-			}
-		}(s.frames[i])
+	if r.in != nil {
+		in.index, r.in = r.in.index, in
+		if s.frames != nil {
+			defer func(before frames) {
+				if r.Err != nil { // the instance stays as it was
+					s.frames[in.index] = before
+				}
+			}(s.frames[in.index])
+		}
 	}
-	s.loadFrames(r, own)
+	r.loadFrames()
 	var clocks []note
 	for range r.Next(uint64(len(r.Left))) {
-		n := note{kind: noteClock, instance: int32(i), transition: uint16(r.Index(len(s.rules)))}
-		f := s.readFrame(r, own)
+		n := note{kind: noteClock, instance: in.index, transition: uint16(r.Index(len(s.rules)))}
+		f := r.frame()
 		n.frame, n.since = f.id(), int64(r.Next(maxTime))
-		if r.Err == nil && own != nil && f.scopeID() != s.Tables.ActsIn(int(n.transition)) {
+		if r.Err == nil && r.in != nil && f.scopeID() != s.Tables.ActsIn(int(n.transition)) {
 			r.Fail("a clock of transition %d in run %d of another scope", n.transition, n.frame)
 		}
 		if r.Err != nil {
@@ -264,15 +262,17 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 		}
 		clocks = append(clocks, n)
 	}
-	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
-	s.loadTokens(r, in, own)
-	if r.Err != nil || i < 0 {
+	x := s.of(in, 0)
+	x.renew()
+	r.loadTokens(x)
+	if r.Err != nil || r.in == nil {
 		return
 	}
+	i := x.i
 	if s.shared {
 		s.variables[i] = nil
-		s.settleWrites(i, in, false)
-		s.rewritten = s.rewritten[:0]
+		x.settleWrites(false)
+		x.rewritten = x.rewritten[:0]
 	}
 	in.move()
 	in.flags |= s.CountRest(shard.FlagOf(state))
@@ -282,8 +282,8 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 	in = &s.instances[i]
 	for k := len(clocks) - 1; k >= 0; k-- { // so that the latest is the first again
 		f := s.frame(in, clocks[k].frame)
-		if f.id() == clocks[k].frame && s.clock(in, f, int(clocks[k].transition)) == none { // a run that held nothing is gone
-			s.addNote(in, f, clocks[k])
+		if f.id() == clocks[k].frame && s.notes.clock(in, f, int(clocks[k].transition)) == none { // a run that held nothing is gone
+			s.notes.addNote(in, f, clocks[k])
 		}
 	}
 }
@@ -291,7 +291,7 @@ func (s *Shard) loadInstance(r *reader, i int, turn uint16, state uint64) {
 // forgetAll removes all notes of an instance.
 func (s *Shard) forgetAll(in *instance) {
 	for in.notes != none {
-		s.dropNote(in, in.notes)
+		s.notes.dropNote(in, in.notes)
 	}
 	for in.runs != none {
 		s.drop(in, in.runs)
@@ -299,9 +299,9 @@ func (s *Shard) forgetAll(in *instance) {
 	s.stir(in)
 }
 
-// loadFrames reads the open frames of an instance; in is nil for one that the
-// shard does not hold.
-func (s *Shard) loadFrames(r *reader, in *instance) {
+// loadFrames reads the open frames of an instance.
+func (r *reader) loadFrames() {
+	s, in := r.s, r.in
 	if s.frames == nil {
 		return
 	}
@@ -331,17 +331,17 @@ func (s *Shard) loadFrames(r *reader, in *instance) {
 			s.unsettle(in, f)
 		}
 	}
-	s.loadLoops(r, all.open)
+	r.loops(all.open)
 }
 
-// loadTokens reads the tokens of an instance; own is nil for one that the shard
-// does not hold.
-func (s *Shard) loadTokens(r *reader, in, own *instance) {
+// loadTokens reads the tokens of an instance.
+func (r *reader) loadTokens(x *change) {
+	s, in := r.s, x.in
 	last := spot{place: -1}
 	for range r.Next(uint64(len(r.Left))) {
-		at := s.readSpot(r, own)
+		at := r.spot()
 		p := pile{place: at.place}
-		if r.Err == nil && (own != nil || s.frames == nil) && cmp.Or(cmp.Compare(at.frame, last.frame), cmp.Compare(at.place, last.place)) <= 0 {
+		if r.Err == nil && (r.in != nil || s.frames == nil) && cmp.Or(cmp.Compare(at.frame, last.frame), cmp.Compare(at.place, last.place)) <= 0 {
 			r.Fail("place %d after place %d", at.place, last.place)
 		}
 		if s.Outside(int(p.place)) {
@@ -358,8 +358,8 @@ func (s *Shard) loadTokens(r *reader, in, own *instance) {
 			if r.Err != nil {
 				return
 			}
-			if own != nil {
-				l.data = s.keep(own, at, l.data) // earlier versions wrote variables with the tokens
+			if r.in != nil {
+				l.data = x.keep(at, l.data) // earlier versions wrote variables with the tokens
 			}
 			p.add(l)
 		}
@@ -373,10 +373,10 @@ func (s *Shard) loadTokens(r *reader, in, own *instance) {
 			s.occupy(in, f, at.place, 1)
 		}
 	}
-	if own == nil {
+	if r.in == nil {
 		return
 	}
-	for _, f := range slices.Clone(s.opened(own)) {
-		s.leave(own, f) // if it holds nothing
+	for _, f := range slices.Clone(s.opened(in)) {
+		s.leave(in, f) // if it holds nothing
 	}
 }

@@ -33,6 +33,38 @@ func (s *Shard) Step(budget int, now int64) int {
 	return played
 }
 
+// Present returns the priorities that have ready instances: bit p is set for
+// priority p.
+func (s *Shard) Present() uint8 { return s.pool.Present() }
+
+// ReadySince returns since when the first ready instance of a priority has been
+// ready, if there is one.
+func (s *Shard) ReadySince(p ready.Priority) (since int64, ok bool) { return s.pool.SinceOf(p) }
+
+// Expire applies everything that is due at now. Step calls it; an owner of
+// several shards calls it before it compares their ready instances.
+func (s *Shard) Expire(now int64) {
+	s.expire(now)
+	s.Urge(now)
+}
+
+// StepOne plays one event: the first ready instance of a priority. It makes at
+// most budget firings and starts of actions, and returns their number. It is
+// for an owner of several shards that decides the turn itself, and does not use
+// the shard's own discipline. See [ready.Turn].
+func (s *Shard) StepOne(p ready.Priority, budget int, now int64) int {
+	if budget < 1 {
+		return 0
+	}
+	i, ok := s.pool.StartOf(p, now)
+	if !ok {
+		return 0
+	}
+	played := s.visit(i, min(budget, s.quota), now)
+	s.pool.End(i, now)
+	return played
+}
+
 // NextDue returns the next due time: of a delay, a retry, a guard that asks to
 // be called again, or the deadline of a run.
 func (s *Shard) NextDue() (int64, bool) {
@@ -62,11 +94,11 @@ func (s *Shard) expire(now int64) {
 		case noteRun:
 			s.timeOut(id, now)
 		case noteNo:
-			s.dropNote(&s.instances[i], id)
+			s.notes.dropNote(&s.instances[i], id)
 		case noteWait:
 			n.kind, n.ripe = noteFailed, true
 		default:
-			s.setRipe(id, true)
+			s.notes.setRipe(id, true)
 		}
 		s.wake(i, now)
 	}
@@ -80,20 +112,19 @@ func (s *Shard) wake(i int, now int64) {
 
 // visit plays an instance, at most quota firings and starts.
 func (s *Shard) visit(i, quota int, now int64) int {
-	in := &s.instances[i]
-	n := 0
+	x, n := s.at(i, now), 0
 	for n < quota && len(s.done.Thrown) == 0 {
-		c, contested, ok := s.choose(i, in, now)
+		c, contested, ok := x.choose(&s.Immediate)
 		if !ok {
-			if c, ok = s.ripe(i, in, now); !ok {
-				s.settle(i, in, now)
+			if c, ok = x.ripe(); !ok {
+				x.settle()
 				return n
 			}
 		}
-		if s.perform(i, in, c, contested, now) {
+		if x.perform(c, contested) {
 			n++
 		} else {
-			s.unchoose(i, contested)
+			x.unchoose(contested)
 		}
 	}
 	s.wake(i, now)
@@ -107,30 +138,30 @@ func (n *note) sooner(o *note) bool {
 
 // ripe returns the delayed transition, or the retry, whose time has come, if
 // there is one; of several, the one with the earliest time.
-func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
-	for !s.quiet(in) {
+func (x *change) ripe() (candidate, bool) {
+	for !x.s.notes.quiet(x.in) {
 		best := none
-		for id := in.notes; id != none; id = s.notes.all[id].next {
-			n := &s.notes.all[id]
-			if !n.ripe || !s.rules[n.transition].held {
+		for id := x.in.notes; id != none; id = x.s.notes.all[id].next {
+			n := &x.s.notes.all[id]
+			if !n.ripe || !x.s.rules[n.transition].held {
 				continue
 			}
 			b := best
-			if b == none || n.due < s.notes.all[b].due || n.due == s.notes.all[b].due && n.sooner(&s.notes.all[b]) {
+			if b == none || n.due < x.s.notes.all[b].due || n.due == x.s.notes.all[b].due && n.sooner(&x.s.notes.all[b]) {
 				best = id
 			}
 		}
 		if best == none {
 			return candidate{}, false
 		}
-		n := &s.notes.all[best]
-		s.setRipe(best, false)
-		t, f := int(n.transition), s.frame(in, n.frame)
+		n := &x.s.notes.all[best]
+		x.s.notes.setRipe(best, false)
+		t, f := int(n.transition), x.s.frame(x.in, n.frame)
 		if n.kind == noteClock {
-			s.dropNote(in, best)
+			x.s.notes.dropNote(x.in, best)
 		}
-		s.found, s.picked = s.found[:0], s.picked[:0]
-		if c, ok := s.ready(i, in, f, t, now); ok {
+		x.found, x.picked = x.found[:0], x.picked[:0]
+		if c, ok := x.ready(f, t); ok {
 			return c, true
 		}
 	}
@@ -139,33 +170,33 @@ func (s *Shard) ripe(i int, in *instance, now int64) (candidate, bool) {
 
 // settle records what an instance waits for when no immediate transition is
 // enabled: its clocks, runs, retries, calls, or nothing any more.
-func (s *Shard) settle(i int, in *instance, now int64) {
-	if s.Timed {
-		s.startClocks(i, in, now)
+func (x *change) settle() {
+	if x.s.Timed {
+		x.startClocks()
 	}
-	incident, waits := s.pending(in)
+	incident, waits := x.s.pending(x.in)
 	if incident {
-		s.refusedAll(i, in)
+		x.refusedAll()
 	}
-	if waits || s.OpenEnded && !incident || in.has(finished|failed) {
+	if waits || x.s.OpenEnded && !incident || x.in.has(finished|failed) {
 		return
 	}
-	was, as := in.flags&atRest, uint8(0)
-	switch end, empty := s.atEnd(in); {
+	was, as := x.in.flags&atRest, uint8(0)
+	switch end, empty := x.s.atEnd(x.in); {
 	case incident:
 		as = failed
-	case empty && !in.has(moved): // it has not begun
-	case end && s.Part != nil: // it may continue in other parts
+	case empty && !x.in.has(moved): // it has not begun
+	case end && x.s.Part != nil: // it may continue in other parts
 	case end:
 		as = finished
 	default:
 		as = deadlocked
 	}
-	if s.rest(in, as); as != was {
-		s.noteRest(i, as)
+	if x.s.rest(x.in, as); as != was {
+		x.s.log.note(x.i, opRest, uint64(as))
 	}
-	if as == finished && s.ended != nil {
-		s.ended(i, now)
+	if as == finished && x.s.ended != nil {
+		x.s.ended(x.i, x.now)
 	}
 }
 
@@ -192,7 +223,7 @@ func (s *Shard) stir(in *instance) {
 // instance will continue by time, or by an event that it expects.
 func (s *Shard) pending(in *instance) (incident, waits bool) {
 	waits = in.runs != none
-	if s.quiet(in) {
+	if s.notes.quiet(in) {
 		return false, waits || in.notes != none
 	}
 	for id := in.notes; id != none; id = s.notes.all[id].next {
@@ -219,30 +250,30 @@ func (s *Shard) refusedForGood(id int32) bool {
 
 // atEnd reports whether all tokens are in final places, see
 // petri.Net.FinalPlaces, and whether there are none.
-func (s *Shard) atEnd(in *instance) (end, empty bool) {
+func (s *scopes) atEnd(in *instance) (end, empty bool) {
 	end = true
 	for k := range in.piles {
-		end = end && s.Tables.Final(int(in.piles[k].place))
+		end = end && s.tables.Final(int(in.piles[k].place))
 	}
 	for _, f := range s.opened(in) {
 		for k := range f.piles {
-			end = end && s.Tables.Final(int(f.piles[k].place))
+			end = end && s.tables.Final(int(f.piles[k].place))
 		}
 	}
 	return end, s.vacant(in)
 }
 
 // vacant reports whether an instance holds no token.
-func (s *Shard) vacant(in *instance) bool { return len(in.piles) == 0 && len(s.opened(in)) == 0 }
+func (s *scopes) vacant(in *instance) bool { return len(in.piles) == 0 && len(s.opened(in)) == 0 }
 
 // revive makes an instance at rest active again. One that had ended starts from
 // scratch and counts as created again.
-func (s *Shard) revive(i int, in *instance, now int64) {
-	if in.has(atRest) {
-		s.unrest(in)
-		s.noteRest(i, revived)
+func (x *change) revive() {
+	if x.in.has(atRest) {
+		x.s.unrest(x.in)
+		x.s.log.note(x.i, opRest, uint64(revived))
 	}
-	s.wake(i, now)
+	x.s.wake(x.i, x.now)
 }
 
 // unrest counts what revive has changed.
@@ -280,33 +311,32 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	if _, total := in.piles.count(int32(place)); total+n < n || !s.framesLeft(in, 1) {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 	}
-	if s.shared && !s.fitsAll(in, nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
+	x := s.at(i, now)
+	if s.shared && !x.fitsAll(nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
 		return fmt.Errorf("place %q: %w, and so do the variables of a run", s.Tables.Net.Places[place].ID, ErrTooLarge)
 	}
-	s.entered, s.fresh = s.entered[:0], s.fresh[:0]
-	s.inject(i, in, held{lot{data: data, n: n}, spot{int32(place), s.aim(i, in, nil, int32(place), true)}}, now)
-	s.revive(i, in, now)
+	x.renew()
+	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(nil, int32(place), true)}})
+	x.revive()
 	return nil
 }
 
 // inject puts a lot. It gives the lot an identity if it has none. A log has the lot with its data,
 // from which a replay derives what is written.
-func (s *Shard) inject(i int, in *instance, h held, now int64) {
-	s.took, s.out = s.took[:0], append(s.out[:0], h)
-	if s.name(in); h.id != 0 {
-		in.lastID = max(in.lastID, h.id+uint64(h.n)-1)
+func (x *change) inject(h held) {
+	x.took, x.out = x.took[:0], append(x.out[:0], h)
+	if x.name(); h.id != 0 {
+		x.in.lastID = max(x.in.lastID, h.id+uint64(h.n)-1)
 	}
-	if s.logging {
-		s.noteInject(i, &s.out[0])
+	x.s.log.inject(x.i, &x.out[0])
+	if x.s.shared {
+		x.startAfresh(false)
+		x.out[0].data = x.keep(h.spot, h.data)
+		x.settleWrites(false)
 	}
-	if s.shared {
-		s.startAfresh(i, in, false)
-		s.out[0].data = s.keep(in, h.spot, h.data)
-		s.settleWrites(i, in, false)
-	}
-	s.place(in, now)
-	in.move()
-	s.changed(in)
+	x.place()
+	x.in.move()
+	x.changed()
 }
 
 // admit returns an error if an instance cannot take more work or the data is
@@ -352,12 +382,12 @@ func (s *Shard) fireAdmitted(i, t int, data []byte, where func(*frame) bool, now
 // fireWith is Fire in the oldest of the frames that a function accepts, with
 // tokens that a second guard accepts, too; nil accepts all.
 func (s *Shard) fireWith(i, t int, data []byte, where func(*frame) bool, also Guard, now int64) error {
-	in, err := &s.instances[i], error(nil)
-	for f := range s.actors(in, t) {
+	x, err := s.at(i, now), error(nil)
+	for f := range s.actors(x.in, t) {
 		if !where(f) {
 			continue
 		}
-		first := s.fireFrame(i, in, f, t, data, also, now)
+		first := x.fireFrame(f, t, data, also)
 		if first == nil {
 			return nil
 		}
@@ -371,50 +401,50 @@ func (s *Shard) fireWith(i, t int, data []byte, where func(*frame) bool, also Gu
 	return err
 }
 
-func (s *Shard) fireFrame(i int, in *instance, f *frame, t int, data []byte, also Guard, now int64) error {
-	if !s.holds(in, f, t) {
-		return s.refuse(in, f, t)
+func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
+	if !x.s.holds(x.in, f, t) {
+		return x.s.refuse(x.in, f, t)
 	}
-	r, id := &s.rules[t], s.Tables.Net.Transitions[t].ID
-	if r.Action && in.running >= s.running {
-		return fmt.Errorf("instance %d, transition %q: %w: %d runs", s.Number(i), id, ready.ErrFull, in.running)
+	r, id := &x.s.rules[t], x.s.Tables.Net.Transitions[t].ID
+	if r.Action && x.in.running >= x.s.running {
+		return fmt.Errorf("instance %d, transition %q: %w: %d runs", x.s.Number(x.i), id, ready.ErrFull, x.in.running)
 	}
-	s.found, s.picked = s.found[:0], s.picked[:0]
+	x.found, x.picked = x.found[:0], x.picked[:0]
 	var given []byte
-	if also == nil && s.again(in, f, t) {
+	if also == nil && x.s.notes.again(x.in, f, t) {
 		given = data
 	}
-	c, a := s.pick(in, f, t, also, given, now)
-	if err := s.refused(i, t, a, "its guard is false"); err != nil {
+	c, a := x.pick(f, t, also, given)
+	if err := x.s.refused(x.i, t, a, "its guard is false"); err != nil {
 		return err
 	}
 	if !r.Action {
-		took, read := r.split(s.tokensOf(c))
-		mask, a := s.branch(in, r, took, data, now)
-		if err := s.refused(i, t, a, "none of its branches can be taken"); err != nil {
+		took, read := r.split(x.tokensOf(c))
+		mask, a := x.branch(r, took, data)
+		if err := x.s.refused(x.i, t, a, "none of its branches can be taken"); err != nil {
 			return err
 		}
 		o := &outcome{mask: mask, data: data}
-		err := s.valued(in, f, r, o, took, read, now)
+		err := x.valued(f, r, o, took, read)
 		if err == nil {
-			err = s.unnamed(in, r, took, data, now)
+			err = x.unnamed(r, took, data)
 		}
 		if err != nil {
-			s.count(opFailed, i, t)
+			x.s.count(opFailed, x.i, t)
 			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
 		}
-		if place, fits := s.room(in, f, r, o, c.picked(), took); !fits {
-			return fmt.Errorf("transition %q, place %q: %w", id, s.Tables.Net.Places[place].ID, petri.ErrOverflow)
+		if place, fits := x.room(f, r, o, c.picked(), took); !fits {
+			return fmt.Errorf("transition %q, place %q: %w", id, x.s.Tables.Net.Places[place].ID, petri.ErrOverflow)
 		}
-		if !s.fitsAll(in, f, r, o) {
+		if !x.fitsAll(f, r, o) {
 			return fmt.Errorf("transition %q: %w, and so do the variables of a run", id, ErrTooLarge)
 		}
-		s.clear(in, f, t)
-		s.fire(i, in, f, c, took, o, now)
+		x.s.notes.clear(x.in, f, t)
+		x.fire(f, c, took, o)
 	} else {
-		s.clear(in, f, t)
-		s.start(i, in, c, false, data, now)
+		x.s.notes.clear(x.in, f, t)
+		x.start(c, false, data)
 	}
-	s.revive(i, in, now)
+	x.revive()
 	return nil
 }

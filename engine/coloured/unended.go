@@ -3,7 +3,6 @@
 package coloured
 
 import (
-	"encoding/binary"
 	"maps"
 	"math"
 	"slices"
@@ -24,67 +23,52 @@ type unended struct {
 // of the shards that write into one log at the same time use the same number,
 // and first is greater than the LastRun of all of them.
 func (s *Shard) NameRuns(era, first, step uint64) {
-	s.era, s.lastRun, s.runStep = era, first-step, step
+	s.runs.era, s.runs.last, s.runs.step = era, first-step, step
 }
 
 // LastRun returns the highest number of a run that the shard has started or
 // read; 0 before the first.
-func (s *Shard) LastRun() uint64 { return s.lastRun }
+func (s *Shard) LastRun() uint64 { return s.runs.last }
 
-// noteStart records the start of a run: the instance's number and the kind; the
-// run's number and era; the run of a scope in which it acts, if the net has
-// scopes; the transition, the attempt and whether it was
-// preferred to a rival; the data passed to Fire; the tokens that it took and
-// those that it tests, each with its place and identity.
-func (s *Shard) noteStart(i int, f *frame, t int, run RunID, l *load) {
-	if !s.logging || !s.recordRuns {
-		return
-	}
-	s.noteBeyond(i, opStart)
-	s.done.Log = s.appendRun(s.done.Log, f.id(), t, run, l)
-	for _, tokens := range [][]Placed{l.taken, l.read} {
-		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(len(tokens)))
-		for k := range tokens {
-			s.done.Log = binary.AppendUvarint(s.done.Log, uint64(tokens[k].Place))
-			s.done.Log = binary.AppendUvarint(s.done.Log, tokens[k].Token.ID)
-		}
+// start writes that a run starts: the content of run, the tokens that it took and
+// those that it tests.
+func (l *log) start(i int, f *frame, t int, run RunID, d *load) {
+	if l.on && l.runs {
+		l.begin(i, opStart)
+		l.run(f.id(), t, run, d)
+		l.tokens(d.taken)
+		l.tokens(d.read)
 	}
 }
 
-func (s *Shard) appendRun(dst []byte, frame uint32, t int, run RunID, l *load) []byte {
-	dst = binary.AppendUvarint(dst, uint64(run>>16))
-	dst = binary.AppendUvarint(dst, l.era)
-	dst = s.appendFrame(dst, frame)
-	dst = binary.AppendUvarint(dst, uint64(t))
-	head := uint64(l.attempt) << 1
-	if l.contested {
-		head++
-	}
-	dst = binary.AppendUvarint(dst, head)
-	return appendData(dst, l.data)
+// run writes a run: its number and era; the run of a scope in which it acts, if
+// the net has scopes; the transition, the attempt and whether it was preferred
+// to a rival; the data passed to Fire.
+func (w *writer) run(frame uint32, t int, run RunID, d *load) {
+	w.put(uint64(run>>16), d.era)
+	w.frame(frame)
+	w.put(uint64(t), flagged(uint64(d.attempt), d.contested))
+	w.data(d.data)
 }
 
-// noteEnd records that a run is over. If it has fired, its firing follows.
-func (s *Shard) noteEnd(i int, run RunID) {
-	if s.logging && s.recordRuns {
-		s.noteBeyond(i, opEnd)
-		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(run>>16))
-		s.done.Log = binary.AppendUvarint(s.done.Log, uint64(run&MaxNodes))
+// end writes that a run is over. If it has fired, its firing follows.
+func (l *log) end(i int, run RunID) {
+	if l.runs {
+		l.note(i, opEnd, uint64(run>>16), uint64(run&MaxNodes))
 	}
 }
 
-// readRun reads what appendRun wrote; in is nil for an instance of another
-// shard.
-func (s *Shard) readRun(r *reader, in *instance) (run RunID, p unended) {
-	sequence := r.Next(math.MaxUint64 >> 16)
+// run reads what writer.run wrote.
+func (r *reader) run() (run RunID, p unended) {
+	s, sequence := r.s, r.Next(math.MaxUint64>>16)
 	p.era = r.Next(math.MaxUint64)
-	f := s.readFrame(r, in)
+	f := r.frame()
 	p.frame = f.id()
 	p.t = r.Index(len(s.rules))
 	head := r.Next(math.MaxInt32<<1 + 1)
 	p.attempt, p.contested = int(head>>1), head&1 != 0
 	p.data = r.data(nil)
-	if r.Err == nil && in != nil && f.scopeID() != s.Tables.ActsIn(p.t) {
+	if r.Err == nil && r.in != nil && f.scopeID() != s.Tables.ActsIn(p.t) {
 		r.Fail("transition %q acts in run %d of another scope", s.Tables.Net.Transitions[p.t].ID, p.frame)
 	}
 	if r.Err == nil && (sequence == 0 || !s.rules[p.t].Action || s.Elsewhere(p.t)) {
@@ -93,176 +77,177 @@ func (s *Shard) readRun(r *reader, in *instance) (run RunID, p unended) {
 	return runID(sequence, p.t), p
 }
 
-func (s *Shard) replayStart(r *reader, i int, mine bool, now int64) {
-	var in *instance
-	if mine {
-		in = &s.instances[i]
-	}
-	run, p := s.readRun(r, in)
-	p.i, p.since = i, now
+// runStarts reads what log.start wrote.
+func (r *reader) runStarts() {
+	run, p := r.run()
+	p.since = r.now
 	for _, tokens := range []*[]Placed{&p.taken, &p.read} {
 		for range r.Next(MaxTaken) {
-			place, id := int32(r.Index(s.Tables.Places())), r.Next(maxID)
+			if placed, ok := r.placed(p.frame); ok {
+				*tokens = append(*tokens, placed)
+			}
 			if r.Err != nil {
 				return
 			}
-			if mine {
-				*tokens = append(*tokens, s.placed(r, i, p.frame, place, id))
-			}
 		}
 	}
-	if r.Err == nil && mine {
-		s.await(r, run, p)
-	}
+	r.await(run, p)
 }
 
-// placed returns a token by its identity; it must be in the place that a
-// transition in a frame sees.
-func (s *Shard) placed(r *reader, i int, frame uint32, place int32, id uint64) Placed {
-	in := &s.instances[i]
-	f := s.frame(in, frame)
-	if p := s.pile(in, f, place); p != nil {
+// placed reads a place and an identity, and returns that token; it must be in the place that a
+// transition in a frame sees. ok is false for a token of another shard.
+func (r *reader) placed(frame uint32) (_ Placed, ok bool) {
+	s, place, id := r.s, int32(r.Index(r.s.Tables.Places())), r.Next(maxID)
+	if r.Err != nil || r.in == nil {
+		return Placed{}, false
+	}
+	f := s.frame(r.in, frame)
+	if p := s.pile(r.in, f, place); p != nil {
 		for _, l := range p.left() {
 			if id >= l.id && id-l.id < uint64(l.n) {
 				tok := l.token()
 				tok.ID = id
-				return Placed{Place: place, Scope: s.around(f, place).id(), Token: tok}
+				return Placed{Place: place, Scope: s.around(f, place).id(), Token: tok}, true
 			}
 		}
 	}
 	r.Fail("a run has token %d of place %q, which does not hold it", id, s.Tables.Net.Places[place].ID)
-	return Placed{}
+	return Placed{}, false
 }
 
 // await records a run as not over.
-func (s *Shard) await(r *reader, run RunID, p unended) {
-	if _, twice := s.unended[run]; twice {
+func (r *reader) await(run RunID, p unended) {
+	if r.Err != nil || r.in == nil {
+		return
+	}
+	s := r.s
+	p.i = int(r.in.index)
+	if _, twice := s.runs.unended[run]; twice {
 		r.Fail("run %d starts twice", run>>16)
 		return
 	}
-	if s.unended == nil {
-		s.unended = map[RunID]unended{}
+	if s.runs.unended == nil {
+		s.runs.unended = map[RunID]unended{}
 	}
-	s.unended[run] = p
-	s.lastRun = max(s.lastRun, uint64(run>>16))
+	s.runs.unended[run] = p
+	s.runs.last = max(s.runs.last, uint64(run>>16))
 }
 
-func (s *Shard) replayEnd(r *reader, mine bool) {
-	sequence, t := r.Next(math.MaxUint64>>16), r.Index(len(s.rules))
-	if r.Err != nil || !mine {
+// runEnds reads what log.end wrote.
+func (r *reader) runEnds() {
+	sequence, t := r.Next(math.MaxUint64>>16), r.Index(len(r.s.rules))
+	if r.Err != nil || r.in == nil {
 		return
 	}
 	run := runID(sequence, t)
-	if _, ok := s.unended[run]; !ok {
+	if _, ok := r.s.runs.unended[run]; !ok {
 		r.Fail("run %d ends without a start", sequence)
 		return
 	}
-	delete(s.unended, run)
+	delete(r.s.runs.unended, run)
+}
+
+// Resume continues after LoadState and Replay as the shard whose state and log
+// were read. Counters continue, too, if Recount was given those that the state
+// does not hold. Ready hands out the runs that are not over again, under the
+// same names, if their action is idempotent. The tokens of other runs are put
+// back, which counts as cancelled. An instance that had failed counts as failed
+// until an event arrives for it, although its failed transitions are tried
+// again. now is the time of the take-over.
+func (s *Shard) Resume(now int64) {
+	s.Rec.ForgetSlowest()
+	s.resumeRuns(now)
+	for i := range s.instances {
+		if s.pool.Waiting(i) == 0 {
+			s.wake(i, now)
+		}
+	}
 }
 
 // resumeRuns continues the runs that the previous shard had started. Those
 // whose action is idempotent are handed out once more; the tokens of the others
 // are put back.
 func (s *Shard) resumeRuns(now int64) {
-	all := s.unended
-	s.unended = nil
+	all := s.runs.unended
+	s.runs.unended = nil
 	for _, run := range slices.Sorted(maps.Keys(all)) {
 		p := all[run]
-		if !s.rules[p.t].Idempotent || !s.fly(&p) {
+		x := s.at(p.i, now)
+		if !s.rules[p.t].Idempotent || !x.fly(&p) {
 			s.count(opCancelled, p.i, p.t)
-			s.noteEnd(p.i, run)
+			s.log.end(p.i, run)
 			continue
 		}
-		in := &s.instances[p.i]
-		f := s.frame(in, p.frame)
-		p.seen = s.seenBy(in, f, &s.rules[p.t])
-		deadline := s.depart(run, p.i, in, f, p.t, p.load, p.since)
-		s.done.Starts = append(s.done.Starts, Start{Run: run, Era: p.era, Instance: s.Number(p.i), Transition: int32(p.t), Attempt: p.attempt,
-			Taken: s.seen(in, p.taken), Read: s.seen(in, p.read), Data: p.data, Started: p.since, Deadline: deadline})
-		in.move()
-		s.pass(p.i, in, f, p.t, now)
-		s.changed(in)
+		f := s.frame(x.in, p.frame)
+		p.seen = s.seenBy(x.in, f, &s.rules[p.t])
+		x.depart(run, f, p.t, p.load, p.since)
 	}
 }
 
 // fly takes the tokens of a run, and reports whether they were all there.
-func (s *Shard) fly(p *unended) bool {
-	in := &s.instances[p.i]
+func (x *change) fly(p *unended) bool {
 	for k := range p.taken {
-		if pile := s.pileOf(in, &p.taken[k]); pile == nil || pile.from(p.taken[k].Token.ID) == 0 {
+		if pile := x.s.pileOf(x.in, &p.taken[k]); pile == nil || pile.from(p.taken[k].Token.ID) == 0 {
 			return false
 		}
 	}
 	for k := range p.taken {
 		t := &p.taken[k]
-		pile := s.pileOf(in, t)
-		s.took, _ = pile.remove(t.Token.ID, 1, t.Scope, s.took[:0]) // it is there
+		pile := x.s.pileOf(x.in, t)
+		x.took, _ = pile.remove(t.Token.ID, 1, t.Scope, x.took[:0]) // it is there
 		pile.flying++
-		s.touched = append(s.touched, t.at())
+		x.touched = append(x.touched, t.at())
 	}
 	return true
 }
 
-// appendRuns appends the runs that are not over, each as an entry of its
-// instance: the content of noteStart, when the run started, and the tokens that
-// it tests in whole, because they may be gone from their places.
-func (s *Shard) appendRuns(dst []byte) []byte {
-	if !s.recordRuns {
-		return dst
+// runs writes the runs that are not over, each as an entry of its
+// instance: the content of run, when the run started, the tokens that it took,
+// and those that it tests in whole, because they may be gone from their places.
+func (w *state) runs() {
+	s := w.s
+	if !s.log.runs {
+		return
 	}
-	for _, run := range slices.Sorted(maps.Keys(s.runs)) {
-		n := &s.notes.all[s.runs[run]]
-		dst = s.appendOneRun(dst, run, &unended{int(n.instance), int(n.transition), n.frame, n.since, s.loads[n.ref]})
+	for _, run := range slices.Sorted(maps.Keys(s.runs.active)) {
+		n := &s.notes.all[s.runs.active[run]]
+		w.unended(run, &unended{int(n.instance), int(n.transition), n.frame, n.since, s.runs.loads[n.ref]})
 	}
-	for _, run := range slices.Sorted(maps.Keys(s.unended)) {
-		p := s.unended[run]
-		dst = s.appendOneRun(dst, run, &p)
+	for _, run := range slices.Sorted(maps.Keys(s.runs.unended)) {
+		p := s.runs.unended[run]
+		w.unended(run, &p)
 	}
-	return dst
 }
 
-func (s *Shard) appendOneRun(dst []byte, run RunID, p *unended) []byte {
-	dst = binary.AppendUvarint(dst, uint64(s.Number(p.i))+1)
-	dst = binary.AppendUvarint(dst, stateRun*s.Turns())
-	dst = s.appendRun(dst, p.frame, p.t, run, &p.load)
-	dst = binary.AppendUvarint(dst, uint64(p.since))
-	dst = binary.AppendUvarint(dst, uint64(len(p.taken)))
-	for k := range p.taken {
-		dst = binary.AppendUvarint(dst, uint64(p.taken[k].Place))
-		dst = binary.AppendUvarint(dst, p.taken[k].Token.ID)
-	}
-	dst = binary.AppendUvarint(dst, uint64(len(p.read)))
+func (w *state) unended(run RunID, p *unended) {
+	w.entry(&w.s.instances[p.i], stateRun)
+	w.run(p.frame, p.t, run, &p.load)
+	w.put(uint64(p.since))
+	w.tokens(p.taken)
+	w.put(uint64(len(p.read)))
 	for k := range p.read {
 		t := &p.read[k]
-		dst = binary.AppendUvarint(dst, uint64(t.Place))
-		dst = s.appendFrame(dst, t.Scope)
-		dst = binary.AppendUvarint(dst, t.Token.ID)
-		dst = binary.AppendUvarint(dst, uint64(t.Token.Injected))
-		dst = appendData(dst, t.Token.Data)
+		w.put(uint64(t.Place))
+		w.frame(t.Scope)
+		w.put(t.Token.ID, uint64(t.Token.Injected))
+		w.data(t.Token.Data)
 	}
-	return dst
 }
 
-// loadRun reads the rest of a run; i is -1 for an instance that the shard does
-// not hold.
-func (s *Shard) loadRun(r *reader, i int) {
-	var in *instance
-	if i >= 0 {
-		in = &s.instances[i]
-	}
-	run, p := s.readRun(r, in)
-	p.i, p.since = i, int64(r.Next(maxTime))
+// loadRun reads what state.unended wrote.
+func (r *reader) loadRun() {
+	run, p := r.run()
+	p.since = int64(r.Next(maxTime))
 	for range r.Next(MaxTaken) {
-		place, id := int32(r.Index(s.Tables.Places())), r.Next(maxID)
+		if placed, ok := r.placed(p.frame); ok {
+			p.taken = append(p.taken, placed)
+		}
 		if r.Err != nil {
 			return
 		}
-		if i >= 0 {
-			p.taken = append(p.taken, s.placed(r, i, p.frame, place, id))
-		}
 	}
 	for range r.Next(MaxTaken) {
-		at := s.readSpot(r, in)
+		at := r.spot()
 		t := Placed{Place: at.place, Scope: at.frame}
 		t.Token = Token{ID: r.Next(maxID), Injected: int64(r.Next(maxTime)), Data: r.data(nil)}
 		if r.Err != nil {
@@ -270,7 +255,5 @@ func (s *Shard) loadRun(r *reader, i int) {
 		}
 		p.read = append(p.read, t)
 	}
-	if r.Err == nil && i >= 0 {
-		s.await(r, run, p)
-	}
+	r.await(run, p)
 }

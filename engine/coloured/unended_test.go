@@ -18,7 +18,7 @@ import (
 // them.
 func running(s *Shard) map[RunID]Start {
 	out := map[RunID]Start{}
-	for run, id := range s.runs {
+	for run, id := range s.runs.active {
 		n, l := &s.notes.all[id], s.load(id)
 		in := &s.instances[n.instance]
 		start := Start{Run: run, Era: l.era, Instance: s.Number(int(n.instance)), Transition: int32(n.transition), Attempt: l.attempt,
@@ -64,7 +64,7 @@ func (o *owner) successor(now int64) *owner {
 		}
 	}
 	replay(o.t, f.Shard, o.since)
-	f.NameRuns(o.era+1, f.LastRun()+1, 1)
+	f.NameRuns(o.Shard.runs.era+1, f.LastRun()+1, 1)
 	f.Resume(now)
 	return f
 }

@@ -12,22 +12,25 @@ import (
 // planUntil plans the clock of a transition that is enabled in a frame with tokens. It
 // determines the due time unless that is known for these tokens: a change of their data does
 // not count. Without a time, the transition is an incident.
-func (s *Shard) planUntil(i int, in *instance, f *frame, t int, clock int32, tokens []Placed) {
-	n := &s.notes.all[clock]
+func (x *change) planUntil(f *frame, t int, clock int32, tokens []Placed) {
+	n := &x.s.notes.all[clock]
 	if of := identities(tokens); n.due == 0 || n.token != of {
-		due, err := until(s.rules[t].Until, tokens, n.since)
+		due, err := until(x.s.rules[t].Until, tokens, n.since)
 		if err != nil {
-			s.dropNote(in, clock)
-			s.unevaluated(i, in, f, t, tokens, "timer has no time", err)
+			x.s.notes.dropNote(x.in, clock)
+			x.unevaluated(f, t, tokens, "timer has no time", err)
 			return
 		}
-		s.notes.due.Drop(clock)
+		x.s.notes.due.Drop(clock)
 		n.due, n.token = due, of
-		s.noteDue(i, n)
+		if x.s.log.on {
+			x.s.log.begin(x.i, opDue)
+			x.s.log.due(n)
+		}
 	}
-	if !s.notes.due.Planned(clock) {
-		s.setRipe(clock, false)
-		s.notes.plan(clock, n.due)
+	if !x.s.notes.due.Planned(clock) {
+		x.s.notes.setRipe(clock, false)
+		x.s.notes.plan(clock, n.due)
 	}
 }
 
@@ -42,55 +45,43 @@ func identities(tokens []Placed) uint64 {
 	return h.Sum64()
 }
 
-// noteDue records the due time of a clock: see appendDue.
-func (s *Shard) noteDue(i int, n *note) {
-	if s.logging {
-		s.noteBeyond(i, opDue)
-		s.done.Log = s.appendDue(s.done.Log, n)
-	}
-}
-
-// appendDue appends the transition and, if the net has scopes, the run in which it acts; when
+// due writes the transition of a clock and, if the net has scopes, the run in which it acts; when
 // the clock started; the due time and the identities of the tokens.
-func (s *Shard) appendDue(dst []byte, n *note) []byte {
-	dst = s.appendFrame(binary.AppendUvarint(dst, uint64(n.transition)), n.frame)
-	dst = binary.AppendUvarint(dst, uint64(n.since))
-	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(n.due)), n.token)
+func (w *writer) due(n *note) {
+	w.put(uint64(n.transition))
+	w.frame(n.frame)
+	w.put(uint64(n.since), uint64(n.due), n.token)
 }
 
-// appendDues appends the due times of an instance, the latest last, each as an entry. Earlier
+// dues writes the due times of an instance, the latest last, each as an entry. Earlier
 // versions wrote none.
-func (s *Shard) appendDues(dst []byte, i int, in *instance) []byte {
+func (w *state) dues(in *instance) {
+	notes := w.s.notes.all
 	last := none
-	for id := in.notes; id != none; id = s.notes.all[id].next {
+	for id := in.notes; id != none; id = notes[id].next {
 		last = id
 	}
-	for id := last; id != none; id = s.notes.all[id].prev {
-		n := &s.notes.all[id]
-		if n.kind == noteClock && n.due > 0 && s.rules[n.transition].Until != nil {
-			dst = binary.AppendUvarint(dst, uint64(s.Number(i))+1)
-			dst = binary.AppendUvarint(dst, stateDue*s.Turns())
-			dst = s.appendDue(dst, n)
+	for id := last; id != none; id = notes[id].prev {
+		if n := &notes[id]; n.kind == noteClock && n.due > 0 && w.s.rules[n.transition].Until != nil {
+			w.entry(in, stateDue)
+			w.due(n)
 		}
 	}
-	return dst
 }
 
-// readDue reads what appendDue wrote, and sets or starts the clock; i is -1 for an instance that
-// the shard does not hold. A time of a transition that has another binding now is not used.
-func (s *Shard) readDue(r *reader, i int) {
-	var in *instance
-	if i >= 0 {
-		in = &s.instances[i]
-	}
+// due reads what writer.due wrote, and sets or starts the clock. A time of a transition that has
+// another binding now is not used.
+func (r *reader) due() {
+	s, in := r.s, r.in
 	t := r.Index(len(s.rules))
-	f := s.readFrame(r, in)
-	n := note{kind: noteClock, instance: int32(i), frame: f.id(), transition: uint16(t), since: int64(r.Next(maxTime)), due: int64(r.Next(maxTime)), token: r.Next(math.MaxUint64)}
+	f := r.frame()
+	n := note{kind: noteClock, frame: f.id(), transition: uint16(t), since: int64(r.Next(maxTime)), due: int64(r.Next(maxTime)), token: r.Next(math.MaxUint64)}
 	if r.Err != nil || in == nil || s.rules[t].Until == nil || s.Elsewhere(t) || f.scopeID() != s.Tables.ActsIn(t) || !s.holds(in, f, t) {
 		return
 	}
-	if id := s.clock(in, f, t); id == none {
-		s.addNote(in, f, n)
+	if id := s.notes.clock(in, f, t); id == none {
+		n.instance = in.index
+		s.notes.addNote(in, f, n)
 	} else {
 		k := &s.notes.all[id]
 		k.since, k.due, k.token = n.since, n.due, n.token

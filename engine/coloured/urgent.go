@@ -28,16 +28,16 @@ func (s *Shard) Urge(now int64) (played int) {
 
 // urge also reports whether an event of the instance has to be delivered.
 func (s *Shard) urge(i int, now int64) (n int, threw bool) {
-	in := &s.instances[i]
+	x := s.at(i, now)
 	for n < shard.MaxUrgent && !s.done.threw(i) {
-		c, contested, ok := s.chooseOf(i, in, s.Urgent, now)
+		c, contested, ok := x.choose(s.Urgent)
 		if !ok {
 			return n, false
 		}
-		if s.perform(i, in, c, contested, now) {
+		if x.perform(c, contested) {
 			n++
 		} else {
-			s.unchoose(i, contested)
+			x.unchoose(contested)
 		}
 	}
 	return n, s.done.threw(i)

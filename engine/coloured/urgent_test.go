@@ -108,7 +108,7 @@ func TestUrgentTransitionsOfAnyKind(t *testing.T) {
 				if s.Urgent == nil || endless {
 					break
 				}
-				if c, _, ok := s.chooseOf(i, &s.instances[i], s.Urgent, now); ok {
+				if c, _, ok := s.at(i, now).choose(s.Urgent); ok {
 					t.Fatalf("seed %d: %q may fire in instance %d", seed, n.Transitions[c.t].ID, i)
 				}
 			}
@@ -132,8 +132,8 @@ func anything(r *rand.Rand, s *Shard, now int64) int {
 		_ = s.Inject(i, r.IntN(s.Tables.Places()), nil, 1, now)
 	case k == 1:
 		_ = s.Fire(i, r.IntN(s.Tables.Transitions()), nil, now)
-	case k == 2 && len(s.runs) > 0:
-		_ = s.Done(slices.Min(slices.Collect(maps.Keys(s.runs))), Outcome{}, now)
+	case k == 2 && len(s.runs.active) > 0:
+		_ = s.Done(slices.Min(slices.Collect(maps.Keys(s.runs.active))), Outcome{}, now)
 	default:
 		return s.Step(1+r.IntN(5), now)
 	}

@@ -21,31 +21,31 @@ type write struct {
 }
 
 // ownData reports whether the data of the tokens of a place are no variables.
-func (s *Shard) ownData(place int32) bool { return s.Tables.Net.Places[place].Data == petri.OwnData }
+func (s *scopes) ownData(place int32) bool { return s.tables.Net.Places[place].Data == petri.OwnData }
 
 // isLocal reports whether a variable belongs to the runs of a scope, which is not the net.
-func (s *Shard) isLocal(scope int32, name string) bool {
-	sc := &s.Tables.Net.Scopes[scope-1]
+func (s *scopes) isLocal(scope int32, name string) bool {
+	sc := &s.tables.Net.Scopes[scope-1]
 	return sc.Apart || slices.Contains(sc.Local, name)
 }
 
 // isApart reports whether the runs of a scope see only their own variables.
-func (s *Shard) isApart(scope int32) bool { return s.Tables.Net.Scopes[scope-1].Apart }
+func (s *scopes) isApart(scope int32) bool { return s.tables.Net.Scopes[scope-1].Apart }
 
 // holder returns the run whose variables the tokens of a place in a run show.
-func (s *Shard) holder(f *frame, place int32) *frame {
-	if f != nil && s.Tables.Net.Places[place].Data == petri.DataAround {
+func (s *scopes) holder(f *frame, place int32) *frame {
+	if f != nil && s.tables.Net.Places[place].Data == petri.DataAround {
 		return f.up
 	}
 	return f
 }
 
-func (s *Shard) holderAt(in *instance, at spot) *frame {
+func (s *scopes) holderAt(in *instance, at spot) *frame {
 	return s.holder(s.frame(in, at.frame), at.place)
 }
 
 // owner returns the run to which a variable belongs that is seen in a run.
-func (s *Shard) owner(f *frame, name string) *frame {
+func (s *scopes) owner(f *frame, name string) *frame {
 	for f != nil && !s.isLocal(f.scope, name) {
 		f = f.up
 	}
@@ -54,12 +54,12 @@ func (s *Shard) owner(f *frame, name string) *frame {
 
 // ownerAround returns the run to which a variable belongs that a token of a place in a new run
 // shows; ok is false if it is the new run, or a new one around it in f.
-func (s *Shard) ownerAround(f *frame, place int32, name string) (owner *frame, ok bool) {
-	scope := s.Tables.ScopeOf(place)
-	if scope != f.scopeID() && s.Tables.Net.Places[place].Data == petri.DataAround {
-		scope = s.Tables.ScopeParent(scope)
+func (s *scopes) ownerAround(f *frame, place int32, name string) (owner *frame, ok bool) {
+	scope := s.tables.ScopeOf(place)
+	if scope != f.scopeID() && s.tables.Net.Places[place].Data == petri.DataAround {
+		scope = s.tables.ScopeParent(scope)
 	}
-	for ; scope != f.scopeID(); scope = s.Tables.ScopeParent(scope) {
+	for ; scope != f.scopeID(); scope = s.tables.ScopeParent(scope) {
 		if s.isLocal(scope, name) {
 			return nil, false
 		}
@@ -68,7 +68,7 @@ func (s *Shard) ownerAround(f *frame, place int32, name string) (owner *frame, o
 }
 
 // owned returns the variables that a run owns, as JSON. The text is never changed, only replaced.
-func (s *Shard) owned(in *instance, f *frame) *[]byte {
+func (s *scopes) owned(in *instance, f *frame) *[]byte {
 	if f == nil {
 		return &s.variables[in.index]
 	}
@@ -76,7 +76,7 @@ func (s *Shard) owned(in *instance, f *frame) *[]byte {
 }
 
 // seenIn returns the variables that a run sees, as JSON; nil if there are none.
-func (s *Shard) seenIn(in *instance, f *frame) []byte {
+func (s *scopes) seenIn(in *instance, f *frame) []byte {
 	for f != nil && f.own == nil && !s.isApart(f.scope) {
 		f = f.up
 	}
@@ -86,51 +86,8 @@ func (s *Shard) seenIn(in *instance, f *frame) []byte {
 	return s.over(s.seenIn(in, f.up), f.own)
 }
 
-// over returns data with the fields of other data over it, if both are objects; otherwise the other.
-func (s *Shard) over(under, over []byte) []byte {
-	if under == nil {
-		return over
-	}
-	for k := range s.joints {
-		if j := &s.joints[k]; sameData(j.under, under) && sameData(j.over, over) {
-			return j.both
-		}
-	}
-	a, b, both := s.fields(under), s.fields(over), over
-	if a != nil && b != nil {
-		all := maps.Clone(a)
-		maps.Copy(all, b)
-		both = all.data()
-	}
-	s.joints[s.nextJoint%len(s.joints)] = joint{under, over, both}
-	s.nextJoint++
-	return both
-}
-
-// joint is a result of Shard.over.
-type joint struct{ under, over, both []byte }
-
-// fields returns objectOf data that is never changed. The caller must not change it, either.
-func (s *Shard) fields(data []byte) object {
-	for k := range s.parsed {
-		if sameData(s.parsed[k].data, data) {
-			return s.parsed[k].object
-		}
-	}
-	o := objectOf(data)
-	s.parsed[s.nextParsed%len(s.parsed)] = parsed{data, o}
-	s.nextParsed++
-	return o
-}
-
-// parsed is a result of Shard.fields.
-type parsed struct {
-	data   []byte
-	object object
-}
-
 // view returns the data that a token shows.
-func (s *Shard) view(in *instance, at spot, data []byte) []byte {
+func (s *scopes) view(in *instance, at spot, data []byte) []byte {
 	if !s.shared || data != nil || s.ownData(at.place) {
 		return data
 	}
@@ -138,7 +95,7 @@ func (s *Shard) view(in *instance, at spot, data []byte) []byte {
 }
 
 // seen returns tokens with the data that they show.
-func (s *Shard) seen(in *instance, tokens []Placed) []Placed {
+func (s *scopes) seen(in *instance, tokens []Placed) []Placed {
 	if !s.shared {
 		return tokens
 	}
@@ -151,7 +108,7 @@ func (s *Shard) seen(in *instance, tokens []Placed) []Placed {
 
 // with returns tokens as they are seen, with the data that an action or a call returned, if any.
 // In a shared net, the variables that it does not name keep their values.
-func (s *Shard) with(in *instance, tokens []Placed, data []byte) []Placed {
+func (s *scopes) with(in *instance, tokens []Placed, data []byte) []Placed {
 	tokens = s.seen(in, tokens)
 	if data == nil {
 		return tokens
@@ -164,7 +121,7 @@ func (s *Shard) with(in *instance, tokens []Placed, data []byte) []Placed {
 }
 
 // renewed returns the data of a token of a place after an action or a call returned data for it.
-func (s *Shard) renewed(place int32, old, data []byte) []byte {
+func (s *scopes) renewed(place int32, old, data []byte) []byte {
 	if !s.shared || s.ownData(place) || old == nil {
 		return data
 	}
@@ -174,7 +131,7 @@ func (s *Shard) renewed(place int32, old, data []byte) []byte {
 // context returns the run that sees what an action or a call returns for a firing in a frame: the
 // innermost of those whose variables the tokens show that it takes. ok is false if it takes none;
 // then those see it that it puts.
-func (s *Shard) context(f *frame, r *rule) (g *frame, ok bool) {
+func (s *scopes) context(f *frame, r *rule) (g *frame, ok bool) {
 	for _, v := range r.sights {
 		if v.take == 0 {
 			continue
@@ -187,15 +144,15 @@ func (s *Shard) context(f *frame, r *rule) (g *frame, ok bool) {
 }
 
 // keep returns what a new token of a spot carries of data, and writes the rest.
-func (s *Shard) keep(in *instance, at spot, data []byte) []byte {
-	if !s.shared || data == nil || s.ownData(at.place) {
+func (x *change) keep(at spot, data []byte) []byte {
+	if !x.s.shared || data == nil || x.s.ownData(at.place) {
 		return data
 	}
-	o := s.fields(data)
+	o := x.s.fields(data)
 	if o == nil {
 		return data
 	}
-	s.writes = append(s.writes, write{s.holderAt(in, at), o})
+	x.writes = append(x.writes, write{x.s.holderAt(x.in, at), o})
 	return nil
 }
 
@@ -218,16 +175,16 @@ func (n news) add(s *Shard, in *instance, owner func(name string) (f *frame, ok 
 
 // settleWrites gives variables their values after a firing, an injection, or a part of it. A new
 // run that gets all variables around it sees what the firing writes there, too.
-func (s *Shard) settleWrites(i int, in *instance, log bool) {
-	if len(s.writes) == 0 && len(s.fresh) == 0 {
+func (x *change) settleWrites(log bool) {
+	if len(x.writes) == 0 && len(x.fresh) == 0 {
 		return
 	}
 	all := news{}
-	for _, w := range s.writes {
-		all.add(s, in, func(name string) (*frame, bool) { return s.owner(w.f, name), true }, w.fields)
+	for _, w := range x.writes {
+		all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(w.f, name), true }, w.fields)
 	}
-	fresh := make(map[*frame]bool, len(s.fresh))
-	for _, f := range s.fresh {
+	fresh := make(map[*frame]bool, len(x.fresh))
+	for _, f := range x.fresh {
 		fresh[f] = true
 		if all[f] == nil {
 			all[f] = object{}
@@ -237,48 +194,48 @@ func (s *Shard) settleWrites(i int, in *instance, log bool) {
 		values := all[f]
 		if fresh[f] {
 			values = object{}
-			for _, over := range []object{s.fields(s.seenIn(in, f.up)), s.lead(f), all[f]} {
+			for _, over := range []object{x.s.fields(x.s.seenIn(x.in, f.up)), x.s.lead(f), all[f]} {
 				maps.Copy(values, over)
 			}
 		}
 		if len(values) > 0 {
-			s.setOwn(i, in, f, values, log)
+			x.setOwn(f, values, log)
 		}
 	}
-	s.writes, s.fresh = s.writes[:0], s.fresh[:0]
+	x.writes, x.fresh = x.writes[:0], x.fresh[:0]
 }
 
 // setOwn gives variables that a run owns values.
-func (s *Shard) setOwn(i int, in *instance, f *frame, values object, log bool) {
-	own := s.owned(in, f)
+func (x *change) setOwn(f *frame, values object, log bool) {
+	own := x.s.owned(x.in, f)
 	o := object{}
-	maps.Copy(o, s.fields(*own))
+	maps.Copy(o, x.s.fields(*own))
 	maps.Copy(o, values)
 	*own = o.data()
-	s.longest = max(s.longest, len(*own))
-	s.rewritten = append(s.rewritten, f)
-	if log && s.logging {
-		s.noteOwn(i, f, values)
+	x.s.longest = max(x.s.longest, len(*own))
+	x.rewritten = append(x.rewritten, f)
+	if log {
+		x.s.log.own(x.i, f, values)
 	}
 }
 
 // startAfresh makes an instance forget its variables, if it is at its end and begins again.
-func (s *Shard) startAfresh(i int, in *instance, log bool) {
-	if !s.shared || s.variables[in.index] == nil {
+func (x *change) startAfresh(log bool) {
+	if !x.s.shared || x.s.variables[x.in.index] == nil {
 		return
 	}
-	if end, _ := s.atEnd(in); !end {
+	if end, _ := x.s.atEnd(x.in); !end {
 		return
 	}
-	s.variables[in.index] = nil
-	if s.rewritten = append(s.rewritten, nil); log && s.logging {
-		s.noteBeyond(i, opAfresh)
+	x.s.variables[x.in.index] = nil
+	if x.rewritten = append(x.rewritten, nil); log {
+		x.s.log.note(x.i, opAfresh)
 	}
 }
 
 // rebase returns the data that an action returned, over what others have written since it
 // started: of a variable that the action left as it was, the present value.
-func (s *Shard) rebase(started, now, data []byte) []byte {
+func (s *scopes) rebase(started, now, data []byte) []byte {
 	if started == nil || sameData(started, now) {
 		return data
 	}
@@ -297,7 +254,7 @@ func (s *Shard) rebase(started, now, data []byte) []byte {
 
 // seenBy returns the variables that the action of a transition sees in a frame; nil if there are
 // none.
-func (s *Shard) seenBy(in *instance, f *frame, r *rule) []byte {
+func (s *scopes) seenBy(in *instance, f *frame, r *rule) []byte {
 	g, ok := s.context(f, r)
 	if !s.shared || !ok {
 		return nil

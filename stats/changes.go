@@ -45,8 +45,9 @@ func noted(rows []int32) iter.Seq[int] {
 	}
 }
 
-// add notes a row that is replaced. list is that of places or transitions, of which there are size.
-func (n *Notes) add(list *[]int32, size, row int, numbers []uint64, record []byte) {
+// add notes the record of a row that is replaced. list is that of places or transitions, of which
+// there are size.
+func (n *Notes) add(list *[]int32, size, row int, record []byte) {
 	if len(*list) < size {
 		*list = grown(*list, size)
 	}
@@ -59,18 +60,11 @@ func (n *Notes) add(list *[]int32, size, row int, numbers []uint64, record []byt
 		return
 	}
 	*at = int32(1 + len(n.block))
-	for _, v := range numbers {
-		n.block = binary.AppendUvarint(n.block, v)
-	}
 	if len(record) == 0 {
-		record = make([]byte, emptyRecord)
+		record = zeros[:]
 	}
 	n.block = append(n.block, record...)
 }
-
-// emptyRecord is the size of the record of a row of zeros: a ladder's one number, and four of a
-// histogram.
-const emptyRecord = 5
 
 // cursor returns the row that was replaced, or nil without one.
 func (n *Notes) cursor(list []int32, row int) cursor {
@@ -107,13 +101,13 @@ type Changes struct {
 
 // Whole appends all rows of p.
 func (c *Changes) Whole(b []byte, p *Packed) []byte {
-	c.begin(b, len(p.places), len(p.transitions))
-	for i := range p.places {
+	c.begin(b, len(p.ofPlaces.at), len(p.ofTransitions.at))
+	for i := range p.ofPlaces.at {
 		c.places[0] = Place{}
 		c.place(i, &c.places[0], p.PlaceAt(i, &c.places[1]))
 	}
 	c.end()
-	for i := range p.transitions {
+	for i := range p.ofTransitions.at {
 		c.transitions[0] = Transition{}
 		c.transition(i, &c.transitions[0], p.TransitionAt(i, &c.transitions[1]))
 	}
@@ -123,13 +117,13 @@ func (c *Changes) Whole(b []byte, p *Packed) []byte {
 // Noted appends the rows of p that were replaced since its notes began, and begins them again.
 func (c *Changes) Noted(b []byte, p *Packed) []byte {
 	n := p.notes
-	c.begin(b, len(p.places), len(p.transitions))
+	c.begin(b, len(p.ofPlaces.at), len(p.ofTransitions.at))
 	for i := range n.Places() {
-		c.place(i, n.place(i, &c.places[0]), p.PlaceAt(i, &c.places[1]))
+		c.place(i, n.place(i, &c.places[0], p.begun), p.PlaceAt(i, &c.places[1]))
 	}
 	c.end()
 	for i := range noted(n.transitions) {
-		c.transition(i, n.transition(i, &c.transitions[0]), p.TransitionAt(i, &c.transitions[1]))
+		c.transition(i, n.transition(i, &c.transitions[0], p.begun), p.TransitionAt(i, &c.transitions[1]))
 	}
 	p.Note(n)
 	return c.end()
@@ -165,7 +159,7 @@ const (
 	maskAges     = 1 << (placeNumbers + 2)
 	maskDwell    = 2 * maskAges
 	maskPlace    = 4 * maskAges
-	maskDuration = 1 << len(packedTransition{})
+	maskDuration = 1 << transitionNumbers
 	maskWhole    = 2 * maskDuration
 )
 
@@ -306,37 +300,20 @@ func joined(all, a, b []Slot, of func(a, b uint64) uint64) []Slot {
 }
 
 // place returns a place as it was, or nil if that is not known.
-func (n *Notes) place(row int, into *Place) *Place {
+func (n *Notes) place(row int, into *Place, begun int64) *Place {
 	c := n.cursor(n.places, row)
 	if c == nil {
 		return nil
 	}
-	slots, buckets := into.Ages.Slots[:0], into.Dwell.Buckets[:0]
-	*into = Place{}
-	PlaceTable.write(into, c.words(placeNumbers))
-	into.Injected = TimeSum{Sec: c.next(), Micro: c.next()}
-	into.Ages.Slots, into.Dwell.Buckets = slots, buckets
-	c.ladder(&into.Ages)
-	c.histogram(&into.Dwell)
+	c.place(into, begun)
 	return into
 }
 
-func (n *Notes) transition(row int, into *Transition) *Transition {
+func (n *Notes) transition(row int, into *Transition, begun int64) *Transition {
 	c := n.cursor(n.transitions, row)
 	if c == nil {
 		return nil
 	}
-	buckets := into.Duration.Buckets[:0]
-	*into = Transition{}
-	TransitionTable.write(into, c.words(len(packedTransition{})))
-	into.Duration.Buckets = buckets
-	c.histogram(&into.Duration)
+	c.transition(into, begun)
 	return into
-}
-
-func (c *cursor) words(n int) (w words) {
-	for i := range n {
-		w[i] = c.next()
-	}
-	return w
 }

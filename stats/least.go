@@ -9,8 +9,7 @@ import "slices"
 // caller that removes all those in order has to add all times again. The latest of many times is
 // the least of the negative ones.
 type times struct {
-	best  [16]int64
-	n     int // of best
+	best  []int64
 	rest  int // times that are not in best
 	floor int64
 }
@@ -30,43 +29,44 @@ func (l *times) add(v int64, keep int) {
 		l.rest++
 		return
 	}
-	i := 0
-	for i < l.n && l.best[i] < v {
-		i++
-	}
-	if l.n == keep {
+	i := l.search(v)
+	if len(l.best) == keep {
 		l.rest++
 		if i == keep {
 			l.floor = v
 			return
 		}
-		l.n--
-		l.floor = l.best[l.n]
+		l.floor = l.best[keep-1]
+		l.best = l.best[:keep-1]
 	}
-	copy(l.best[i+1:l.n+1], l.best[i:l.n])
-	l.best[i] = v
-	l.n++
+	l.best = slices.Insert(l.best, i, v)
 }
 
 func (l *times) remove(v int64) {
-	i := 0
-	for i < l.n && l.best[i] < v {
-		i++
-	}
-	if i == l.n || l.best[i] != v {
+	i := l.search(v)
+	if i == len(l.best) || l.best[i] != v {
 		l.rest--
 		return
 	}
-	copy(l.best[i:l.n], l.best[i+1:l.n])
-	l.n--
+	l.best = slices.Delete(l.best, i, i+1)
+}
+
+// search returns where a time is, or would be. Most are behind the last one.
+func (l *times) search(v int64) int {
+	i := len(l.best)
+	if i == 0 || l.best[i-1] < v {
+		return i
+	}
+	i, _ = slices.BinarySearch(l.best, v)
+	return i
 }
 
 // lacks reports whether the least time is not known.
-func (l *times) lacks() bool { return l.rest > 0 && l.n == 0 }
+func (l *times) lacks() bool { return l.rest > 0 && len(l.best) == 0 }
 
 // least returns the least time; 0 for none.
 func (l *times) least() int64 {
-	if l.n == 0 {
+	if len(l.best) == 0 {
 		return 0
 	}
 	return l.best[0]

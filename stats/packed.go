@@ -3,31 +3,34 @@
 package stats
 
 import (
-	"cmp"
+	"bytes"
 	"encoding/binary"
 	"slices"
 )
 
-// Packed are rows in little memory: those of one source among many. The numbers of a row are
-// words; its ages and its histogram are a record of varints in a block of all rows. So 100 rows
-// take some kilobytes, a message that changes 24 of them touches a few lines of memory for
-// each, and the garbage collector sees no pointers. What few rows have is apart: the tokens
+// Packed are rows in little memory: those of one source among many. A row is a record of varints
+// in a block of all rows: its numbers, its histogram, its ages. So 100 rows take some kilobytes, a
+// message touches a line or two of memory for each of its rows, those that did not change have the
+// same bytes, and the garbage collector sees no pointers. What few rows have is apart: the tokens
 // that are stuck. Slowest is not kept.
 type Packed struct {
-	rest          Rows // all but the rows of places and transitions
-	places        []packedPlace
-	transitions   []packedTransition
-	ofPlaces      records   // ages and dwell
-	ofTransitions records   // duration
+	Filled Columns // of all that was set; the caller maintains it
+
+	rest          Rows  // all but the rows of places and transitions
+	begun         int64 // from which times are written as distances: the first of them
+	ofPlaces      records
+	ofTransitions records
 	stuck         []stuckAt // by place
 	notes         *Notes    // of rows that were replaced; nil without them
 }
 
-const placeNumbers = 6 // of PlaceTable
-
-type packedPlace [placeNumbers + 2]uint64 // those, and Injected
-
-type packedTransition [11]uint64 // the numbers of TransitionTable
+// The numbers of PlaceTable and TransitionTable: the counts, then the moments.
+const (
+	placeCounts       = 4
+	placeNumbers      = placeCounts + 2
+	transitionCounts  = 8
+	transitionNumbers = transitionCounts + 3
+)
 
 type stuckAt struct {
 	place  int
@@ -44,7 +47,7 @@ func NewPacked(places, transitions int) *Packed {
 // Rows returns the rows. They share only lists with p that never change.
 func (p *Packed) Rows() *Rows {
 	r := p.rest
-	r.Places, r.Transitions = make([]Place, len(p.places)), make([]Transition, len(p.transitions))
+	r.Places, r.Transitions = make([]Place, len(p.ofPlaces.at)), make([]Transition, len(p.ofTransitions.at))
 	for i := range r.Places {
 		p.PlaceAt(i, &r.Places[i])
 	}
@@ -56,12 +59,11 @@ func (p *Packed) Rows() *Rows {
 
 // Grow adds rows of zeros, so that there are at least that many.
 func (p *Packed) Grow(places, transitions int) {
-	p.places, p.transitions = grown(p.places, places), grown(p.transitions, transitions)
 	p.ofPlaces.at, p.ofTransitions.at = grown(p.ofPlaces.at, places), grown(p.ofTransitions.at, transitions)
 }
 
 // Size returns how many rows there are.
-func (p *Packed) Size() (places, transitions int) { return len(p.places), len(p.transitions) }
+func (p *Packed) Size() (places, transitions int) { return len(p.ofPlaces.at), len(p.ofTransitions.at) }
 
 // grown returns a list with zeros added, so that it has at least n elements.
 func grown[T any](list []T, n int) []T {
@@ -84,35 +86,24 @@ func (p *Packed) Rest() *Rows { return &p.rest }
 // PlaceAt sets into to the row of a place, using the memory of its ages and buckets again, and
 // returns it. A row that is not there is zero.
 func (p *Packed) PlaceAt(i int, into *Place) *Place {
-	slots, buckets := into.Ages.Slots[:0], into.Dwell.Buckets[:0]
-	*into = Place{}
-	if i >= len(p.places) {
-		return into
-	}
-	PlaceTable.write(into, p.placeWords(i))
-	into.Injected = TimeSum{Sec: p.places[i][placeNumbers], Micro: p.places[i][placeNumbers+1]}
-	into.Ages.Slots, into.Dwell.Buckets = slots, buckets
-	if c := p.ofPlaces.cursor(i); len(c) > 0 {
-		c.ladder(&into.Ages)
-		c.histogram(&into.Dwell)
-	}
+	p.ofPlaces.cursor(i).place(into, p.begun)
 	into.Stuck = p.stuckIn(i)
 	return into
 }
 
-func (p *Packed) placeWords(i int) (w words) {
-	if i < len(p.places) {
-		copy(w[:], p.places[i][:placeNumbers])
-	}
-	return w
+func (p *Packed) placeWords(i int) words {
+	c := p.ofPlaces.cursor(i)
+	return c.words(placeCounts, placeNumbers, p.begun)
 }
 
 func (p *Packed) agesAt(i int) int64 {
-	if i >= len(p.places) {
+	c := p.ofPlaces.cursor(i)
+	if len(c) == 0 {
 		return 0
 	}
-	c := p.ofPlaces.cursor(i)
-	if len(c) == 0 || c.next() == 0 {
+	c.skip(placeNumbers + 2 + 3)
+	c.skip(int(2 * c.next()))
+	if c.next() == 0 {
 		return 0
 	}
 	return int64(c.next())
@@ -132,58 +123,119 @@ func (p *Packed) StuckIn(place int) []Token {
 // SetPlace replaces the row of a place. It keeps the list of stuck tokens, which must not
 // change, and nothing else of the row's memory.
 func (p *Packed) SetPlace(i int, r *Place) {
-	if p.notes != nil {
-		p.notes.add(&p.notes.places, len(p.places), i, p.places[i][:], p.ofPlaces.cursor(i))
-	}
-	w := PlaceTable.read(r)
-	n := copy(p.places[i][:placeNumbers], w[:])
-	p.places[i][n], p.places[i][n+1] = r.Injected.Sec, r.Injected.Micro
 	var room [roomy]byte
-	p.ofPlaces.set(i, appendPackedHistogram(appendLadder(room[:0], &r.Ages), &r.Dwell))
+	p.PutPlace(i, appendLadder(p.appendPlace(room[:0], r), &r.Ages), r.Stuck)
+}
+
+// PackPlace appends the record of a row for PutPlace, or nothing if the row of the place has the
+// same one and its stuck tokens are the same, too, which the caller compares.
+func (p *Packed) PackPlace(b []byte, i int, r *Place, sameStuck bool) []byte {
+	start := len(b)
+	b = p.appendPlace(b, r)
+	if rest, same := p.ofPlaces.after(i, b[start:]); same && sameStuck && rest.hasAges(&r.Ages) {
+		return b[:start]
+	}
+	return appendLadder(b, &r.Ages)
+}
+
+// PutPlace replaces the row of a place by the one that PackPlace wrote, and its stuck tokens.
+func (p *Packed) PutPlace(i int, record []byte, stuck []Token) {
+	if p.notes != nil {
+		p.notes.add(&p.notes.places, len(p.ofPlaces.at), i, p.ofPlaces.cursor(i))
+	}
+	p.ofPlaces.set(i, record)
 	switch at, found := p.stuckOf(i); {
-	case found && len(r.Stuck) == 0:
+	case found && len(stuck) == 0:
 		p.stuck = slices.Delete(p.stuck, at, at+1)
 	case found:
-		p.stuck[at].tokens = r.Stuck
-	case len(r.Stuck) > 0:
-		p.stuck = slices.Insert(p.stuck, at, stuckAt{i, r.Stuck})
+		p.stuck[at].tokens = stuck
+	case len(stuck) > 0:
+		p.stuck = slices.Insert(p.stuck, at, stuckAt{i, stuck})
 	}
 }
 
 func (p *Packed) stuckOf(place int) (at int, found bool) {
-	return slices.BinarySearchFunc(p.stuck, place, func(s stuckAt, place int) int { return cmp.Compare(s.place, place) })
+	for at < len(p.stuck) && p.stuck[at].place < place { // few places have some
+		at++
+	}
+	return at, at < len(p.stuck) && p.stuck[at].place == place
 }
 
 // TransitionAt sets into to the row of a transition, as PlaceAt does.
 func (p *Packed) TransitionAt(i int, into *Transition) *Transition {
-	buckets := into.Duration.Buckets[:0]
-	*into = Transition{}
-	if i >= len(p.transitions) {
-		return into
-	}
-	TransitionTable.write(into, p.transitionWords(i))
-	into.Duration.Buckets = buckets
-	if c := p.ofTransitions.cursor(i); len(c) > 0 {
-		c.histogram(&into.Duration)
-	}
+	p.ofTransitions.cursor(i).transition(into, p.begun)
 	return into
 }
 
-func (p *Packed) transitionWords(i int) (w words) {
-	if i < len(p.transitions) {
-		w = words(p.transitions[i])
-	}
-	return w
+func (p *Packed) transitionWords(i int) words {
+	c := p.ofTransitions.cursor(i)
+	return c.words(transitionCounts, transitionNumbers, p.begun)
 }
 
 // SetTransition replaces the row of a transition. It keeps nothing of the row's memory.
 func (p *Packed) SetTransition(i int, r *Transition) {
-	if p.notes != nil {
-		p.notes.add(&p.notes.transitions, len(p.transitions), i, p.transitions[i][:], p.ofTransitions.cursor(i))
-	}
-	p.transitions[i] = packedTransition(TransitionTable.read(r))
 	var room [roomy]byte
-	p.ofTransitions.set(i, appendPackedHistogram(room[:0], &r.Duration))
+	p.PutTransition(i, p.appendTransition(room[:0], r))
+}
+
+// PackTransition appends the record of a row, as PackPlace does.
+func (p *Packed) PackTransition(b []byte, i int, r *Transition) []byte {
+	start := len(b)
+	b = p.appendTransition(b, r)
+	if _, same := p.ofTransitions.after(i, b[start:]); same {
+		return b[:start]
+	}
+	return b
+}
+
+// PutTransition replaces the row of a transition, as PutPlace does.
+func (p *Packed) PutTransition(i int, record []byte) {
+	if p.notes != nil {
+		p.notes.add(&p.notes.transitions, len(p.ofTransitions.at), i, p.ofTransitions.cursor(i))
+	}
+	p.ofTransitions.set(i, record)
+}
+
+// appendPlace appends the record of a place without its ages.
+func (p *Packed) appendPlace(b []byte, r *Place) []byte {
+	b = p.appendWords(b, placeWords(r), placeCounts, placeNumbers)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, r.Injected.Sec), r.Injected.Micro)
+	return appendPackedHistogram(b, &r.Dwell)
+}
+
+func (p *Packed) appendTransition(b []byte, r *Transition) []byte {
+	return appendPackedHistogram(p.appendWords(b, transitionWords(r), transitionCounts, transitionNumbers), &r.Duration)
+}
+
+// appendWords appends n numbers. Those behind the counts are times, of which 0 is none: they are
+// distances, and 0 has the number of no distance, which has that of 0.
+func (p *Packed) appendWords(b []byte, w words, counts, n int) []byte {
+	for _, v := range w[:counts] {
+		b = appendUvarint(b, v)
+	}
+	for _, v := range w[counts:n] {
+		at := int64(v)
+		switch {
+		case at == 0:
+			b = append(b, 0)
+			continue
+		case p.begun == 0:
+			p.begun = at
+		}
+		if at == p.begun {
+			at = 0
+		}
+		b = binary.AppendVarint(b, at-p.begun)
+	}
+	return b
+}
+
+// appendUvarint is binary.AppendUvarint, for numbers of which most are small.
+func appendUvarint(b []byte, v uint64) []byte {
+	if v < 0x80 {
+		return append(b, byte(v))
+	}
+	return binary.AppendUvarint(b, v)
 }
 
 // roomy is the size of most records, and more, in bytes.
@@ -201,11 +253,26 @@ type span struct{ start, size uint32 }
 // spare is by how much a record that grows is larger than needed: ages and buckets come and go.
 func spare(size int) int { return 4 + size/8 }
 
-// cursor returns the record of a row; nil for a row of zeros.
+// cursor returns the record of a row; an empty one for a row of zeros, or that is not there.
 func (r *records) cursor(i int) cursor {
+	if i >= len(r.at) {
+		return nil
+	}
 	s := r.at[i]
 	return cursor(r.block[s.start : s.start+s.size])
 }
+
+// after returns what follows the beginning of the record of a row, and whether it begins so.
+func (r *records) after(i int, begin []byte) (rest cursor, same bool) {
+	c := r.cursor(i)
+	if len(c) > 0 {
+		return c[min(len(begin), len(c)):], bytes.HasPrefix(c, begin)
+	}
+	return zeros[:], !slices.ContainsFunc(begin, func(b byte) bool { return b != 0 })
+}
+
+// zeros is no shorter than the record of a row of zeros.
+var zeros [20]byte
 
 // set replaces a record. One that has no room moves to the end of the block. If the block is
 // full, all records move to a new one without gaps.
@@ -258,13 +325,14 @@ func appendLadder(b []byte, l *Ladder) []byte {
 // buckets.
 func appendPackedHistogram(b []byte, h *Histogram) []byte {
 	b = binary.AppendVarint(b, int64(h.Schema))
-	b = binary.AppendUvarint(b, h.Zero)
-	b = binary.AppendUvarint(b, h.Sum)
-	b = binary.AppendUvarint(b, uint64(len(h.Buckets)))
+	b = appendUvarint(b, h.Zero)
+	b = appendUvarint(b, h.Sum)
+	b = appendUvarint(b, uint64(len(h.Buckets)))
 	prev := int32(0)
 	for _, x := range h.Buckets {
-		b = binary.AppendVarint(b, int64(x.Index-prev))
-		b = binary.AppendUvarint(b, x.N)
+		d := int64(x.Index - prev)
+		b = appendUvarint(b, uint64(d)<<1^uint64(d>>63))
+		b = appendUvarint(b, x.N)
 		prev = x.Index
 	}
 	return b
@@ -274,19 +342,88 @@ func appendPackedHistogram(b []byte, h *Histogram) []byte {
 type cursor []byte
 
 func (c *cursor) next() uint64 {
-	if b := (*c)[0]; b < 0x80 {
-		*c = (*c)[1:]
-		return uint64(b)
-	}
-	v, n := binary.Uvarint(*c)
-	*c = (*c)[n:]
+	v, at := number(*c, 0)
+	*c = (*c)[at:]
 	return v
 }
 
-// signed returns a number in zigzag form.
-func (c *cursor) signed() int64 {
-	v := c.next()
-	return int64(v>>1) ^ -int64(v&1)
+// number reads the number at an index, and returns the index of the next one.
+func number(c cursor, at int) (v uint64, next int) {
+	if v = uint64(c[at]); v < 0x80 {
+		return v, at + 1
+	}
+	return longNumber(c, at)
+}
+
+func longNumber(c cursor, at int) (v uint64, next int) {
+	if second := uint64(c[at+1]); second < 0x80 {
+		return second<<7 | uint64(c[at])&0x7f, at + 2
+	}
+	v, n := binary.Uvarint(c[at:])
+	return v, at + n
+}
+
+func (c *cursor) skip(numbers int) {
+	for range numbers {
+		c.next()
+	}
+}
+
+// words reads n numbers, of which those behind the counts are times: see appendWords. They are 0
+// without a record.
+func (c *cursor) words(counts, n int, begun int64) (w words) {
+	if len(*c) == 0 {
+		return w
+	}
+	at := 0
+	for i := range w[:n] {
+		w[i], at = number(*c, at)
+	}
+	*c = (*c)[at:]
+	for i := counts; i < n; i++ {
+		if v := w[i]; v != 0 {
+			if w[i] = uint64(begun + unzigzag(v)); w[i] == 0 {
+				w[i] = uint64(begun)
+			}
+		}
+	}
+	return w
+}
+
+// place reads into a row, using its memory again.
+func (c cursor) place(into *Place, begun int64) {
+	slots, buckets := into.Ages.Slots[:0], into.Dwell.Buckets[:0]
+	*into = Place{}
+	into.Ages.Slots, into.Dwell.Buckets = slots, buckets
+	if len(c) == 0 {
+		return
+	}
+	setPlaceWords(into, c.words(placeCounts, placeNumbers, begun))
+	into.Injected = TimeSum{Sec: c.next(), Micro: c.next()}
+	c.histogram(&into.Dwell)
+	c.ladder(&into.Ages)
+}
+
+// transition reads into a row, using its memory again.
+func (c cursor) transition(into *Transition, begun int64) {
+	buckets := into.Duration.Buckets[:0]
+	*into = Transition{}
+	into.Duration.Buckets = buckets
+	if len(c) == 0 {
+		return
+	}
+	setTransitionWords(into, c.words(transitionCounts, transitionNumbers, begun))
+	c.histogram(&into.Duration)
+}
+
+// hasAges reports whether a ladder is that of a row.
+func (c cursor) hasAges(l *Ladder) bool {
+	if c[0] == 0 || len(l.Slots) == 0 {
+		return int(c[0]) == len(l.Slots)
+	}
+	var own Ladder
+	c.ladder(&own)
+	return own.Equal(l)
 }
 
 // ladder reads into an empty ladder.
@@ -296,19 +433,32 @@ func (c *cursor) ladder(l *Ladder) {
 		return
 	}
 	l.At = int64(c.next())
-	prev := l.At
-	for range n {
-		prev += c.signed()
-		l.Slots = append(l.Slots, Slot{Start: prev, N: c.next()})
+	l.Slots = slices.Grow(l.Slots, int(n))[:n]
+	prev, at := l.At, 0
+	for i := range l.Slots {
+		var distance, count uint64
+		distance, at = number(*c, at)
+		count, at = number(*c, at)
+		prev += unzigzag(distance)
+		l.Slots[i] = Slot{Start: prev, N: count}
 	}
+	*c = (*c)[at:]
 }
 
 // histogram reads into an empty histogram.
 func (c *cursor) histogram(h *Histogram) {
-	h.Schema, h.Zero, h.Sum = int8(c.signed()), c.next(), c.next()
-	prev := int32(0)
-	for range c.next() {
-		prev += int32(c.signed())
-		h.Buckets = append(h.Buckets, Bucket{Index: prev, N: c.next()})
+	h.Schema, h.Zero, h.Sum = int8(unzigzag(c.next())), c.next(), c.next()
+	n := int(c.next())
+	h.Buckets = slices.Grow(h.Buckets, n)[:n]
+	prev, at := int32(0), 0
+	for i := range h.Buckets {
+		var distance, count uint64
+		distance, at = number(*c, at)
+		count, at = number(*c, at)
+		prev += int32(unzigzag(distance))
+		h.Buckets[i] = Bucket{Index: prev, N: count}
 	}
+	*c = (*c)[at:]
 }
+
+func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

@@ -2,10 +2,7 @@
 
 package stats
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // ladderSum is a sum of ladders: of each slot, as the contributors cut it, how many
 // tokens it has. The slots are cut for the latest of their times where they are read,
@@ -48,10 +45,17 @@ func timeOf(l *Ladder) int64 {
 	return l.At
 }
 
-// slot returns the sum of a slot. The young ones, which change most, are at the end.
+// slot returns the sum of a slot.
 func (s *ladderSum) slot(start int64) *wide {
-	i, found := slices.BinarySearchFunc(s.slots, start, func(a slotSum, start int64) int { return cmp.Compare(a.start, start) })
-	if !found {
+	i, end := 0, len(s.slots)
+	for i < end { // as in histogramSum.bucket
+		if mid := (i + end) / 2; s.slots[mid].start < start {
+			i = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	if i == len(s.slots) || s.slots[i].start != start {
 		s.slots = slices.Insert(s.slots, i, slotSum{start: start})
 	}
 	return &s.slots[i].n

@@ -50,15 +50,22 @@ func beyond(index []uint32, n int) bool {
 // message of the same process.
 func (t *taking) fell() error {
 	given := t.msg.Rows.Columns
+	t.pack()
 	if !t.msg.Full {
 		t.load()
 	}
 	for i := range t.msg.Rows.Places {
+		if t.samePlace(i) {
+			continue
+		}
 		if what := placeFell(t.oldPlaceOf(i), &t.msg.Rows.Places[i], given); what != "" {
 			return Rejection(CounterFell, "%s of place %d", what, t.placeAt(i))
 		}
 	}
 	for i := range t.msg.Rows.Transitions {
+		if t.sameTransition(i) {
+			continue
+		}
 		if what := transitionFell(t.oldTransitionOf(i), &t.msg.Rows.Transitions[i], given); what != "" {
 			return Rejection(CounterFell, "%s of transition %d", what, t.transitionAt(i))
 		}

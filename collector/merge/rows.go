@@ -30,11 +30,14 @@ type taking struct {
 
 	changed bool // a row differs from before
 	loaded  bool // places and transitions of the workspace are the rows as they were
+	packed  bool // the workspace has the records of the rows, see pack
 }
 
 // workspace is the memory of rows that are compared.
 type workspace struct {
-	places                        []stats.Place // those of a sparse message, as they were
+	records                       []byte        // of rows that differ; that of a row that is as it was is empty
+	placeEnds, transitionEnds     []int         // of each record
+	places                        []stats.Place // those of a sparse message that differ, as they were
 	transitions                   []stats.Transition
 	oldPlace, nextPlace           stats.Place
 	oldTransition, nextTransition stats.Transition
@@ -45,14 +48,62 @@ func (n *net) taking(msg *telemetry.Snapshot, c *columns) taking {
 	return taking{workspace: n.work, msg: msg, cols: c}
 }
 
-// load unpacks the rows that the message replaces.
+// pack packs the rows of the message that differ from those that they replace, if the message has
+// all columns of those. Rows that are as they were are then neither unpacked nor added up.
+func (t *taking) pack() {
+	t.packed = t.rows.Filled&^t.msg.Rows.Columns == 0
+	if !t.packed {
+		return
+	}
+	t.records, t.placeEnds, t.transitionEnds = t.records[:0], t.placeEnds[:0], t.transitionEnds[:0]
+	for i := range t.msg.Rows.Places {
+		at, src := int(t.placeAt(i)), &t.msg.Rows.Places[i]
+		same := t.sameStuck(t.rows.StuckIn(at), src.Stuck)
+		t.records = t.rows.PackPlace(t.records, at, t.nextPlaceOf(nil, src), same)
+		t.placeEnds = append(t.placeEnds, len(t.records))
+	}
+	for i := range t.msg.Rows.Transitions {
+		next := t.nextTransitionOf(nil, &t.msg.Rows.Transitions[i])
+		t.records = t.rows.PackTransition(t.records, int(t.transitionAt(i)), next)
+		t.transitionEnds = append(t.transitionEnds, len(t.records))
+	}
+}
+
+// placeRecord returns the record of row i of the message.
+func (t *taking) placeRecord(i int) []byte { return rowRecord(t.records, t.placeEnds, i, 0) }
+
+func (t *taking) transitionRecord(i int) []byte {
+	first := 0
+	if n := len(t.placeEnds); n > 0 {
+		first = t.placeEnds[n-1]
+	}
+	return rowRecord(t.records, t.transitionEnds, i, first)
+}
+
+func rowRecord(records []byte, ends []int, i, begin int) []byte {
+	if i > 0 {
+		begin = ends[i-1]
+	}
+	return records[begin:ends[i]]
+}
+
+// samePlace reports whether row i of the message is known to be as it was.
+func (t *taking) samePlace(i int) bool { return t.packed && len(t.placeRecord(i)) == 0 }
+
+func (t *taking) sameTransition(i int) bool { return t.packed && len(t.transitionRecord(i)) == 0 }
+
+// load unpacks the rows that the message replaces by others.
 func (t *taking) load() {
 	t.places, t.transitions = sized(t.places, len(t.msg.Rows.Places)), sized(t.transitions, len(t.msg.Rows.Transitions))
 	for i := range t.places {
-		t.rows.PlaceAt(int(t.placeAt(i)), &t.places[i])
+		if !t.samePlace(i) {
+			t.rows.PlaceAt(int(t.placeAt(i)), &t.places[i])
+		}
 	}
 	for i := range t.transitions {
-		t.rows.TransitionAt(int(t.transitionAt(i)), &t.transitions[i])
+		if !t.sameTransition(i) {
+			t.rows.TransitionAt(int(t.transitionAt(i)), &t.transitions[i])
+		}
 	}
 	t.loaded = true
 }
@@ -92,14 +143,19 @@ func at(union []int32, sparse []uint32, i int) int32 {
 	return union[i]
 }
 
-// take copies every row.
+// take copies every row that differs.
 func (t *taking) take() {
 	for i := range t.msg.Rows.Places {
-		t.place(int(t.placeAt(i)), t.oldPlaceOf(i), &t.msg.Rows.Places[i])
+		if !t.samePlace(i) {
+			t.place(i)
+		}
 	}
 	for i := range t.msg.Rows.Transitions {
-		t.transition(int(t.transitionAt(i)), t.oldTransitionOf(i), &t.msg.Rows.Transitions[i])
+		if !t.sameTransition(i) {
+			t.transition(i)
+		}
 	}
+	t.rows.Filled |= t.msg.Rows.Columns &^ listColumns
 	if t.msg.Full {
 		t.rows.Trim()
 	}
@@ -131,44 +187,68 @@ func (n *net) rowsOf(msg *telemetry.Snapshot, c *columns) *stats.Rows {
 func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 
 // place copies the given columns of a row.
-func (t *taking) place(at int, row, src *stats.Place) {
-	given := t.msg.Rows.Columns
-	next := &t.nextPlace
-	*next = *row
+func (t *taking) place(i int) {
+	at, row, src := int(t.placeAt(i)), t.oldPlaceOf(i), &t.msg.Rows.Places[i]
+	next := t.nextPlaceOf(row, src)
+	if next.Stuck = row.Stuck; !t.sameStuck(row.Stuck, src.Stuck) {
+		next.Stuck = t.stuck(src.Stuck)
+	}
+	differs := t.sums == nil || t.sums.ReplacePlace(at, row, next, t.shift)
+	switch {
+	case t.packed:
+		t.rows.PutPlace(at, t.placeRecord(i), next.Stuck)
+	case differs:
+		t.rows.SetPlace(at, next)
+	}
+	t.changed = t.changed || differs || t.packed
+}
+
+// nextPlaceOf returns what follows a row, but for its stuck tokens. If the message has all columns
+// of the row, that depends on the message alone.
+func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
+	given, next := t.msg.Rows.Columns, &t.nextPlace
+	*next = stats.Place{}
+	if !t.packed {
+		*next = *row
+	}
 	stats.PlaceTable.Take(next, src, given, t.latest())
 	if given.Has(stats.ColOldest) {
 		next.Injected = plausible(src.Injected, src.Tokens, t.latest())
 	}
-	if given.Has(stats.ColAges) && !row.Ages.Equal(&src.Ages) {
+	if given.Has(stats.ColAges) && !next.Ages.Equal(&src.Ages) {
 		next.Ages = src.Ages
 	}
 	if given.Has(stats.ColDwell) {
 		next.Dwell = src.Dwell
 	}
-	if len(src.Stuck)+len(row.Stuck) > 0 {
-		next.Stuck = t.stuck(src.Stuck)
-	}
-	if t.sums != nil && !t.sums.ReplacePlace(at, row, next, t.shift) {
-		return
-	}
-	t.changed = true
-	t.rows.SetPlace(at, next)
+	return next
 }
 
 // transition copies the given columns of a row.
-func (t *taking) transition(at int, row, src *stats.Transition) {
-	given := t.msg.Rows.Columns
-	next := &t.nextTransition
-	*next = *row
+func (t *taking) transition(i int) {
+	at, row := int(t.transitionAt(i)), t.oldTransitionOf(i)
+	next := t.nextTransitionOf(row, &t.msg.Rows.Transitions[i])
+	differs := t.sums == nil || t.sums.ReplaceTransition(at, row, next, t.shift)
+	switch {
+	case t.packed:
+		t.rows.PutTransition(at, t.transitionRecord(i))
+	case differs:
+		t.rows.SetTransition(at, next)
+	}
+	t.changed = t.changed || differs || t.packed
+}
+
+func (t *taking) nextTransitionOf(row, src *stats.Transition) *stats.Transition {
+	given, next := t.msg.Rows.Columns, &t.nextTransition
+	*next = stats.Transition{}
+	if !t.packed {
+		*next = *row
+	}
 	stats.TransitionTable.Take(next, src, given, t.latest())
 	if given.Has(stats.ColDuration) {
 		next.Duration = src.Duration
 	}
-	if t.sums != nil && !t.sums.ReplaceTransition(at, row, next, t.shift) {
-		return
-	}
-	t.changed = true
-	t.rows.SetTransition(at, next)
+	return next
 }
 
 // plausible bounds a sum of injection times by the sum for tokens injected at the
@@ -179,6 +259,14 @@ func plausible(sum stats.TimeSum, tokens uint64, latest int64) stats.TimeSum {
 		return stats.TimeSum{Sec: most}
 	}
 	return sum
+}
+
+// sameStuck reports whether stuck tokens are known to be as they were.
+func (t *taking) sameStuck(old, src []stats.Token) bool {
+	if len(old)+len(src) == 0 {
+		return true
+	}
+	return t.cols.same && slices.EqualFunc(old, src, func(a, b stats.Token) bool { return a.Compare(&b) == 0 })
 }
 
 // stuck returns a place's stuck tokens with their waits as indices of the union. The list

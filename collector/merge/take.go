@@ -254,9 +254,6 @@ func (n *net) note(s *source, msg *telemetry.Snapshot, now, forgetAfter int64) (
 // take copies the rows of a checked message into those of its source.
 func (n *net) take(s *source, t taking, received int64) {
 	msg, c := t.msg, t.cols
-	// The rows of a sparse message of the same process are as they were compared: neither begin
-	// nor replaceColumns changes them.
-	compared := !msg.Full && t.rows != nil && t.rows == s.rows
 	again := n.begin(s, msg, c, received)
 	n.claim(s, msg, received)
 	places, transitions := n.union.sizes()
@@ -264,9 +261,12 @@ func (n *net) take(s *source, t taking, received int64) {
 		s.rows, s.columns, s.digest = stats.NewPacked(places, transitions), 0, msg.Digest
 	}
 	s.rows.Grow(places, transitions)
-	n.replaceColumns(s, msg, received)
+	same := t.rows == s.rows // else another process follows, or begin moved them
+	if withdrew := n.replaceColumns(s, msg, received); withdrew || !same {
+		t.loaded, t.packed = false, false
+	}
 	s.answered(received)
-	t.rows, t.sums, t.shift, t.loaded = s.rows, &n.live, s.clock.shift, compared
+	t.rows, t.sums, t.shift = s.rows, &n.live, s.clock.shift
 	if t.take(); t.changed {
 		s.changes++
 	}
@@ -294,12 +294,12 @@ func (n *net) take(s *source, t taking, received int64) {
 }
 
 // replaceColumns records which columns the source fills in. Rows and columns that
-// a full snapshot omits are unknown from then on; counters stay.
-func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
+// a full snapshot omits are unknown from then on; counters stay. It reports whether rows changed.
+func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) (withdrew bool) {
 	given := msg.Rows.Columns
 	if !msg.Full {
 		s.columns |= given
-		return
+		return false
 	}
 	if lost := s.columns &^ (given | listColumns); lost != 0 || s.digest != msg.Digest {
 		if msg.Remnants == nil || s.rowsEpoch != msg.Epoch { // otherwise they name the sources that had them
@@ -309,6 +309,8 @@ func (n *net) replaceColumns(s *source, msg *telemetry.Snapshot, now int64) {
 			lost = stats.AllColumns
 		}
 		n.withdraw(s, lost)
+		withdrew = true
 	}
 	s.columns = given | s.columns&(counterColumns|listColumns)
+	return withdrew
 }

@@ -4,6 +4,7 @@ package fleetsim
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -116,4 +117,52 @@ func BenchmarkFleet(b *testing.B) {
 			b.ReportMetric(float64(cpu.Milliseconds())/float64(b.N), "cpu-ms/op")
 		})
 	}
+}
+
+// BenchmarkMemory measures what a collector keeps of one of 10,000 sources that have published for
+// half a minute, with the log of their counters.
+func BenchmarkMemory(b *testing.B) {
+	const sources, seconds = 10_000, 30
+	for b.Loop() {
+		t := newTurns(b, sources)
+		m, saver := merge.NewMerger(merge.Rules{}, t.now), merge.Saver{}
+		if _, err := m.Define(t.writer.net.digest, line(), t.now); err != nil {
+			b.Fatal(err)
+		}
+		before := heap()
+		var d telemetry.Decoder
+		var msg telemetry.Snapshot
+		for range seconds {
+			messages, _ := t.next(b)
+			for _, text := range messages {
+				err := d.Decode(text, &msg)
+				if err == nil {
+					_, err = m.Take(&msg, len(text), msg.SentAt)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			m.Tick(t.now)
+			frame := saver.Begin(m, false)
+			for more := true; more; {
+				more = frame.Piece()
+			}
+			if _, err := frame.Frame(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(heap()-before)/sources, "bytes/source")
+		runtime.KeepAlive(t)
+		runtime.KeepAlive(m)
+		runtime.KeepAlive(&saver)
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
 }

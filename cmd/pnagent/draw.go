@@ -95,7 +95,10 @@ func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logge
 			}
 		}
 	}
-	if found != 1 {
+	switch {
+	case len(ids) == 0:
+		return nil, usageError{fmt.Errorf("%s: no net; expected one", strings.Join(paths, ", "))}
+	case found != 1:
 		return nil, usageError{fmt.Errorf("%s: the nets are %q; expected one, or --net with one of them", strings.Join(paths, ", "), ids)}
 	}
 	return chosen, nil

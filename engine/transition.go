@@ -4,6 +4,7 @@ package engine
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/pnagent/pnagent/engine/guard"
 	"github.com/pnagent/pnagent/engine/plain"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/stats"
 )
 
 // Transition specifies how one transition of a net fires. The zero Transition
@@ -156,16 +158,20 @@ func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 	}
 	before, also := guard.Expressions(text)
 	found := len(d.invalid) + len(d.others)
-	d.invalid = append(d.invalid, fault(also)...)
-	for _, l := range before {
-		d.others = append(d.others, fault(l.Text)...)
+	if guard.Bare(also) == also {
+		d.invalid = append(d.invalid, fault(also)...)
+	} else {
+		before = append(before, also)
+	}
+	for _, text := range before {
+		d.others = append(d.others, fault(guard.Bare(text))...)
 	}
 	if len(d.invalid)+len(d.others) == found { // the guard as a whole
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)})
 	}
 }
 
-// done returns all faults, those of equal expressions that must not hold or define a variable
+// done returns all faults, those of equal expressions that must not hold or choose by a text
 // once, and only at the work if its name is one: so has each guard of a call that chooses.
 func (d *declarer) done() error {
 	seen := map[string]bool{}
@@ -228,16 +234,19 @@ func (d *declarer) work(tr *petri.Transition) coloured.Guard {
 	if tr.Trigger.Kind != petri.TriggerWork || !strings.HasPrefix(name, "=") || name == tr.Throws.Name {
 		return nil // it is none, or that of the event, which is reported
 	}
-	if _, err := d.compiler.Value(name); err != nil {
+	value, err := d.compiler.Value(name)
+	if err != nil {
 		d.works = append(d.works, name)
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: tr.Pos, Msg: fmt.Sprintf("the work of transition %q: %v", tr.ID, err)})
 		return nil
 	}
-	check, err := d.compiler.Guard("with name = " + name + "\n" + `type(name) == "string" && name != "" ? true : int("the name of its work: found " + string(name ?? "null") + "; expected a text")`)
-	if err != nil {
-		d.faults = append(d.faults, err) // the expression itself compiles
+	return func(tokens []coloured.Placed, now int64) coloured.Verdict {
+		text, found := "", value(tokens, now)
+		if json.Unmarshal(found, &text) != nil || text == "" {
+			panic(&guard.Error{Msg: fmt.Sprintf("the name of its work: found %.40s; expected a text", found)})
+		}
+		return coloured.Verdict{OK: true, WaitsFor: stats.NoPlace}
 	}
-	return check
 }
 
 // both returns a guard that holds if two do; the second may be nil.

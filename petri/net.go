@@ -121,7 +121,9 @@ type Transition struct {
 	// tests. The transition is enabled only if it holds; "" always holds. Its beginning
 	// says its language: "=" FEEL, "${" or "#{" UEL, otherwise pnagent's own. Lines
 	// "unless EXPRESSION" before it hold if theirs does not; then it can be missing.
-	// "once: " before it makes it not hold while a variable of UEL does not exist.
+	// "once: " before it makes it not hold while a variable of UEL does not exist. Behind
+	// is ["a", "b"] of "its source": it holds if its value is one of the texts, or a list of some;
+	// behind has ["a"] of "its source": if it is a list with one of them.
 	Guard string
 	// Alternative marks one of several transitions of which one should take the tokens:
 	// if the guards of all permanently reject them, that is an incident.

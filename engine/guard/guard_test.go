@@ -276,7 +276,7 @@ func TestAValueIsJSON(t *testing.T) {
 			t.Errorf("%s: %.200s, %s; want %s, %s", c.text, got, failed, c.want, c.fails)
 		}
 	}
-	for text, want := range map[string]string{"a b": "column 3: ", "unless a\nb": "a condition with unless; expected one expression"} {
+	for text, want := range map[string]string{"a b": "column 3: ", "unless a\nb": "a condition; expected one expression"} {
 		if _, err := NewCompiler(nil).Value(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", text, err, want)
 		}
@@ -551,32 +551,42 @@ func BenchmarkGuard(b *testing.B) {
 	}
 }
 
-// A line defines a variable for those after it, in any language.
-func TestLinesDefineVariables(t *testing.T) {
-	tokens := []coloured.Placed{{Token: coloured.Token{ID: 1, Data: []byte(`{"a": 2, "big": 12345678901234567890}`)}}}
+// A condition can be about a text, or a list of texts, in any language.
+func TestConditionsOfTexts(t *testing.T) {
+	tokens := []coloured.Placed{{Token: coloured.Token{ID: 1, Data: []byte(`{"a": "x", "list": ["x", null, "y"], "n": 1}`)}}}
 	for text, want := range map[string]string{
-		"with b = ${a + 1}\n= [a, b]":                           "[2,3]",
-		"with b = = a * 2\nwith c c = b + 1\n${a + b}":          "6",
-		"with a = = {\"x\": [1; 2]}\na.x":                       "",
-		"with a = = \"x = ; y\"\na":                             `"x = ; y"`,
-		"with b = = big\n= context merge([{\"c\": 1}, {d: b}])": `{"c":1,"d":12345678901234567890}`,
-		"with b = = nothing\n= b = null":                        "true",
-		"with b = = 1":                                          "",
-		"unless a > 1\n= 1":                                     "",
+		`is ["x","y: "]: ${a}`:                    "true",
+		`is ["y"]: = a`:                           "false",
+		`is []: a`:                                "false",
+		`is ["x","y"]: = list`:                    "true",
+		`is ["x"]: ${list}`:                       "false",
+		`is ["x"]: = []`:                          "true",
+		`has ["x"]: = list`:                       "true",
+		`has ["z"]: list`:                         "false",
+		`is ["x"]: ${n}`:                          "found 1; expected a text",
+		`is ["x"]: = b`:                           "found null; expected a text",
+		`has ["x"]: = a`:                          `found "x"; expected a list of texts`,
+		`is ["x"] of "the kind of \"x: y\"": = n`: `the kind of "x: y": found 1; expected a text`,
+		`is ["x"] of "the kind": = a`:             "true",
+		"unless is [\"y\"]: = a\n= n = 1":         "true",
+		"unless is [\"x\"]: = a":                  "false",
 	} {
-		value, err := NewCompiler(nil).Value(text)
-		if err != nil {
-			if want != "" {
-				t.Errorf("%s: %v, want %s", text, err, want)
+		t.Run(text, func(t *testing.T) {
+			g, err := NewCompiler(nil).Guard(text)
+			if err != nil {
+				t.Fatal(err)
 			}
-			continue
-		}
-		if got := string(value(tokens, 0)); got != want {
-			t.Errorf("%s: got %s, want %s", text, got, want)
-		}
+			defer func() {
+				if why := recover(); why != nil && fmt.Sprint(why) != want {
+					t.Errorf("failed with %v, want %s", why, want)
+				}
+			}()
+			if got := fmt.Sprint(g(tokens, 0).OK); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
 	}
-	g, err := NewCompiler(nil).Guard("unless a > 5\nwith b = ${a gt 1}\nunless not b\n= b")
-	if err != nil || !g(tokens, 0).OK {
-		t.Errorf("%v; want a guard that holds", err)
+	if _, err := NewCompiler(nil).Value(`is ["x"]: a`); err == nil {
+		t.Error("a value that is a condition was compiled")
 	}
 }

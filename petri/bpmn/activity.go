@@ -104,7 +104,6 @@ func (b *builder) activity(l *level, n *node) string {
 	}
 	begin, end := b.enclosed(l, n, kid, trigger)
 	if n.adHoc != nil && kid != nil {
-		b.gather(l, kid, n)
 		b.adHocEnds(l, kid, n, begin, end)
 	}
 	return b.contentNote(l, n)

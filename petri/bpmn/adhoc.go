@@ -47,7 +47,7 @@ func (d *document) readAdHoc(n *node) {
 func (b *builder) offers(l *level, n *node, place string) {
 	if l.node.adHoc.chosen != "" {
 		b.arc(petri.Arc{Source: l.parent.id(l.node.id) + "/choose", Target: place, Kind: petri.Branch, Weight: 1, Pos: n.pos,
-			Guard: with("chosen", l.node.adHoc.chosen) + "= list contains(chosen, " + jsonText(n.el.attr("id")) + ")"})
+			Guard: among("has", l.node.adHoc.chosen, "activeElementsCollection of "+l.node.title(), n.el.attr("id"))})
 		return
 	}
 	offered := b.place(l.run, l.id(n.id)+"/offered", n.label()+" (offered)", b.at(l, n.id), n.pos)
@@ -89,10 +89,10 @@ func (b *builder) has(place string) bool {
 }
 
 // ended makes the transition that ends an activity of an ad hoc sub-process ask the completion
-// condition. One that leads nowhere does so when its data is gathered.
+// condition. One that leads nowhere does so as an end.
 func (b *builder) ended(l *level, n *node, transition string) {
 	if l.node != nil && l.node.adHoc != nil && l.node.adHoc.until != "" && n.isActivity() && !n.isHandler() && len(n.out) > 0 {
-		b.put(transition, l.parent.id(l.node.id)+"/check", n.pos)
+		b.put(transition, l.results, n.pos)
 	}
 }
 
@@ -111,38 +111,38 @@ func (b *builder) adHocEnds(l, kid *level, n *node, begin, end string) {
 	if a.chosen != "" {
 		choosing := b.workPlace(kid, id+"/choosing", n.label()+" (choosing)", b.at(l, n.id), n.pos)
 		b.put(begin, choosing, n.pos)
-		known := "null"
+		known := []string{}
 		for _, k := range n.inner.nodes {
 			if k.begins() {
-				known += ", " + jsonText(k.el.attr("id"))
+				known = append(known, k.el.attr("id"))
 			}
 		}
 		t := b.step(l, n, "choose")
-		t.Guard = with("chosen", a.chosen) + "= every c in chosen satisfies list contains([" + known + "], c)"
+		t.Guard = among("is", a.chosen, "activeElementsCollection of "+n.title(), known...)
 		t.Alternative = true // an unknown id is an incident
 		b.spend(t.Guard)
 		b.take(choosing, id+"/choose", n.pos)
 		b.arc(petri.Arc{Source: id + "/choose", Target: kid.results, Kind: petri.Branch, Default: true, Weight: 1, Pos: n.pos})
 	}
-	if a.until == "" {
+	if kid.results == "" {
 		return
 	}
-	check := b.workPlace(kid, id+"/check", n.label()+" (check)", b.at(l, n.id), n.pos)
-	met := b.loopPlace(l, n, kid.run, id+"/met", n.label()+" (met)")
-	b.put(id+"/gather", check, n.pos)
-	for _, word := range []string{"enough", "continues"} {
-		guard := a.until
-		if word == "continues" {
-			guard = all([]string{a.until}, "")
-		}
+	b.workPlace(kid, kid.results, n.label()+" (check)", b.at(l, n.id), n.pos)
+	after := func(word, guard string) string {
 		t := b.step(l, n, word)
 		t.Guard, t.Priority = guard, 2
 		t.Preempts = word == "enough" && a.cancels
 		b.spend(guard)
-		b.take(check, id+"/"+word, n.pos)
-		b.test(petri.Read, kid.vars, id+"/"+word, n.pos)
+		b.take(kid.results, id+"/"+word, n.pos)
+		return id + "/" + word
 	}
-	b.put(id+"/enough", met, n.pos)
+	if a.until == "" {
+		after("continues", "")
+		return
+	}
+	after("continues", all([]string{a.until}, ""))
+	met := b.loopPlace(l, n, kid.run, id+"/met", n.label()+" (met)")
+	b.put(after("enough", a.until), met, n.pos)
 	if a.cancels {
 		b.interruptLevel(kid, id+"/enough", n.pos)
 	}

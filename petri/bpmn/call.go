@@ -65,7 +65,7 @@ func (d *document) choice(n *node, ref string, processes []*scope) *scope {
 		return f
 	}
 	for _, p := range processes {
-		call(p.id, p, with("called", ref)+`type(called) == "string" ? called == `+jsonText(p.id)+` : int("the called process " + string(called ?? "null") + "; expected its id")`)
+		call(p.id, p, among("is", ref, "called process of "+n.title(), p.id))
 		d.calls[p.doc] = true
 	}
 	which.fallback = call("other", nil, "")

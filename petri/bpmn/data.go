@@ -132,9 +132,6 @@ func jsonText(s string) string {
 	return string(out)
 }
 
-// with returns a line of an expression, which defines a variable.
-func with(name, value string) string { return "with " + name + " = " + value + "\n" }
-
 // locals returns the variables that an activity has of its own; apart is true if all are.
 func (n *node) locals() (names []string, apart bool) {
 	if n.maps == nil {
@@ -169,13 +166,4 @@ func (b *builder) leaves(kid *level, transition string) {
 			b.net.Scopes[k].Leave = append(b.net.Scopes[k].Leave, transition)
 		})
 	}
-}
-
-// gather builds a step of an ad hoc sub-process after something inside has ended.
-func (b *builder) gather(l, kid *level, n *node) {
-	b.workPlace(kid, kid.results, n.label()+" (ends)", b.at(l, n.id), n.pos)
-	t := b.step(l, n, "gather")
-	t.Priority = 1
-	id := t.ID
-	b.take(kid.results, id, n.pos)
 }

@@ -3,7 +3,9 @@
 package bpmn
 
 import (
+	"encoding/json"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pnagent/pnagent/petri/xmlscan"
@@ -96,12 +98,11 @@ func onOneLine(s string) string {
 const unless = "unless "
 
 // all returns a guard that holds if also holds and none of the others does: a line
-// each, after those that define variables for it.
+// each.
 func all(none []string, also string) string {
 	lines := make([]string, 0, len(none)+1)
 	for _, g := range none {
-		last := strings.LastIndexByte(g, '\n') + 1
-		lines = append(lines, g[:last]+unless+g[last:])
+		lines = append(lines, unless+g)
 	}
 	if also != "" {
 		lines = append(lines, also)
@@ -109,11 +110,18 @@ func all(none []string, also string) string {
 	return strings.Join(lines, "\n")
 }
 
+// among returns a guard that holds if the value of an expression is one of some texts or a list of
+// them, or has one of them: see package guard. of is what has the expression.
+func among(word, text, of string, names ...string) string {
+	list, _ := json.Marshal(names) // texts have no error
+	return word + " " + string(list) + " of " + strconv.Quote(of) + ": " + text
+}
+
 // conditions returns a guard in words, of at most about 200 bytes.
 func conditions(guard string) string {
 	lines := strings.Split(guard, "\n")
 	for i, line := range lines {
-		if !strings.HasPrefix(line, unless) && !strings.HasPrefix(line, once) && !strings.HasPrefix(line, "with ") {
+		if !strings.HasPrefix(line, unless) && !strings.HasPrefix(line, once) {
 			lines[i] = "if " + line
 		}
 	}

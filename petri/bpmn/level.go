@@ -35,7 +35,6 @@ type level struct {
 
 	work    []string // places that hold tokens while the level is active
 	armed   []string // places that hold a token while an event can occur
-	vars    string   // the place whose token shows its variables while it is active; "" if nothing needs them
 	results string   // the place into which ends put their tokens; "" if these are gone
 	begin   []string // the places of work that get a token when the level begins
 	await   []string // the places of armed that get a token when the level begins
@@ -141,11 +140,8 @@ func (b *builder) level(s *scope, parent *level, n *node) *level {
 		case n.loop != nil:
 			l.run += eachSuffix
 		}
-		if word := n.heldPlace(); word != "" && !n.byEvent {
-			l.vars = parent.id(n.id) + "/" + word
-		}
-		if n.adHoc != nil {
-			l.results = parent.id(n.id) + "/ends"
+		if n.adHoc != nil && n.adHoc.until+n.adHoc.chosen != "" {
+			l.results = parent.id(n.id) + "/check"
 		}
 	}
 	if n != nil && n.calls != nil {

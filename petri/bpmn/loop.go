@@ -158,17 +158,9 @@ func (b *builder) clearLoop(l *level, n *node, transition string) {
 	})
 }
 
-// heldPlace returns the place whose token shows the variables of a run of an activity: of a loop, of a
-// task with variables of its own, of an ad hoc sub-process; "" if there is none.
-func (n *node) heldPlace() string {
-	switch content := n.content() != nil; {
-	case n.loop != nil, !content && n.maps != nil:
-		return "run"
-	case content && n.adHoc != nil:
-		return "vars"
-	}
-	return ""
-}
+// holds reports whether the token in id/run shows the variables of a run of an activity: of a loop, or
+// of a task with variables of its own.
+func (n *node) holds() bool { return n.loop != nil || n.content() == nil && n.maps != nil }
 
 // enclosed builds an activity whose runs are apart: begin opens a run and end ends it. A token in
 // id/active is there for its boundary events. Of a loop, the petri.Scope of the activity as a whole has
@@ -183,26 +175,26 @@ func (b *builder) enclosed(l *level, n *node, kid *level, trigger petri.Trigger)
 		b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: each, Parent: whole, Pos: b.here(n.pos), Local: append(n.runNames(), local...), Apart: apart})
 	}
 	scope := len(b.net.Scopes) - 1
-	held, active := n.heldPlace(), ""
+	active, run := "", whole+"/run"
 	in, out := n.exchange()
 	begin = b.step(l, n, "begin").ID
 	b.begin(from, n, begin)
-	if kid != nil || len(n.attached) > 0 || held == "" {
+	if kid != nil || len(n.attached) > 0 || !n.holds() {
 		active = b.stateIn(whole, l, n, "active")
 		b.carriesAround(active)
 		b.put(begin, active, n.pos)
 		b.arm(l, n, begin)
 	}
-	if held != "" {
-		b.loopPlace(l, n, each, whole+"/"+held, n.label()+" ("+held+")")
-		b.put(begin, whole+"/"+held, n.pos)
+	if n.holds() {
+		b.loopPlace(l, n, each, run, n.label()+" (run)")
+		b.put(begin, run, n.pos)
 	}
 	if l.takesTurns() {
 		b.after(func() { b.waitForTurn(l, begin, n.pos) })
 	}
 	end = b.transition(l, n, trigger).ID
-	if held != "" {
-		b.take(whole+"/"+held, end, n.pos)
+	if n.holds() {
+		b.take(run, end, n.pos)
 	}
 	if kid == nil && (len(out) > 0 || n.loop != nil && n.loop.Until.Text+n.loop.While.Text+n.loop.Result.Text != "") { // the work is not done again if that cannot be evaluated
 		over := whole + "/ran"

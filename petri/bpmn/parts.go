@@ -152,7 +152,7 @@ func (o *owner) role(word string) (role petri.Role, shown bool) {
 	if n == nil { // the end of the whole process, beside those that are drawn
 		return petri.RoleState, word == "end"
 	}
-	content, runs := o.level.kids[n] != nil, n.heldPlace() == "run"
+	content, runs := o.level.kids[n] != nil, n.holds()
 	switch word {
 	case "start", "in", "out":
 		return petri.RoleWork, true
@@ -189,7 +189,7 @@ func aside(word string) petri.Role {
 	switch word[strings.LastIndexByte(word, '/')+1:] {
 	case "choosing": // an id that is not inside is an incident
 		return petri.RoleWork
-	case "vars", "run", "base", "done", "completed", "all", "ends":
+	case "run", "done", "completed", "all":
 		return petri.RoleData
 	}
 	return petri.RoleState

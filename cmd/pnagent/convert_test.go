@@ -65,7 +65,7 @@ func TestConvertRefuses(t *testing.T) {
 		{[]string{"convert", "../../examples/backup-window.pnml"}, exitUsage, "--to: no format; expected pnml, net or dot"},
 		{[]string{"convert", "--to", "net", "../../examples/claim.bpmn"}, exitFailed, `claim.bpmn:16:5: the reset arc from "nobody/armed" to "approve"; expected normal, read and inhibitor arcs, for Tina's .net`},
 		{[]string{"convert", "--to", "net", "--net", "nope", "../../examples/claim.bpmn"}, exitUsage, `the nets are ["claim"]; expected one, or --net with one of them`},
-		{[]string{"convert", "--to", "net", empty}, exitUsage, "empty.pnml: no net; expected one"},
+		{[]string{"convert", "--to", "net", empty}, exitUsage, "empty.pnml: no net in the file; expected one"},
 		{[]string{"convert", "--to", "svg", "x"}, exitUsage, "--to must be one of"},
 	} {
 		if code, out, errs := called(t.Context(), c.args...); code != c.code || out != "" || !strings.Contains(errs, c.want) {

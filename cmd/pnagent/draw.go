@@ -97,7 +97,7 @@ func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logge
 	}
 	switch {
 	case len(ids) == 0:
-		return nil, usageError{fmt.Errorf("%s: no net; expected one", strings.Join(paths, ", "))}
+		return nil, usageError{fmt.Errorf("%s: no net in the file; expected one", strings.Join(paths, ", "))}
 	case found != 1:
 		return nil, usageError{fmt.Errorf("%s: the nets are %q; expected one, or --net with one of them", strings.Join(paths, ", "), ids)}
 	}

@@ -37,9 +37,10 @@ func (x *change) panicked(f *frame, t int, tokens []Placed, what string, err err
 
 // Why a transition that is enabled cannot fire, besides expressions.
 var (
+	errGuard         = errors.New("its guard is false")
 	errNoBranch      = errors.New("none of its branches can be taken")
 	errNoAlternative = errors.New("no condition of its alternatives holds, and there is no default")
-	errVariables     = errors.New("the variables of a run would have more than 1048576 bytes")
+	errVariables     = fmt.Errorf("%w, and so do the variables of a run", ErrTooLarge)
 )
 
 // evaluation is the failure of an evaluation after an action has fired.
@@ -57,15 +58,11 @@ func (x *change) refusedAll() {
 	}
 }
 
-// refused returns an error if the answer of a guard forbids Fire to fire a
-// transition. A panic of the guard is a failure of the transition.
-func (s *Shard) refused(i, t int, a answer, no string) error {
-	if a.panicked != nil {
+// refused returns the error of a call that cannot fire a transition, and counts it as a failure
+// unless its conditions just do not hold.
+func (s *Shard) refused(i, t int, err error) error {
+	if !errors.Is(err, errGuard) && !errors.Is(err, errNoBranch) {
 		s.count(opFailed, i, t)
-		no = "its guard panicked: " + a.panicked.Error()
 	}
-	if a.OK {
-		return nil
-	}
-	return fmt.Errorf("transition %q: %w: %s", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled, no)
+	return fmt.Errorf("transition %q: %w: %w", s.Tables.Net.Transitions[t].ID, petri.ErrNotEnabled, err)
 }

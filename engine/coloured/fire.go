@@ -21,33 +21,66 @@ func (x *change) perform(c candidate, contested bool) bool {
 		return true
 	}
 	took, read := r.split(x.tokensOf(c))
-	mask, a := x.branch(r, took, nil)
-	o := outcome{mask: mask, contested: contested}
-	if r.values && a.OK {
-		a.panicked = x.valued(f, r, &o, took, read)
+	o := outcome{contested: contested}
+	switch no := x.prepare(f, r, &o, took, read, c.picked()); {
+	case no == nil:
+		x.fire(f, c, took, &o)
+		return true
+	case no.full:
+		x.s.done.fault(x.i, t, no.what, no.err)
+		x.incident(f, t, 0, no.place, no.err.Error())
+	case no.timed:
+		x.panicked(f, t, x.tokensOf(c), no.what, no.err)
+	default:
+		x.unevaluated(f, t, x.tokensOf(c), no.what, no.err)
 	}
-	switch {
-	case a.panicked != nil:
-		x.panicked(f, t, x.tokensOf(c), "transition failed", a.panicked)
-		return false
-	case !a.OK:
-		x.unevaluated(f, t, x.tokensOf(c), "transition failed", errNoBranch)
-		return false
+	return false
+}
+
+// hindrance is why a transition cannot fire that is enabled.
+type hindrance struct {
+	what  string // in words, for a log: that of which err is the reason
+	err   error
+	timed bool  // it can depend on the time
+	full  bool  // tokens do not fit into a place, or variables into a run
+	place int32 // of full; stats.NoPlace if it is none
+}
+
+// at returns the error of a call that cannot fire a transition of a net.
+func (h *hindrance) at(n *petri.Net) error {
+	if h.full && h.place != stats.NoPlace {
+		return fmt.Errorf("place %q: %w", n.Places[h.place].ID, h.err)
 	}
-	if err := x.unnamed(r, took, nil); err != nil {
-		x.unevaluated(f, t, x.tokensOf(c), "event not thrown", err)
-		return false
+	return h.err
+}
+
+// prepare determines what a firing in a frame does besides what the arcs say: it fills in branches,
+// values and runs of scopes. It returns what hinders the firing; nil for nothing. The tokens that it
+// takes are picked, or the oldest.
+func (x *change) prepare(f *frame, r *rule, o *outcome, taken, read []Placed, picked bool) *hindrance {
+	if o.puts == nil {
+		mask, a := x.branch(r, taken, o.data)
+		o.mask = mask
+		if r.values && a.OK {
+			a.panicked = x.valued(f, r, o, taken, read)
+		}
+		switch {
+		case a.panicked != nil:
+			return &hindrance{what: "transition failed", err: a.panicked, timed: true}
+		case !a.OK:
+			return &hindrance{what: "transition failed", err: errNoBranch}
+		}
 	}
-	if place, fits := x.room(f, r, &o, c.picked(), took); !fits {
-		x.overflow(f, t, place, petri.ErrOverflow)
-		return false
+	if err := x.unnamed(r, taken, o.data); err != nil {
+		return &hindrance{what: "event not thrown", err: err}
 	}
-	if !x.fitsAll(f, r, &o) {
-		x.overflow(f, t, stats.NoPlace, errVariables)
-		return false
+	if place, fits := x.room(f, r, o, picked, taken); !fits {
+		return &hindrance{what: "tokens do not fit", err: petri.ErrOverflow, full: true, place: place}
 	}
-	x.fire(f, c, took, &o)
-	return true
+	if !x.fitsAll(f, r, o) {
+		return &hindrance{what: "tokens do not fit", err: errVariables, full: true, place: stats.NoPlace}
+	}
+	return nil
 }
 
 // split divides the picked tokens into those that are taken, the first ones of
@@ -295,7 +328,7 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 	for k := range r.effects {
 		e := &r.effects[k]
 		left := e.Put
-		if o.turn.skips(x.s, e.Place) {
+		if o.turn != nil && o.turn.skips(x.s, e.Place) {
 			continue
 		}
 		for j := range x.took {
@@ -324,11 +357,15 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 	if o.values != nil {
 		x.inscribed(f, r, o)
 	}
-	x.writeGiven(r, o.given)
+	if o.given != nil {
+		x.writeGiven(r, o.given)
+	}
 	if o.turn != nil {
 		x.turnPuts(f, o.turn, &p)
 	}
-	x.writes = append(x.writes, o.writes...)
+	if o.writes != nil {
+		x.writes = append(x.writes, o.writes...)
+	}
 }
 
 // explicit fills out with the tokens that an action puts. They have been

@@ -204,3 +204,21 @@ func TestAnEventIsCaughtInEachRun(t *testing.T) {
 	w.step(0)
 	w.want("count: n; b/1: n; b/2: n")
 }
+
+// An instance may open a bounded number of runs; what would open another one is refused.
+func TestWithoutARunLeftAFiringIsRefused(t *testing.T) {
+	for rule, b := range map[string]Binding{"a call": manual, "an action": {Action: true}} {
+		w := newWorld(t, build("p a@s", "enter", "p>enter enter>a"), b)
+		w.inject("p", "1")
+		w.s.frames[0].last = maxFrames
+		var err error
+		if b.Action {
+			err = w.s.Done(w.started().Run, Outcome{}, w.now)
+		} else {
+			err = w.s.Fire(0, 0, nil, w.now)
+		}
+		if !errors.Is(err, petri.ErrOverflow) {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+}

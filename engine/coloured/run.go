@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -147,26 +146,10 @@ func (x *change) end(id int32, o Outcome) error {
 	}
 	f := x.s.frame(x.in, x.s.notes.all[id].frame)
 	x.s.rebased(x.in, f, r, &l, res)
-	if o.Puts == nil {
-		var a answer
-		switch res.mask, a = x.branch(r, l.taken, res.data); {
-		case a.panicked != nil:
-			return fmt.Errorf("%w: the guard of a branch panicked: %w", ErrOutcome, evaluation{a.panicked})
-		case !a.OK:
-			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{errNoBranch})
-		}
-		if err := x.valued(f, r, res, l.taken, l.read); err != nil {
-			return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
-		}
-	}
-	if err := x.unnamed(r, l.taken, res.data); err != nil {
-		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{err})
-	}
-	if place, fits := x.room(f, r, res, true, l.taken); !fits {
-		return fmt.Errorf("place %q: %w", x.s.Tables.Net.Places[place].ID, petri.ErrOverflow)
-	}
-	if !x.fitsAll(f, r, res) {
-		return fmt.Errorf("%w, and so do the variables of a run", ErrTooLarge)
+	if no := x.prepare(f, r, res, l.taken, l.read, true); no != nil && no.full {
+		return no.at(x.s.Tables.Net)
+	} else if no != nil {
+		return fmt.Errorf("%w: %w", ErrOutcome, evaluation{no.err})
 	}
 	x.took = x.took[:0]
 	for k := range l.taken {
@@ -302,12 +285,6 @@ func (x *change) incident(f *frame, t int, token uint64, place int32, why string
 	id := x.troubled(f, t, token)
 	x.s.notes.all[id].kind, x.s.notes.all[id].ref = noteIncident, place
 	x.s.notes.because(id, why)
-}
-
-// overflow makes a transition an incident whose tokens do not fit: into a place, if it is one.
-func (x *change) overflow(f *frame, t int, place int32, err error) {
-	x.s.done.fault(x.i, t, "tokens do not fit", err)
-	x.incident(f, t, 0, place, err.Error())
 }
 
 // Cancel cancels a run: its tokens are back in their places with their age, and

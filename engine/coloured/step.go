@@ -313,7 +313,7 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 	}
 	x := s.at(i, now)
 	if s.shared && !x.fitsAll(nil, nil, &outcome{puts: []Put{{Place: int32(place), Data: data}}}) {
-		return fmt.Errorf("place %q: %w, and so do the variables of a run", s.Tables.Net.Places[place].ID, ErrTooLarge)
+		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, errVariables)
 	}
 	x.renew()
 	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(nil, int32(place), true)}})
@@ -415,29 +415,18 @@ func (x *change) fireFrame(f *frame, t int, data []byte, also Guard) error {
 		given = data
 	}
 	c, a := x.pick(f, t, also, given)
-	if err := x.s.refused(x.i, t, a, "its guard is false"); err != nil {
-		return err
+	if a.panicked != nil {
+		return x.s.refused(x.i, t, fmt.Errorf("its guard panicked: %w", a.panicked))
+	} else if !a.OK {
+		return x.s.refused(x.i, t, errGuard)
 	}
 	if !r.Action {
 		took, read := r.split(x.tokensOf(c))
-		mask, a := x.branch(r, took, data)
-		if err := x.s.refused(x.i, t, a, "none of its branches can be taken"); err != nil {
-			return err
-		}
-		o := &outcome{mask: mask, data: data}
-		err := x.valued(f, r, o, took, read)
-		if err == nil {
-			err = x.unnamed(r, took, data)
-		}
-		if err != nil {
-			x.s.count(opFailed, x.i, t)
-			return fmt.Errorf("transition %q: %w: %w", id, petri.ErrNotEnabled, err)
-		}
-		if place, fits := x.room(f, r, o, c.picked(), took); !fits {
-			return fmt.Errorf("transition %q, place %q: %w", id, x.s.Tables.Net.Places[place].ID, petri.ErrOverflow)
-		}
-		if !x.fitsAll(f, r, o) {
-			return fmt.Errorf("transition %q: %w, and so do the variables of a run", id, ErrTooLarge)
+		o := &outcome{data: data}
+		if no := x.prepare(f, r, o, took, read, c.picked()); no != nil && no.full {
+			return fmt.Errorf("transition %q: %w", id, no.at(x.s.Tables.Net))
+		} else if no != nil {
+			return x.s.refused(x.i, t, no.err)
 		}
 		x.s.notes.clear(x.in, f, t)
 		x.fire(f, c, took, o)

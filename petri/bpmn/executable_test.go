@@ -80,14 +80,16 @@ func TestWarnsOfDataThatIsNotFollowed(t *testing.T) {
 <scriptTask id="v" scriptFormat="juel" c:resultVariable="b.c"><script>${a}</script></scriptTask>
 <task id="w"><dataInputAssociation id="i"><targetRef>x</targetRef><assignment/></dataInputAssociation>
 <dataOutputAssociation id="o"><targetRef>x</targetRef><transformation>a + 1</transformation></dataOutputAssociation></task>
-<endEvent id="e"/><correlationSubscription id="k"/>`+path("s t u v w e")), "<definitions ", `<definitions xmlns:c="http://camunda.org/schema/1.0/bpmn" `, 1))
+<endEvent id="e"/><correlationSubscription id="k"/>
+<serviceTask id="x" c:expression="${bean.send(a)}"/>`+path("s t u v w x e")), "<definitions ", `<definitions xmlns:c="http://camunda.org/schema/1.0/bpmn" `, 1))
 	if d := cmp.Diff([]string{
-		`f:2:1: the expression or script of service task "t" is not evaluated: it is a piece of work, which sets "b"`,
+		`f:2:1: the expression or script of service task "t" calls a method: it is not evaluated, but a piece of work, which sets "b"`,
 		`f:3:1: the expression or script of script task "u" is not evaluated: it is a piece of work, which sets "b"`,
 		`f:4:1: result variable "b.c" of script task "v" is not followed; expected the name of a variable`,
 		`f:5:67: the assignment in a data input association of task "w" is not evaluated`,
 		`f:6:55: the transformation in a data output association of task "w" is not evaluated`,
 		`f:7:19: correlationSubscription "k" is not followed: a message reaches the first instance that waits for it`,
+		`f:8:1: the expression of service task "x" calls a method: it is not evaluated, but a piece of work`,
 	}, warningsOf(f)); d != "" {
 		t.Error("-want +got\n" + d)
 	}

@@ -11,13 +11,21 @@ import (
 
 // script returns the output of a task whose work is to evaluate an expression: Zeebe's
 // <script>, a script in UEL or FEEL, or Camunda's expression, each with a variable for its
-// result. It returns none, with a warning, if pnagent does not evaluate the expression.
+// result. It returns none, with a warning, if pnagent does not evaluate the expression: which
+// methods of Java there are is not known here.
 func (d *document) script(n *node) (out []petri.Assignment) {
 	name, value := n.scriptOf()
+	method := !isFEEL(value) && strings.Contains(value, "{") && strings.Contains(value, "(")
 	switch {
+	case name == "" && method:
+		d.Warnings.Add(n.pos, "the expression of "+n.title()+" calls a method: it is not evaluated, but a piece of work")
+		return nil
 	case name == "":
 		return nil
-	case value == "", !isFEEL(value) && strings.Contains(value, "{") && strings.Contains(value, "("): // a method of Java
+	case method:
+		d.Warnings.Add(n.pos, "the expression or script of "+n.title()+" calls a method: it is not evaluated, but a piece of work, which sets "+xmlscan.Quote(name))
+		return nil
+	case value == "":
 		d.Warnings.Add(n.pos, "the expression or script of "+n.title()+" is not evaluated: it is a piece of work, which sets "+xmlscan.Quote(name))
 		return nil
 	}

@@ -13,6 +13,7 @@
 // Zeebe state. [TestQueries] answers properties of nets of TAPAAL and the Model
 // Checking Contest, and [TestLogs] computes the fitness of logs of pm4py; each beside
 // a slow program of slow_test.go, where the suite does not state the answer.
+// [TestProcessesOfSpiffWorkflow], with the tag peers, plays processes as SpiffWorkflow itself does.
 //
 // The files below testdata name tests of those suites, and state in own words
 // what each test does and expects. scenario_test.go has their language. A

@@ -51,23 +51,16 @@ func beyond(index []uint32, n int) bool {
 func (t *taking) fell() error {
 	given := t.msg.Rows.Columns
 	t.pack()
-	if !t.msg.Full {
-		t.load()
-	}
-	for i := range t.msg.Rows.Places {
-		if t.samePlace(i) {
-			continue
-		}
-		if what := placeFell(t.oldPlaceOf(i), &t.msg.Rows.Places[i], given); what != "" {
-			return Rejection(CounterFell, "%s of place %d", what, t.placeAt(i))
+	for i := range t.places {
+		d := &t.places[i]
+		if what := placeFell(&d.old, &t.msg.Rows.Places[d.i], given); what != "" {
+			return Rejection(CounterFell, "%s of place %d", what, t.placeAt(d.i))
 		}
 	}
-	for i := range t.msg.Rows.Transitions {
-		if t.sameTransition(i) {
-			continue
-		}
-		if what := transitionFell(t.oldTransitionOf(i), &t.msg.Rows.Transitions[i], given); what != "" {
-			return Rejection(CounterFell, "%s of transition %d", what, t.transitionAt(i))
+	for i := range t.transitions {
+		d := &t.transitions[i]
+		if what := transitionFell(&d.old, &t.msg.Rows.Transitions[d.i], given); what != "" {
+			return Rejection(CounterFell, "%s of transition %d", what, t.transitionAt(d.i))
 		}
 	}
 	if what := counterFell(stats.NetTable, &t.rows.Rest().Net, &t.msg.Rows.Net, given); what != "" {

@@ -29,18 +29,23 @@ type taking struct {
 	shift int64       // of the rows in the sums
 
 	changed bool // a row differs from before
-	loaded  bool // places and transitions of the workspace are the rows as they were
-	packed  bool // the workspace has the records of the rows, see pack
+	packed  bool // the workspace has the rows that differ, see pack
 }
 
 // workspace is the memory of rows that are compared.
 type workspace struct {
-	records                       []byte        // of rows that differ; that of a row that is as it was is empty
-	placeEnds, transitionEnds     []int         // of each record
-	places                        []stats.Place // those of a sparse message that differ, as they were
-	transitions                   []stats.Transition
+	places                        []differing[stats.Place]
+	transitions                   []differing[stats.Transition]
+	records                       []byte // of places, then of transitions: see stats.Packed
 	oldPlace, nextPlace           stats.Place
 	oldTransition, nextTransition stats.Transition
+}
+
+// differing is a row of a message that differs from the one that it replaces.
+type differing[R any] struct {
+	i   int // in the message
+	old R
+	end int // of its record
 }
 
 // taking returns the taking of a message before its rows are known.
@@ -48,87 +53,60 @@ func (n *net) taking(msg *telemetry.Snapshot, c *columns) taking {
 	return taking{workspace: n.work, msg: msg, cols: c}
 }
 
-// pack packs the rows of the message that differ from those that they replace, if the message has
-// all columns of those. Rows that are as they were are then neither unpacked nor added up.
+// pack finds the rows of the message that differ from those that they replace. Rows that are as
+// they were are not unpacked if the message has all columns that they have.
 func (t *taking) pack() {
-	t.packed = t.rows.Filled&^t.msg.Rows.Columns == 0
-	if !t.packed {
-		return
-	}
-	t.records, t.placeEnds, t.transitionEnds = t.records[:0], t.placeEnds[:0], t.transitionEnds[:0]
-	for i := range t.msg.Rows.Places {
-		at, src := int(t.placeAt(i)), &t.msg.Rows.Places[i]
-		same := t.sameStuck(t.rows.StuckIn(at), src.Stuck)
-		t.records = t.rows.PackPlace(t.records, at, t.nextPlaceOf(nil, src), same)
-		t.placeEnds = append(t.placeEnds, len(t.records))
-	}
-	for i := range t.msg.Rows.Transitions {
-		next := t.nextTransitionOf(nil, &t.msg.Rows.Transitions[i])
-		t.records = t.rows.PackTransition(t.records, int(t.transitionAt(i)), next)
-		t.transitionEnds = append(t.transitionEnds, len(t.records))
-	}
-}
-
-// placeRecord returns the record of row i of the message.
-func (t *taking) placeRecord(i int) []byte { return rowRecord(t.records, t.placeEnds, i, 0) }
-
-func (t *taking) transitionRecord(i int) []byte {
-	first := 0
-	if n := len(t.placeEnds); n > 0 {
-		first = t.placeEnds[n-1]
-	}
-	return rowRecord(t.records, t.transitionEnds, i, first)
-}
-
-func rowRecord(records []byte, ends []int, i, begin int) []byte {
-	if i > 0 {
-		begin = ends[i-1]
-	}
-	return records[begin:ends[i]]
-}
-
-// samePlace reports whether row i of the message is known to be as it was.
-func (t *taking) samePlace(i int) bool { return t.packed && len(t.placeRecord(i)) == 0 }
-
-func (t *taking) sameTransition(i int) bool { return t.packed && len(t.transitionRecord(i)) == 0 }
-
-// load unpacks the rows that the message replaces by others.
-func (t *taking) load() {
-	t.places, t.transitions = sized(t.places, len(t.msg.Rows.Places)), sized(t.transitions, len(t.msg.Rows.Transitions))
-	for i := range t.places {
-		if !t.samePlace(i) {
-			t.rows.PlaceAt(int(t.placeAt(i)), &t.places[i])
+	rows, whole := &t.msg.Rows, t.rows.Filled&^t.msg.Rows.Columns == 0
+	t.packed, t.records = true, t.records[:0]
+	t.places, t.transitions = emptied(t.places, len(rows.Places)), emptied(t.transitions, len(rows.Transitions))
+	var noPlace stats.Place
+	for i := range rows.Places {
+		at, old := int(t.placeAt(i)), &noPlace
+		if !whole {
+			old = t.rows.PlaceAt(at, &t.oldPlace)
+		}
+		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck)
+		if t.records = t.rows.PackPlace(t.records, at, next, same); differs(&t.places, i, t.records, 0) {
+			t.rows.PlaceAt(at, &t.places[len(t.places)-1].old)
 		}
 	}
-	for i := range t.transitions {
-		if !t.sameTransition(i) {
-			t.rows.TransitionAt(int(t.transitionAt(i)), &t.transitions[i])
+	first := len(t.records)
+	var noTransition stats.Transition
+	for i := range rows.Transitions {
+		at, old := int(t.transitionAt(i)), &noTransition
+		if !whole {
+			old = t.rows.TransitionAt(at, &t.oldTransition)
+		}
+		t.records = t.rows.PackTransition(t.records, at, t.nextTransitionOf(old, &rows.Transitions[i]))
+		if differs(&t.transitions, i, t.records, first) {
+			t.rows.TransitionAt(at, &t.transitions[len(t.transitions)-1].old)
 		}
 	}
-	t.loaded = true
 }
 
-// sized returns n rows in the memory of others, if that is not far too large.
-func sized[R any](rows []R, n int) []R {
-	if cap(rows) < n || cap(rows) > 4*n+1000 {
-		return make([]R, n)
+// emptied returns an empty list in the memory of another, if that is not far too large for n.
+func emptied[R any](list []R, n int) []R {
+	if cap(list) > 4*n+1000 {
+		return nil
 	}
-	return rows[:n]
+	return list[:0]
 }
 
-// oldPlaceOf returns the row that row i of the message replaces.
-func (t *taking) oldPlaceOf(i int) *stats.Place {
-	if t.loaded {
-		return &t.places[i]
+// differs adds row i to a list, whose first record begins at first, if a record was added for it.
+func differs[R any](list *[]differing[R], i int, records []byte, first int) bool {
+	n := len(*list)
+	if n > 0 {
+		first = (*list)[n-1].end
 	}
-	return t.rows.PlaceAt(int(t.placeAt(i)), &t.oldPlace)
-}
-
-func (t *taking) oldTransitionOf(i int) *stats.Transition {
-	if t.loaded {
-		return &t.transitions[i]
+	if len(records) == first {
+		return false
 	}
-	return t.rows.TransitionAt(int(t.transitionAt(i)), &t.oldTransition)
+	if n == cap(*list) {
+		*list = slices.Grow(*list, 1)
+	}
+	*list = (*list)[:n+1] // with the memory of a former row
+	(*list)[n].i, (*list)[n].end = i, len(records)
+	return true
 }
 
 // placeAt returns the index in the union of row i of the message.
@@ -145,15 +123,20 @@ func at(union []int32, sparse []uint32, i int) int32 {
 
 // take copies every row that differs.
 func (t *taking) take() {
-	for i := range t.msg.Rows.Places {
-		if !t.samePlace(i) {
-			t.place(i)
-		}
+	if !t.packed {
+		t.pack()
 	}
-	for i := range t.msg.Rows.Transitions {
-		if !t.sameTransition(i) {
-			t.transition(i)
-		}
+	t.changed = len(t.records) > 0
+	begin := 0
+	for i := range t.places {
+		d := &t.places[i]
+		t.place(d, t.records[begin:d.end])
+		begin = d.end
+	}
+	for i := range t.transitions {
+		d := &t.transitions[i]
+		t.transition(d, t.records[begin:d.end])
+		begin = d.end
 	}
 	t.rows.Filled |= t.msg.Rows.Columns &^ listColumns
 	if t.msg.Full {
@@ -187,35 +170,27 @@ func (n *net) rowsOf(msg *telemetry.Snapshot, c *columns) *stats.Rows {
 func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 
 // place copies the given columns of a row.
-func (t *taking) place(i int) {
-	at, row, src := int(t.placeAt(i)), t.oldPlaceOf(i), &t.msg.Rows.Places[i]
-	next := t.nextPlaceOf(row, src)
-	if next.Stuck = row.Stuck; !t.sameStuck(row.Stuck, src.Stuck) {
+func (t *taking) place(d *differing[stats.Place], record []byte) {
+	at, src := int(t.placeAt(d.i)), &t.msg.Rows.Places[d.i]
+	next := t.nextPlaceOf(&d.old, src)
+	if next.Stuck = d.old.Stuck; !t.sameStuck(d.old.Stuck, src.Stuck) {
 		next.Stuck = t.stuck(src.Stuck)
 	}
-	differs := t.sums == nil || t.sums.ReplacePlace(at, row, next, t.shift)
-	switch {
-	case t.packed:
-		t.rows.PutPlace(at, t.placeRecord(i), next.Stuck)
-	case differs:
-		t.rows.SetPlace(at, next)
+	if t.sums != nil {
+		t.sums.ReplacePlace(at, &d.old, next, t.shift)
 	}
-	t.changed = t.changed || differs || t.packed
+	t.rows.PutPlace(at, record, next.Stuck)
 }
 
-// nextPlaceOf returns what follows a row, but for its stuck tokens. If the message has all columns
-// of the row, that depends on the message alone.
+// nextPlaceOf returns what follows a row, but for its stuck tokens.
 func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
 	given, next := t.msg.Rows.Columns, &t.nextPlace
-	*next = stats.Place{}
-	if !t.packed {
-		*next = *row
-	}
+	*next = *row
 	stats.PlaceTable.Take(next, src, given, t.latest())
 	if given.Has(stats.ColOldest) {
 		next.Injected = plausible(src.Injected, src.Tokens, t.latest())
 	}
-	if given.Has(stats.ColAges) && !next.Ages.Equal(&src.Ages) {
+	if given.Has(stats.ColAges) {
 		next.Ages = src.Ages
 	}
 	if given.Has(stats.ColDwell) {
@@ -225,25 +200,17 @@ func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
 }
 
 // transition copies the given columns of a row.
-func (t *taking) transition(i int) {
-	at, row := int(t.transitionAt(i)), t.oldTransitionOf(i)
-	next := t.nextTransitionOf(row, &t.msg.Rows.Transitions[i])
-	differs := t.sums == nil || t.sums.ReplaceTransition(at, row, next, t.shift)
-	switch {
-	case t.packed:
-		t.rows.PutTransition(at, t.transitionRecord(i))
-	case differs:
-		t.rows.SetTransition(at, next)
+func (t *taking) transition(d *differing[stats.Transition], record []byte) {
+	at := int(t.transitionAt(d.i))
+	if t.sums != nil {
+		t.sums.ReplaceTransition(at, &d.old, t.nextTransitionOf(&d.old, &t.msg.Rows.Transitions[d.i]), t.shift)
 	}
-	t.changed = t.changed || differs || t.packed
+	t.rows.PutTransition(at, record)
 }
 
 func (t *taking) nextTransitionOf(row, src *stats.Transition) *stats.Transition {
 	given, next := t.msg.Rows.Columns, &t.nextTransition
-	*next = stats.Transition{}
-	if !t.packed {
-		*next = *row
-	}
+	*next = *row
 	stats.TransitionTable.Take(next, src, given, t.latest())
 	if given.Has(stats.ColDuration) {
 		next.Duration = src.Duration

@@ -262,9 +262,8 @@ func (n *net) take(s *source, t taking, received int64) {
 	}
 	s.rows.Grow(places, transitions)
 	same := t.rows == s.rows // else another process follows, or begin moved them
-	if withdrew := n.replaceColumns(s, msg, received); withdrew || !same {
-		t.loaded, t.packed = false, false
-	}
+	withdrew := n.replaceColumns(s, msg, received)
+	t.packed = t.packed && same && !withdrew
 	s.answered(received)
 	t.rows, t.sums, t.shift = s.rows, &n.live, s.clock.shift
 	if t.take(); t.changed {

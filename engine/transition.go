@@ -161,17 +161,17 @@ func (d *declarer) report(text string, pos petri.Pos, of string, err error) {
 	if guard.Bare(also) == also {
 		d.invalid = append(d.invalid, fault(also)...)
 	} else {
-		before = append(before, also)
+		before = append(before, guard.Line{Text: also})
 	}
-	for _, text := range before {
-		d.others = append(d.others, fault(guard.Bare(text))...)
+	for _, l := range before {
+		d.others = append(d.others, fault(guard.Bare(l.Text))...)
 	}
 	if len(d.invalid)+len(d.others) == found { // the guard as a whole
 		d.faults = append(d.faults, &petri.Fault{File: d.tables.Net.File, Pos: pos, Msg: fmt.Sprintf("the guard of %s: %v", of, err)})
 	}
 }
 
-// done returns all faults, those of equal expressions that must not hold or choose by a text
+// done returns all faults, those of equal expressions that must not hold, define a variable or choose by a text
 // once, and only at the work if its name is one: so has each guard of a call that chooses.
 func (d *declarer) done() error {
 	seen := map[string]bool{}

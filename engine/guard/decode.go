@@ -75,6 +75,28 @@ func (in *input) decoded() (*data, error) {
 	return d, nil
 }
 
+// define makes a value a variable.
+func (in *input) define(name string, value any) error {
+	d, err := in.decoded()
+	if err != nil {
+		return err
+	}
+	text, err := appendJSON(nil, value)
+	if err != nil {
+		return err
+	}
+	if value, err = decode(text); err != nil {
+		return err
+	}
+	fields := maps.Clone(d.fields)
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields[name] = value
+	in.data = &data{fields: fields, all: d.all, size: d.size + len(text)}
+	return nil
+}
+
 // offers returns what expressions find under pnagent, with the tokens if fields is set.
 func (in *input) offers(fields bool) (map[string]any, error) {
 	out := map[string]any{"now": in.time(), "age": in.age()}

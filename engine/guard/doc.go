@@ -8,8 +8,9 @@
 // The beginning of a text says its language: "=" FEEL (package feel), "${" or "#{" UEL
 // (package uel), otherwise that of github.com/expr-lang/expr: comparisons, arithmetic,
 // and or not (also && || !), x ? y : z, in, contains, startsWith, matches,
-// .field, [index], ?., ??, and the functions that [Functions] lists. A guard may have lines
-// "unless EXPRESSION" before it, which must not be true. Each line has its own language. After
+// .field, [index], ?., ??, and the functions that [Functions] lists. An expression may have lines
+// "with NAME = EXPRESSION" before it, which define variables for the lines after them, and a
+// guard also "unless EXPRESSION", which must not be true. Each line has its own language. After
 // is ["a", "b"]: the value must be one of the texts, or a list of some, and after has ["a"]: a list with one.
 // "once: " before an expression makes it false, not an error, while one of its variables does
 // not exist. A condition of FEEL or UEL that is null, or neither true nor false, is an error otherwise.

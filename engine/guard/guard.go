@@ -105,7 +105,7 @@ func (c *Compiler) Guard(text string) (coloured.Guard, error) {
 		return nil, err
 	}
 	for i, part := range all.parts {
-		if own, ok := part.expression.(*ownExpression); ok && part.among == nil {
+		if own, ok := part.expression.(*ownExpression); ok && part.among == nil && part.name == "" {
 			if result := own.program.Node().Type(); result.Kind() != reflect.Bool && result.Kind() != reflect.Interface {
 				return nil, &Error{Line: i + 1, Column: 1, Msg: fmt.Sprintf("a result of type %s; expected true or false", result)}
 			}
@@ -153,12 +153,14 @@ type conditions struct {
 	timed  bool
 }
 
-// condition holds if its expression is true, or if it is not and unless is set.
+// condition holds if its expression is true, or if it is not and unless is set. If name is
+// set, its value is a variable of that name for those after it.
 type condition struct {
 	expression
 	unless bool
 	once   bool   // it does not hold while a variable does not exist, see notYet
 	among  *among // of the value; nil if that is true or false
+	name   string
 }
 
 // maxConditions bounds the lines of a guard.
@@ -173,12 +175,12 @@ func (c *Compiler) conditions(text string) (*conditions, error) {
 	if len(before) > maxConditions {
 		return nil, &Error{Line: maxConditions + 1, Column: 1, Msg: fmt.Sprintf("more than %d conditions", maxConditions)}
 	}
-	for i, text := range before {
-		if err := c.add(all, text, condition{unless: true}, i); err != nil {
+	for i, l := range before {
+		if err := c.add(all, l.Text, condition{unless: l.Name == "", name: l.Name}, i); err != nil {
 			return nil, err
 		}
 	}
-	if also != "" || len(before) == 0 {
+	if also != "" || len(before) == 0 || before[len(before)-1].Name != "" {
 		if err := c.add(all, also, condition{}, len(before)); err != nil {
 			return nil, err
 		}
@@ -191,7 +193,9 @@ func (c *Compiler) add(to *conditions, text string, as condition, lines int) err
 	if as == (condition{}) {
 		text, as.once = strings.CutPrefix(text, once)
 	}
-	as.among, text = amongOf(text)
+	if as.name == "" {
+		as.among, text = amongOf(text)
+	}
 	e, ok := c.known[text]
 	if !ok {
 		e.expression, e.err = c.compileOne(text)
@@ -214,18 +218,29 @@ func (c *Compiler) add(to *conditions, text string, as condition, lines int) err
 	return nil
 }
 
-// Expressions returns the expressions of a guard that must not hold, and the one that must; "" if
-// there is none.
-func Expressions(text string) (before []string, also string) {
+// Line is a line of a guard before its expression: "with NAME = TEXT", or "unless TEXT".
+type Line struct {
+	Name string // the variable that the line defines; "" if its expression must not hold
+	Text string
+}
+
+// Expressions returns the lines of a guard before its expression, and the expression, which
+// must hold; "" if there is none.
+func Expressions(text string) (before []Line, also string) {
 	for {
 		line, rest, _ := strings.Cut(text, "\n")
-		e, is := strings.CutPrefix(line, "unless ")
-		if !is {
+		if e, is := strings.CutPrefix(line, "unless "); is {
+			before, text = append(before, Line{Text: e}), rest
+		} else if m := with.FindStringSubmatch(line); m != nil {
+			before, text = append(before, Line{m[1], m[2]}), rest
+		} else {
 			return before, text
 		}
-		before, text = append(before, e), rest
 	}
 }
+
+// with matches a line that defines a variable.
+var with = regexp.MustCompile(`^with (.+?) = (.*)$`)
 
 // once begins an expression that does not hold while a variable does not exist.
 const once = "once: "
@@ -284,8 +299,14 @@ func (c *conditions) ask(tokens []coloured.Placed, now int64) coloured.Verdict {
 			v.OK = false
 			break
 		}
+		if part.name != "" && err == nil {
+			err = in.define(part.name, value)
+		}
 		if err != nil {
 			panic(errorOf(err))
+		}
+		if part.name != "" {
+			continue
 		}
 		yes, err := part.holds(value)
 		if err != nil {
@@ -308,7 +329,11 @@ func (c *conditions) value(tokens []coloured.Placed, now int64) []byte {
 	var out []byte
 	for _, part := range c.parts {
 		v, err := part.value(in)
-		if err == nil {
+		switch {
+		case err != nil:
+		case part.name != "":
+			err = in.define(part.name, v)
+		default:
 			out, err = appendJSON(nil, v)
 		}
 		if err != nil {

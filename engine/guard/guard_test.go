@@ -590,3 +590,33 @@ func TestConditionsOfTexts(t *testing.T) {
 		t.Error("a value that is a condition was compiled")
 	}
 }
+
+// A line defines a variable for those after it, in any language.
+func TestLinesDefineVariables(t *testing.T) {
+	tokens := []coloured.Placed{{Token: coloured.Token{ID: 1, Data: []byte(`{"a": 2, "big": 12345678901234567890}`)}}}
+	for text, want := range map[string]string{
+		"with b = ${a + 1}\n= [a, b]":                           "[2,3]",
+		"with b = = a * 2\nwith c c = b + 1\n${a + b}":          "6",
+		"with a = = {\"x\": [1; 2]}\na.x":                       "",
+		"with a = = \"x = ; y\"\na":                             `"x = ; y"`,
+		"with b = = big\n= context merge([{\"c\": 1}, {d: b}])": `{"c":1,"d":12345678901234567890}`,
+		"with b = = nothing\n= b = null":                        "true",
+		"with b = = 1":                                          "",
+		"unless a > 1\n= 1":                                     "",
+	} {
+		value, err := NewCompiler(nil).Value(text)
+		if err != nil {
+			if want != "" {
+				t.Errorf("%s: %v, want %s", text, err, want)
+			}
+			continue
+		}
+		if got := string(value(tokens, 0)); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+	g, err := NewCompiler(nil).Guard("unless a > 5\nwith b = ${a gt 1}\nunless not b\n= b")
+	if err != nil || !g(tokens, 0).OK {
+		t.Errorf("%v; want a guard that holds", err)
+	}
+}

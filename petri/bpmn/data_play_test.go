@@ -105,6 +105,7 @@ func TestVariablesOfTheLastActivity(t *testing.T) {
 	for _, s := range []scenario{
 		{"of an event sub-process of the process", process(`<startEvent id="s"/>`+gate+event(`<userTask id="v"/>`, "ws>v"), "s>u>g>no"), `{"b":1}`, `ws v,{"b":2} u`, "p/active ws/armed y"},
 		{"and an expression", process(`<startEvent id="s"/>`+gate+event(script, "ws>sc"), "s>u>g>no"), `{"b":1}`, `ws u`, "p/active ws/armed y"},
+		{"an event sub-process of Zeebe with outputs begins with what is around", process(`<startEvent id="s"/><userTask id="x"/>`+event(`<extensionElements><z:ioMapping><z:output source="= b" target="r"/></z:ioMapping></extensionElements>`+gate, "ws>u>g>no"), "s>x"), `{"b":2}`, `ws u`, "p/active s-x ws/armed y"},
 		{"of a sub-process", process(`<startEvent id="s"/>`+gate+sub("n", `<startEvent id="ns"/>`+script, "ns>sc"), "s>n>u>g>no"), `{"b":1}`, `u`, "y"},
 		{"beside others", process(`<startEvent id="s"/>`+gate+sub("n", `<startEvent id="ns"/><userTask id="v"/>`+script, "ns>v ns>sc"), "s>n>u>g>no"), `{"b":1}`, `v u`, "y"},
 	} {

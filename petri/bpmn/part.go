@@ -97,11 +97,14 @@ func (b *builder) stateIn(scope string, l *level, n *node, word string) string {
 func (b *builder) scope(l *level, n *node) string {
 	id := l.id(n.id)
 	b.spend(id)
-	local, apart := n.locals()
-	if n.loop != nil { // they are of each run
-		local, apart = nil, false
+	s := petri.Scope{ID: id, Parent: l.around(n), Pos: b.here(n.pos)}
+	if n.loop == nil { // otherwise they are of each run
+		s.Local, s.Apart = n.locals()
 	}
-	b.net.Scopes = append(b.net.Scopes, petri.Scope{ID: id, Parent: l.around(n), Pos: b.here(n.pos), Local: local, Apart: apart})
+	if s.Apart && !(n.maps != nil && n.maps.only) {
+		s.In = []petri.Assignment{{}} // what an event sub-process begins with, which follows no mapping
+	}
+	b.net.Scopes = append(b.net.Scopes, s)
 	return id
 }
 

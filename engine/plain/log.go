@@ -25,78 +25,111 @@ const (
 	opBeyond
 )
 
-// startLog begins a log: it records the kind of log.
-func (s *Shard) startLog() {
-	s.log = binary.AppendUvarint([]byte{opFire}, uint64(len(s.rules))+opExact)
-	s.began, s.running, s.single = len(s.log), -1, -1
+// log writes down what happens.
+type log struct {
+	on      bool // see Config.Log
+	text    []byte
+	began   int // the length of an empty one
+	rules   int
+	members *shard.Members
+
+	// The last operation, if another firing of its instance continues it.
+	running  int // the instance of a run that has no end yet; -1 if there is none
+	single   int // the instance, if it is one firing; -1 if it is not
+	singleAt int // then the offset of its transition
 }
 
-// noteFire and noteInject record an operation: the instance's number and the
+// newLog returns a log that records its kind.
+func newLog(rules int, members *shard.Members) log {
+	text := binary.AppendUvarint([]byte{opFire}, uint64(rules)+opExact)
+	return log{on: true, text: text, began: len(text), rules: rules, members: members, running: -1, single: -1}
+}
+
+// take returns what was written since the last call.
+func (l *log) take() (text []byte) {
+	if !l.on {
+		return nil
+	}
+	l.endRun()
+	if len(l.text) > l.began {
+		text, l.text = l.text, l.text[:l.began]
+	}
+	return text
+}
+
+// fire and inject write an operation: the instance's number and the
 // kind in one varint, then the transition, or the place and the number of
 // tokens. Further firings of the same instance make a run, in which each takes
 // only its transition.
-func (s *Shard) noteFire(i, t int) {
-	if s.running == i && t < 0x7f {
-		s.log = append(s.log, byte(t+1))
+func (l *log) fire(i, t int) {
+	if l.running == i && t < 0x7f {
+		l.text = append(l.text, byte(t+1))
 	} else {
-		s.noteOther(i, t)
+		l.other(i, t)
 	}
 }
 
-// noteOther records a firing that does not continue a run with one byte.
-func (s *Shard) noteOther(i, t int) {
+// other writes a firing that does not continue a run with one byte.
+func (l *log) other(i, t int) {
 	switch {
-	case s.running == i:
-	case s.single == i:
-		s.beginRun()
+	case l.running == i:
+	case l.single == i:
+		l.beginRun()
 	default:
-		s.note(i, opFire)
-		s.single, s.singleAt = i, len(s.log)
-		s.log = binary.AppendUvarint(s.log, uint64(t))
+		l.begin(i, opFire)
+		l.single, l.singleAt = i, len(l.text)
+		l.put(t)
 		return
 	}
-	s.log = binary.AppendUvarint(s.log, uint64(t)+1)
+	l.put(t + 1)
 }
 
 // beginRun makes the last operation, which is one firing, a run.
-func (s *Shard) beginRun() {
-	t, _ := binary.Uvarint(s.log[s.singleAt:])
-	s.log = binary.AppendUvarint(s.log[:s.singleAt], uint64(len(s.rules))+opRun)
-	s.log = binary.AppendUvarint(s.log, t+1)
-	s.running, s.single = s.single, -1
+func (l *log) beginRun() {
+	t, _ := binary.Uvarint(l.text[l.singleAt:])
+	l.text = l.text[:l.singleAt]
+	l.put(l.rules + opRun)
+	l.put(int(t) + 1)
+	l.running, l.single = l.single, -1
 }
 
 // endRun ends the last operation, if it is a run.
-func (s *Shard) endRun() {
-	if s.running >= 0 {
-		s.log = append(s.log, 0)
+func (l *log) endRun() {
+	if l.running >= 0 {
+		l.text = append(l.text, 0)
 	}
-	s.running, s.single = -1, -1
+	l.running, l.single = -1, -1
 }
 
-// note begins an operation.
-func (s *Shard) note(i, kind int) {
-	s.endRun()
-	s.log = binary.AppendUvarint(s.log, uint64(s.Number(i))<<1+uint64(kind))
+// begin begins an operation.
+func (l *log) begin(i, kind int) {
+	l.endRun()
+	l.put(l.members.Number(i)<<1 + kind)
 }
 
-func (s *Shard) noteInject(i, place int, n uint32) {
-	s.note(i, opInject)
-	s.log = binary.AppendUvarint(s.log, uint64(place))
-	s.log = binary.AppendUvarint(s.log, uint64(n))
+func (l *log) put(n int) { l.text = binary.AppendUvarint(l.text, uint64(n)) }
+
+func (l *log) inject(i, place int, n uint32) {
+	if l.on {
+		l.begin(i, opInject)
+		l.put(place)
+		l.put(int(n))
+	}
 }
 
-// noteBeyond records an operation that moves no token.
-func (s *Shard) noteBeyond(i, op int) {
-	s.note(i, opFire)
-	s.log = binary.AppendUvarint(s.log, uint64(len(s.rules)+op))
+func (l *log) rest(i int) {
+	if l.on {
+		l.begin(i, opFire)
+		l.put(l.rules + opRest)
+	}
 }
 
-func (s *Shard) noteRest(i int) { s.noteBeyond(i, opRest) }
-
-func (s *Shard) noteFail(i, t int) {
-	s.noteBeyond(i, opFail)
-	s.log = binary.AppendUvarint(s.log, uint64(t))
+func (l *log) fail(i, t int) {
+	if l.on {
+		l.begin(i, opFire)
+		l.put(l.rules + opFail)
+		l.put(t)
+	}
 }
 
 // Replay applies and counts the Log of a Ready, as of now, the time at which it
@@ -105,11 +138,11 @@ func (s *Shard) noteFail(i, t int) {
 // one set of shards can read the log of another. It does not repeat what
 // firings put into other parts: those tokens crossed when they were played. The
 // error wraps [ErrLog].
-func (s *Shard) Replay(log []byte, now int64) error {
-	defer func(logging, noting bool) { s.logging, s.noting = logging, noting }(s.logging, s.noting)
-	s.logging, s.noting, s.exact = false, false, false
+func (s *Shard) Replay(text []byte, now int64) error {
+	defer func(on, noting bool) { s.log.on, s.noting = on, noting }(s.log.on, s.noting)
+	s.log.on, s.noting, s.exact = false, false, false
 	s.touched = s.touched[:0]
-	for r := (&shard.Reader{Left: log}); len(r.Left) > 0; {
+	for r := (&shard.Reader{Left: text}); len(r.Left) > 0; {
 		if s.replayOne(r, now); r.Err != nil {
 			return r.Err
 		}

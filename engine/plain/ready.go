@@ -20,13 +20,7 @@ type Ready struct {
 
 // Ready returns what the shard has done since the last call.
 func (s *Shard) Ready() Ready {
-	r := Ready{Crossings: s.crossings}
+	r := Ready{s.log.take(), s.crossings}
 	s.crossings = s.crossings[:0]
-	if s.logging {
-		s.endRun()
-		if len(s.log) > s.began {
-			r.Log, s.log = s.log, s.log[:s.began]
-		}
-	}
 	return r
 }

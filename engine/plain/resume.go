@@ -37,8 +37,8 @@ func (s *Shard) Resume(now int64) {
 // log records that.
 func (s *Shard) settleUnmoved(i int, c *cell, now int64) {
 	s.rest(i, c, now)
-	if c.flags&finished != 0 && s.logging {
-		s.noteRest(i)
+	if c.flags&finished != 0 {
+		s.log.rest(i)
 	}
 }
 

@@ -58,20 +58,13 @@ type Shard struct {
 	taken []uint32 // of fireWide
 
 	created   int64 // when the instances were created
-	logging   bool
-	log       []byte           // since the last call of Ready
+	log       log
 	crossings []split.Crossing // since then
-	began     int              // the length of an empty log
 	touched   []int32          // by Replay
 	noting    bool             // firings are recorded, or may put tokens into other parts
 	exact     bool             // in Replay: the log records when instances came to rest
 	loaded    bool             // LoadState was called
 	repeats   bool             // see ReplayOlder
-
-	// The last operation of the log, if another firing of its instance continues it.
-	running  int // the instance of a run that has no end yet; -1 if there is none
-	single   int // the instance, if it is one firing; -1 if it is not
-	singleAt int // then the offset of its transition
 
 	dispatch *dispatch // nil: ready is in use
 	ready    ring
@@ -93,7 +86,7 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Shard{Base: base, modes: cfg.Modes, created: now, logging: cfg.Log, noting: cfg.Log || base.Part != nil,
+	s := &Shard{Base: base, modes: cfg.Modes, created: now, noting: cfg.Log || base.Part != nil,
 		cells: make([]cell, base.Count), quota: defaultQuota}
 	if s.dispatch, err = s.newDispatch(&cfg); err != nil {
 		return nil, err
@@ -109,8 +102,8 @@ func New(cfg Config, now int64) (*Shard, error) {
 	if s.Timed || s.Shuffle {
 		s.streams = make([]shard.Stream, s.Count)
 	}
-	if s.logging {
-		s.startLog()
+	if cfg.Log {
+		s.log = newLog(len(s.rules), &s.Members)
 	}
 	for i := range s.cells {
 		if s.streams != nil {

@@ -96,9 +96,7 @@ func (s *Shard) fireOrFail(i int, c *cell, t int, now int64) bool {
 		return true
 	}
 	s.fail(c, t)
-	if s.logging {
-		s.noteFail(i, t)
-	}
+	s.log.fail(i, t)
 	return false
 }
 
@@ -120,8 +118,8 @@ func (s *Shard) fire(i int, c *cell, t int, now int64) error {
 	}
 	c.flags |= moved | everMoved
 	if s.noting {
-		if s.logging {
-			s.noteFire(i, t)
+		if s.log.on {
+			s.log.fire(i, t)
 		}
 		if crosses := s.rules[t].crosses; len(crosses) > 0 {
 			s.cross(i, crosses)
@@ -192,8 +190,8 @@ func (s *Shard) settle(i int, c *cell, now int64) {
 	if c.n == isWide {
 		s.narrow(c)
 	}
-	if s.rest(i, c, now) && s.logging {
-		s.noteRest(i)
+	if s.rest(i, c, now) {
+		s.log.rest(i)
 	}
 }
 
@@ -275,9 +273,7 @@ func (s *Shard) Inject(i, place int, n uint32, now int64) error {
 		return err
 	}
 	c.flags |= moved | everMoved
-	if s.logging {
-		s.noteInject(i, place, n)
-	}
+	s.log.inject(i, place, n)
 	if s.Timed {
 		s.stopClocks(i, c)
 	}

@@ -53,6 +53,7 @@ func TestDataOfActivities(t *testing.T) {
 		{"also in Zeebe", call(`<z:calledElement processId="q"/>`, "x == 1"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
 		{"not if it does not propagate", call(`<z:calledElement processId="q" propagateAllChildVariables="false"/>`, "x == 0"), `{"x": 0}`, `n:u,{"x":1}`, "u/start yes/end"},
 		{"a called process gets what is mapped in", call(`<c:in source="x" target="y"/><c:out variables="all"/>`, "x == 5 &amp;&amp; y == 5"), `{"x": 5}`, `n:u`, "u/start yes/end"},
+		{"a copy reads its source, whatever was copied before", call(`<c:in source="x" target="y"/><c:in source="y" target="z"/><c:out source="y" target="x"/><c:out source="x" target="r"/><c:out source="z" target="q"/>`, "x == 5 &amp;&amp; r == nil &amp;&amp; q == 7"), `{"x": 5, "y": 7}`, `n:u`, "u/start yes/end"},
 		{"and nothing else", call(`<c:in source="x" target="y"/><c:out source="x" target="r"/>`, "r == nil"), `{"x": 5}`, `n:u`, "u/start yes/end"},
 	} {
 		s.run(t)

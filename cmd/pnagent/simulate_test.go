@@ -68,6 +68,9 @@ func TestTheOutputsOfTheSimulatePageAreReal(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("other processors may round otherwise")
 	}
+	if underRace {
+		t.Skip("takes half a minute with the race detector, which watches shorter runs")
+	}
 	page, err := os.ReadFile("../../docs/simulate.md")
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,11 @@
 
 package bpmn
 
-import "github.com/pnagent/pnagent/petri"
+import (
+	"regexp"
+
+	"github.com/pnagent/pnagent/petri"
+)
 
 // adHoc is how an ad hoc sub-process begins what is inside, and how it ends.
 type adHoc struct {
@@ -10,14 +14,21 @@ type adHoc struct {
 	until   string // the completion condition; "" if there is none
 	cancels bool   // the completion condition ends what is active
 	inTurn  bool   // at most one activity runs at a time
+	quiet   bool   // it ends once something inside has ended and nothing is active
 }
+
+// whenQuiet are completion conditions of jBPM and Kogito that hold when nothing inside is active.
+var whenQuiet = regexp.MustCompile(`^(autocomplete|getActivityInstanceAttribute\("numberOfActiveInstances"\) *== *0)$`)
 
 // readAdHoc reads an ad hoc sub-process.
 func (d *document) readAdHoc(n *node) {
 	a := &adHoc{cancels: n.el.attr("cancelRemainingInstances") != "false", inTurn: n.el.attr("ordering") == "Sequential"}
 	n.adHoc = a
 	if c := n.el.kid("completionCondition"); c != nil {
-		a.until = d.expression(c)
+		a.until, a.quiet = d.expression(c), whenQuiet.MatchString(onOneLine(c.text))
+		if a.quiet {
+			a.until, a.cancels = "true", false
+		}
 	}
 	works := false
 	for _, x := range n.el.extensions() {
@@ -58,7 +69,7 @@ func (b *builder) offers(l *level, n *node, place string) {
 	b.divert(offered, id, n.pos)
 	b.throwInto(id, offered, n.pos) // it may begin again (BPMN 2.0, 13.3.5)
 	b.put(id, place, n.pos)
-	if l.node.adHoc.until != "" && !l.node.adHoc.cancels {
+	if l.node.adHoc.until != "" && !l.node.adHoc.cancels && !l.node.adHoc.quiet {
 		b.test(petri.Inhibitor, l.parent.id(l.node.id)+"/met", id, n.pos)
 	}
 	if l.takesTurns() {

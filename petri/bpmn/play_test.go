@@ -441,6 +441,7 @@ func TestAdHocSubProcesses(t *testing.T) {
 	}
 	const chosen = `<extensionElements><z:adHoc activeElementsCollection="=ids"/></extensionElements>`
 	const until = `<completionCondition>= ok = true</completionCondition>`
+	const auto = `<completionCondition language="http://www.mvel.org/2.0"><![CDATA[autocomplete]]></completionCondition>`
 	const inside = "n/active"
 	for _, s := range []scenario{
 		{"each may begin", adHoc("", ""), `{}`, "", "a/offered b/offered " + inside},
@@ -469,6 +470,10 @@ func TestAdHocSubProcesses(t *testing.T) {
 		{"and then ends", adHoc("", until+`<multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ok":true}`, "a/begins a b/begins b", "e/end"},
 		{"in parallel with a list", adHoc("", chosen+`<multiInstanceLoopCharacteristics><loopCardinality>2</loopCardinality></multiInstanceLoopCharacteristics>`), `{"ids": ["a"]}`, "a a", "e/end"},
 		{"an end event ends what leads to it", adHoc("", `<endEvent id="x"/><sequenceFlow id="a-x" sourceRef="a" targetRef="x"/>`), `{}`, "a/begins b/begins a", "a/offered b/offered b/start " + inside},
+		{"jBPM's autocomplete ends it once nothing is active", adHoc("", auto), `{}`, "a/begins b/begins a a/begins a b", "e/end"},
+		{"not before", adHoc("", auto), `{}`, "a/begins b/begins a", "a/offered b/offered b/start n/active n/met"},
+		{"and not before something began", adHoc("", auto), `{}`, "", "a/offered b/offered " + inside},
+		{"as does its count of what is active", adHoc("", `<completionCondition>getActivityInstanceAttribute("numberOfActiveInstances") == 0</completionCondition>`), `{}`, "a/begins a", "e/end"},
 		{"it ends what may begin, too", adHoc("", until), `{}`, `a/begins a,{"ok":true}`, "e/end"},
 	} {
 		s.run(t)

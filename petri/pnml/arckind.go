@@ -12,8 +12,8 @@ import (
 // 15909-2 write the kind in elements of their own, also inside of <toolspecific>, and such an arc
 // must not be read as a normal one. The kind is the value of an element or an attribute named as a
 // kind or a type is, or the name of an element. A word for inhibition elsewhere is refused, and a
-// kind that is not known. In <toolspecific> a kind is that of the arc if its name says no more, or says so:
-// a lineType is about a drawing.
+// kind that is not known. In <toolspecific> a kind is that of the arc if its name is one word, or names the
+// arc: a lineType is about a drawing.
 func (n *netReader) kindIn(e *element, to *arcKind) error {
 	x := kindSearch{tool: e.name == "toolspecific"}
 	for i := range e.attrs {

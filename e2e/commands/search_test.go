@@ -5,6 +5,7 @@ package commands
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -77,8 +78,11 @@ func TestEachOfManyTokensIsFound(t *testing.T) {
 			kit.Until(t, "the table has a row for each token", func() error {
 				status, body, err := s.Get("/api/v1/stuck.csv?net=orders&place=placed")
 				rows, broken := csv.NewReader(strings.NewReader(string(body))).ReadAll()
-				if err != nil || broken != nil || status != http.StatusOK || len(rows) != 1+2*each {
-					return fmt.Errorf("%d rows, status %d, %v, %v; want %d", len(rows), status, err, broken, 1+2*each)
+				if err := errors.Join(err, broken); err != nil {
+					return err
+				}
+				if status != http.StatusOK || len(rows) != 1+2*each {
+					return fmt.Errorf("%d rows, status %d; want %d", len(rows), status, 1+2*each)
 				}
 				return nil
 			})

@@ -101,7 +101,7 @@ func (b *builder) scope(l *level, n *node) string {
 	if n.loop == nil { // otherwise they are of each run
 		s.Local, s.Apart = n.locals()
 	}
-	if s.Apart && !(n.maps != nil && n.maps.only) {
+	if s.Apart && (n.maps == nil || !n.maps.only) {
 		s.In = []petri.Assignment{{}} // what an event sub-process begins with, which follows no mapping
 	}
 	b.net.Scopes = append(b.net.Scopes, s)

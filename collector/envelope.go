@@ -36,7 +36,8 @@ type series struct {
 	digest, region      string
 }
 
-// envelopeOf reads the envelope of a message, if that is protobuf. It skips the rows.
+// envelopeOf reads the envelope of a message, if that is protobuf. It skips the rows, and fields
+// of another wire type than theirs.
 func envelopeOf(m *nats.Msg) (e envelope, ok bool) {
 	if strings.HasPrefix(m.Header.Get(telemetry.ContentTypeHeader), telemetry.ContentTypeJSON) {
 		return e, false
@@ -47,13 +48,15 @@ func envelopeOf(m *nats.Msg) (e envelope, ok bool) {
 			return e, false
 		}
 		b = b[n:]
-		var number uint64
-		var text []byte
 		switch kind {
 		case protowire.VarintType:
+			var number uint64
 			number, n = protowire.ConsumeVarint(b)
+			e.setNumber(field, number)
 		case protowire.BytesType:
+			var text []byte
 			text, n = protowire.ConsumeBytes(b)
+			e.setText(field, text)
 		default:
 			n = protowire.ConsumeFieldValue(field, kind, b)
 		}
@@ -61,21 +64,25 @@ func envelopeOf(m *nats.Msg) (e envelope, ok bool) {
 			return e, false
 		}
 		b = b[n:]
-		e.set(field, number, text)
 	}
 	return e, true
 }
 
-func (e *envelope) set(field protowire.Number, number uint64, text []byte) {
+func (e *envelope) setText(field protowire.Number, text []byte) {
+	switch field {
+	case fieldDigest:
+		e.digest = string(text)
+	case fieldRegion:
+		e.region = string(text)
+	}
+}
+
+func (e *envelope) setNumber(field protowire.Number, number uint64) {
 	switch field {
 	case fieldEpoch:
 		e.epoch = number
 	case fieldSeq:
 		e.seq = number
-	case fieldDigest:
-		e.digest = string(text)
-	case fieldRegion:
-		e.region = string(text)
 	case fieldFence:
 		e.fence = number
 	case fieldFull:

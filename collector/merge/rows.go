@@ -66,7 +66,8 @@ func (t *taking) pack() {
 			old = t.rows.PlaceAt(at, &t.oldPlace)
 		}
 		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck)
-		if t.records = t.rows.PackPlace(t.records, at, next, same); differs(&t.places, i, t.records, 0) {
+		t.records = t.rows.PackPlace(t.records, at, next, same)
+		if differs(&t.places, i, t.records, 0) {
 			t.rows.PlaceAt(at, &t.places[len(t.places)-1].old)
 		}
 	}
@@ -173,7 +174,8 @@ func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 func (t *taking) place(d *differing[stats.Place], record []byte) {
 	at, src := int(t.placeAt(d.i)), &t.msg.Rows.Places[d.i]
 	next := t.nextPlaceOf(&d.old, src)
-	if next.Stuck = d.old.Stuck; !t.sameStuck(d.old.Stuck, src.Stuck) {
+	next.Stuck = d.old.Stuck
+	if !t.sameStuck(d.old.Stuck, src.Stuck) {
 		next.Stuck = t.stuck(src.Stuck)
 	}
 	if t.sums != nil {

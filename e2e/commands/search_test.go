@@ -107,7 +107,8 @@ type found struct {
 func allTokens(t *testing.T, w kit.Web, query string) (out found) {
 	t.Helper()
 	kit.Until(t, "every engine answers "+query, func() error {
-		if out = findTokens(t, w, query); len(out.Unanswered) > 0 || out.Bounded {
+		out = findTokens(t, w, query)
+		if len(out.Unanswered) > 0 || out.Bounded {
 			return fmt.Errorf("%q do not, and the answer is from snapshots: %v", out.Unanswered, out.Bounded)
 		}
 		return nil

@@ -132,7 +132,8 @@ func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a an
 		case r.Branches == nil || r.Branches[k] == nil:
 			mask |= 1 << k
 		default:
-			if a = ask(r.Branches[k], taken, x.now); a.panicked != nil {
+			a = ask(r.Branches[k], taken, x.now)
+			if a.panicked != nil {
 				return 0, a
 			} else if a.OK {
 				mask |= 1 << k
@@ -179,7 +180,8 @@ func (x *change) takePicked(taken []Placed) {
 		var ok bool
 		for !ok {
 			p := x.s.frame(x.in, taken[k].Scope).in(x.in).pile(taken[k].Place)
-			if x.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, x.took); !ok {
+			x.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, x.took)
+			if !ok {
 				x.cancelHolder(func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
 			}
 		}

@@ -77,6 +77,7 @@ func TestALeaderKilledAtAnyPointLosesNothing(t *testing.T) {
 		alive[i] = f.start(fmt.Sprintf("p%d", n+2))
 		f.goesOn()
 	}
+	f.follows() // the last one that began, too: before it listens to signals, SIGTERM kills it
 	f.conserves(alive...)
 	w.judge(t, f)
 }

@@ -15,21 +15,6 @@ import (
 	"github.com/pnagent/pnagent/web/api"
 )
 
-// about returns what the sidecar is now, for the live page.
-func (s *sidecar) about() api.Sidecar {
-	d := api.Sidecar{Connect: s.cfg.connect}
-	if s.cfg.share.Count > 0 {
-		d.Share = s.cfg.share.String()
-	}
-	if up := s.cfg.up; up != nil {
-		d.Above = &api.Above{Prefix: up.Subjects.Prefix(), Source: up.Source}
-	}
-	if s.member != nil {
-		d.Duty = &api.Duty{On: s.member.OnDuty(), Others: s.member.State().Live}
-	}
-	return d
-}
-
 // Words of command lines that the user replaces.
 const (
 	netFile  = "NET.pnml"

@@ -35,6 +35,7 @@ import (
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/netfile"
 	"github.com/pnagent/pnagent/petri/pnml"
+	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -66,18 +67,22 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	side, err := c.sidecar(ctx, ns, dir, nets, log)
+	cfg, err := c.sidecar(ns, dir, nets, log)
 	if err != nil {
 		return err
 	}
-	defer side.cfg.link.Close()
-	if err := c.welcome(s, side, ns); err != nil {
+	defer cfg.Link.Close()
+	side, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if err := c.welcome(s, cfg, side, ns); err != nil {
 		return err
 	}
 	notify(log, notifyReady)
 	defer notify(log, notifyStopping)
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return side.run(ctx) })
+	g.Go(func() error { return side.Run(ctx) })
 	for _, source := range demoSources {
 		g.Go(func() error { return c.engine(ctx, source, ns, nets, log) })
 	}
@@ -138,33 +143,29 @@ func exampleNets() ([]*petri.Tables, error) {
 	return tables, err
 }
 
-// sidecar makes the demo's sidecar. Its numbers are those of the committed
-// modules, so that mibs/ can be used with it.
-func (c *demoCmd) sidecar(ctx context.Context, ns *server.Server, dir string, tables []*petri.Tables, log *slog.Logger) (*sidecar, error) {
+// sidecar returns the configuration of the demo's sidecar. Its numbers are those of the
+// committed modules, so that mibs/ can be used with it.
+func (c *demoCmd) sidecar(ns *server.Server, dir string, tables []*petri.Tables, log *slog.Logger) (sidecar.Config, error) {
 	cfg, err := c.config(log)
 	if err != nil {
-		return nil, err
+		return cfg, err
 	}
-	cfg.lockPath = filepath.Join(dir, mib.LockFile)
-	if err := os.WriteFile(cfg.lockPath, mibs.Lock, 0o600); err != nil {
-		return nil, fmt.Errorf("laying out the demo: %w", err)
+	cfg.Lock = filepath.Join(dir, mib.LockFile)
+	if err := os.WriteFile(cfg.Lock, mibs.Lock, 0o600); err != nil {
+		return cfg, fmt.Errorf("laying out the demo: %w", err)
 	}
-	cfg.nets = netsOf(tables)
-	if cfg.rules, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
-		return nil, err
+	cfg.Nets = netsOf(tables)
+	if cfg.Alarms, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
+		return cfg, err
 	}
-	cfg.alarms.State = filepath.Join(dir, stateName)
-	cfg.fromZero = true // its engines are its own
-	cfg.connect = natsFlags{URL: ns.ClientURL(), Subjects: telemetry.DefaultPrefix}.document()
-	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web, cfg.limits = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP, pnml.DefaultLimits()
-	if cfg.link, err = inProcess(ns, "pnagent demo", log); err != nil {
-		return nil, fmt.Errorf("connecting to the embedded NATS: %w", err)
+	cfg.AlarmState = filepath.Join(dir, stateName)
+	cfg.FromZero = true // its engines are its own
+	cfg.Connect = natsFlags{URL: ns.ClientURL(), Subjects: telemetry.DefaultPrefix}.document()
+	cfg.AgentX, cfg.AgentXPriority, cfg.SNMP, cfg.Web = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP
+	if cfg.Link, err = inProcess(ns, "pnagent demo", log); err != nil {
+		err = fmt.Errorf("connecting to the embedded NATS: %w", err)
 	}
-	side, err := newSidecar(ctx, cfg)
-	if err != nil {
-		cfg.link.Close()
-	}
-	return side, err
+	return cfg, err
 }
 
 // inProcess connects to the embedded server without a socket. The URL is the one that
@@ -226,9 +227,9 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 //go:embed demo_welcome.txt
 var welcomeText string
 
-func (c *demoCmd) welcome(s streams, side *sidecar, ns *server.Server) error {
+func (c *demoCmd) welcome(s streams, cfg sidecar.Config, side *sidecar.Sidecar, ns *server.Server) error {
 	return template.Must(template.New("welcome").Parse(welcomeText)).Execute(s.out, map[string]any{
-		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": side.cfg.nets, "Web": side.webAddress(), "SNMP": side.snmpAddress(),
-		"Root": side.cfg.root.String(), "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
+		"First": fmt.Sprintf("%s/%0*d", demoSources[0], len(strconv.Itoa(c.Instances-1)), 0), "Sources": demoSources, "Instances": c.Instances, "Nets": cfg.Nets, "Web": side.WebAddress(), "SNMP": side.SNMPAddress(),
+		"Root": cfg.Root.String(), "NATS": ns.ClientURL(), "For": c.For, "Actions": c.Actions,
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
+	"github.com/pnagent/pnagent/sidecar"
 )
 
 // netFlags select the nets that a sidecar shows.
@@ -17,11 +18,11 @@ type netFlags struct {
 	Forget time.Duration `name:"forget-nets-after" default:"24h" help:"Time without a source after which a net, or a place or transition that only gone sources had, is no longer shown, unless a file names it. Its OIDs stay taken. If a net returns, its counters begin again; those of a single place or transition continue."`
 }
 
-func (f *netFlags) fill(cfg *sidecarConfig) error {
+func (f *netFlags) fill(cfg *sidecar.Config) error {
 	if f.Forget <= 0 {
 		return usageError{errors.New("--forget-nets-after: expected more than 0")}
 	}
-	cfg.allow, cfg.forgetNets = f.allow(cfg.nets), f.Forget
+	cfg.Allow, cfg.Merge.ForgetNets = f.allow(cfg.Nets), f.Forget
 	return nil
 }
 

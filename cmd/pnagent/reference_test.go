@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/pnagent/pnagent/engine"
-	"github.com/pnagent/pnagent/internal/selfmetrics"
 	"github.com/pnagent/pnagent/metrics"
+	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/stats"
 )
 
@@ -60,16 +60,16 @@ func quoted(list []string) string {
 }
 
 func metricsPage() string {
-	var nets, sidecar, engines strings.Builder
+	var nets, ours, engines strings.Builder
 	for _, f := range metrics.Families() {
-		out := &sidecar
+		out := &ours
 		if strings.HasPrefix(f.Name, "petrinet_") {
 			out = &nets
 		}
 		fmt.Fprintf(out, "| `%s` | %s | %s | %s |\n", f.Name, f.Type, quoted(f.Labels), cell(f.Help))
 	}
-	for _, d := range partFamilies() {
-		fmt.Fprintf(&sidecar, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
+	for _, d := range sidecar.Families() {
+		fmt.Fprintf(&ours, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
 	}
 	for _, d := range new(engine.Engine).Metrics().Families() {
 		fmt.Fprintf(&engines, "| `%s` | %s | %s | %s |\n", d.Name, d.Type, quoted(d.Labels), cell(d.Help))
@@ -83,17 +83,9 @@ func metricsPage() string {
 		"[for SREs](../sres.md) for how to scrape and what to look at.\n\nLabel values are the ids of the net, as they are. A family that no source of a " +
 		"net fills in is absent for that net, never 0. Counters and histograms carry the time since when they are added up as their created " +
 		"timestamp. `age` is one of " + quoted(ages) + ".\n\n## Of nets\n\n" + head + nets.String() +
-		"\n## Of the sidecar\n\n" + head + sidecar.String() +
+		"\n## Of the sidecar\n\n" + head + ours.String() +
 		"\nBeside these there are the families of the Go runtime (`go_…`) and of the process (`process_…`).\n" +
 		"\n## Of `pnagent engine`\n\nWhat `/metrics` of `pnagent engine --web.listen-address` has.\n\n" + head + engines.String()
-}
-
-// partFamilies describes the families of the sidecar's parts.
-func partFamilies() (all []selfmetrics.Description) {
-	for _, part := range new(sidecar).parts() {
-		all = append(all, part.(*selfmetrics.Collector).Families()...)
-	}
-	return all
 }
 
 // A dashboard or an alert that names a family of pnagent which does not exist
@@ -103,7 +95,7 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 	for _, f := range metrics.Families() {
 		known[f.Name] = true
 	}
-	for _, d := range partFamilies() {
+	for _, d := range sidecar.Families() {
 		known[d.Name] = true
 	}
 	named := 0

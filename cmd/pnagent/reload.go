@@ -15,40 +15,37 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/pnagent/pnagent/collector/alarm"
+	"github.com/pnagent/pnagent/sidecar"
 )
 
 // arguments are those of the command line, without the program's name.
 type arguments []string
 
-// reloaded is the result of reading the configuration again: the rules for
-// alarms, which take effect at once, and the names of changed flags, which do not.
-type reloaded struct {
-	rules   *alarm.Rules
-	changed []string
-}
-
-// rereader reads the command line and the files that it names again.
-func (a arguments) rereader(s streams, log *slog.Logger) (func() (reloaded, error), error) {
+// rereader reads the command line and the files that it names again. It returns the rules for
+// alarms, which take effect at once, and logs the names of changed flags, which do not.
+func (a arguments) rereader(s streams, log *slog.Logger) (func() (*alarm.Rules, error), error) {
 	before, _, err := a.values()
 	if err != nil {
 		return nil, err
 	}
-	return func() (reloaded, error) {
+	return func() (*alarm.Rules, error) {
 		now, serve, err := a.values()
 		if err != nil {
-			return reloaded{}, err
+			return nil, err
 		}
-		var found reloaded
+		var changed []string
 		for name, value := range now {
 			if name != alarmsFlag && !reflect.DeepEqual(value, before[name]) {
-				found.changed = append(found.changed, name)
+				changed = append(changed, name)
 			}
 		}
-		slices.Sort(found.changed)
 		serve.Files, serve.Nets = nil, nil // the engines that run them publish them
 		cfg, err := serve.sidecar(s, log)
-		found.rules = cfg.rules
-		return found, err
+		if err == nil && len(changed) > 0 {
+			slices.Sort(changed)
+			log.Warn("configuration changes take effect at the next start", "flags", strings.Join(changed, ", "))
+		}
+		return cfg.Alarms, err
 	}, nil
 }
 
@@ -72,36 +69,19 @@ func (a arguments) values() (map[string]any, *serveCmd, error) {
 	return values, &c.Serve, nil
 }
 
-// reload reads the configuration again, and applies what can change while the process runs.
-func (s *sidecar) reload() error {
-	found, err := s.cfg.reread()
-	if err != nil {
-		return err
-	}
-	s.watcher.Reload(found.rules)
-	if len(found.changed) > 0 {
-		s.cfg.log.Warn("configuration changes take effect at the next start", "flags", strings.Join(found.changed, ", "))
-	}
-	s.cfg.log.Info("configuration read again")
-	return nil
-}
-
 // reloadOnHangup reloads whenever the process is sent SIGHUP, until ctx ends.
-func (s *sidecar) reloadOnHangup(ctx context.Context) error {
-	if s.cfg.reread == nil {
-		return nil
-	}
+func reloadOnHangup(ctx context.Context, side *sidecar.Sidecar, log *slog.Logger) error {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	for {
 		select {
 		case <-hangups:
-			notify(s.cfg.log, notifyReloading)
-			if err := s.exporter.Reload(); err != nil {
-				s.cfg.log.Error("cannot reload the configuration; the previous one stays in effect", "err", err)
+			notify(log, notifyReloading)
+			if err := side.Reload(); err != nil {
+				log.Error("cannot reload the configuration; the previous one stays in effect", "err", err)
 			}
-			notify(s.cfg.log, notifyReady)
+			notify(log, notifyReady)
 		case <-ctx.Done():
 			return nil
 		}

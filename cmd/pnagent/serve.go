@@ -13,13 +13,16 @@ import (
 	"time"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/snmp"
+	"github.com/pnagent/pnagent/web"
 )
 
 type serveCmd struct {
@@ -81,57 +84,73 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 	if err != nil {
 		return err
 	}
-	if cfg.reread, err = args.rereader(s, log); err != nil {
+	if cfg.Reread, err = args.rereader(s, log); err != nil {
 		return err
 	}
 	if c.OIDRoot == mib.DefaultRoot {
 		log.Warn("serving below net-snmp's playpen, which is for trials only: set your own with --oid-root", "root", c.OIDRoot)
 	}
-	if cfg.link, cfg.subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
+	if cfg.Link, cfg.Subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
 		return err
 	}
-	defer cfg.link.Close()
-	if cfg.up != nil {
-		if cfg.upLink, err = c.Tree.connect(log); err != nil {
+	defer cfg.Link.Close()
+	if cfg.Up != nil {
+		if cfg.UpLink, err = c.Tree.connect(log); err != nil {
 			return err
 		}
-		if cfg.up.Conn = cfg.link.Conn; cfg.upLink != nil {
-			defer cfg.upLink.Close()
-			cfg.up.Conn = cfg.upLink.Conn
+		if cfg.Up.Conn = cfg.Link.Conn; cfg.UpLink != nil {
+			defer cfg.UpLink.Close()
+			cfg.Up.Conn = cfg.UpLink.Conn
 		}
 	}
-	side, err := newSidecar(ctx, cfg)
+	if c.WebSocket {
+		if cfg.Listener, err = handedOver(); err != nil {
+			return err
+		}
+	}
+	side, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	log.Info("sidecar serves", "http", side.webAddress(), "snmp", side.snmpAddress(), "agentx", cfg.agentX, "root", cfg.root.String())
+	log.Info("sidecar serves", "http", side.WebAddress(), "snmp", side.SNMPAddress(), "agentx", cfg.AgentX, "root", cfg.Root.String())
 	notify(log, notifyReady)
-	err = side.run(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return side.Run(ctx) })
+	g.Go(func() error { return reloadOnHangup(ctx, side, log) })
+	err = g.Wait()
 	notify(log, notifyStopping)
 	return err
 }
 
+// open makes the sidecar of a configuration.
+func (f *sidecarFlags) open(ctx context.Context, cfg sidecar.Config) (side *sidecar.Sidecar, err error) {
+	if cfg.Archive, err = f.Archive.open(cfg.Log); err != nil {
+		return nil, err
+	}
+	side, err = sidecar.New(ctx, cfg)
+	return side, usageIf(err, sidecar.ErrConfig)
+}
+
 // sidecar reads the files that the flags name.
-func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
+func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) {
 	cfg, err := c.config(log)
 	if err != nil {
 		return cfg, err
 	}
 	c.NATS.URL = cmp.Or(c.NATS.URL, "nats://127.0.0.1:4222")
-	cfg.connect = c.NATS.document()
+	cfg.Connect = c.NATS.document()
 	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit, log)
 	if err != nil {
 		return cfg, err
 	}
-	cfg.nets, cfg.limits = netsOf(tables), c.Limit.limits().PNML()
-	cfg.agentX, cfg.agentXPriority, cfg.snmp, cfg.web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
-	cfg.responder.PacketRate, cfg.responder.OctetRate = c.PacketRate, c.OctetRate
-	if cfg.responder.AllowFrom, err = networks(c.AllowFrom); err != nil {
+	cfg.Nets, cfg.PNML = netsOf(tables), c.Limit.limits().PNML()
+	cfg.AgentX, cfg.AgentXPriority, cfg.SNMP, cfg.Web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
+	cfg.Responder.PacketRate, cfg.Responder.OctetRate = c.PacketRate, c.OctetRate
+	if cfg.Responder.AllowFrom, err = networks(c.AllowFrom); err != nil {
 		return cfg, err
 	}
-	cfg.webSocket = c.WebSocket
 	if c.StandbyKeys != "" {
-		if cfg.standbyKeys, err = standby.ReadKeys(c.StandbyKeys); err != nil {
+		if cfg.StandbyKeys, err = standby.ReadKeys(c.StandbyKeys); err != nil {
 			return cfg, usageError{fmt.Errorf("--standby.key-file: %w", err)}
 		}
 	}
@@ -143,19 +162,19 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecarConfig, error) {
 	}
 	memlimit.KeepSmall()
 	memory := memlimit.Limit()
-	if cfg.collect = (merge.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.collect.AllRows < c.Rows {
-		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.collect.AllRows, "memory", memory)
+	if cfg.Merge.Limits = (merge.Limits{Sources: c.Sources, AllRows: c.Rows}).Within(memory); cfg.Merge.Limits.AllRows < c.Rows {
+		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.Merge.Limits.AllRows, "memory", memory)
 	}
-	if cfg.contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
+	if cfg.Contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
 		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
 	}
 	if err := c.Tree.fill(&cfg, c.NATS.Subjects); err != nil {
 		return cfg, err
 	}
 	if c.MIBDir != "" {
-		cfg.lockPath = filepath.Join(c.MIBDir, mib.LockFile)
+		cfg.Lock = filepath.Join(c.MIBDir, mib.LockFile)
 	}
-	cfg.stateDir, cfg.fromZero = c.stateDir(), c.FromZero
+	cfg.StateDir, cfg.FromZero = c.stateDir(), c.FromZero
 	return cfg, c.Alarm.fill(&cfg, c.MIBDir)
 }
 
@@ -173,22 +192,25 @@ func (c *serveCmd) stateDir() string {
 }
 
 // config is what serve and demo have in common.
-func (f *sidecarFlags) config(log *slog.Logger) (sidecarConfig, error) {
+func (f *sidecarFlags) config(log *slog.Logger) (sidecar.Config, error) {
 	root, err := mib.ParseRoot(f.OIDRoot)
 	if err != nil {
-		return sidecarConfig{}, usageError{fmt.Errorf("--oid-root: %w", err)}
+		return sidecar.Config{}, usageError{fmt.Errorf("--oid-root: %w", err)}
 	}
 	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 || f.ViewersPerAddress <= 0 {
-		return sidecarConfig{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
+		return sidecar.Config{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
 	}
 	for _, origin := range f.FrameAncestors {
 		if err := httpserver.CheckAncestor(origin); err != nil {
-			return sidecarConfig{}, usageError{fmt.Errorf("--web.frame-ancestors: %w", err)}
+			return sidecar.Config{}, usageError{fmt.Errorf("--web.frame-ancestors: %w", err)}
 		}
 	}
-	cfg := sidecarConfig{root: root, flags: *f, log: log}
-	if cfg.community, cfg.communitySet, err = f.community(); err == nil && f.Users != "" {
-		cfg.users, err = snmp.ReadUsersFile(f.Users)
+	v := versionOf()
+	cfg := sidecar.Config{Root: root, Merge: merge.Rules{ForgetAfter: f.ForgetAfter, Bookkeeping: f.Objects == "all"}, SeriesBudget: f.SeriesBudget, CreatedSamples: f.CreatedSamples,
+		WebConfig: f.WebConfig, Hosts: f.Hosts, FrameAncestors: f.FrameAncestors, Actions: f.Actions, Links: web.Links{Runbooks: f.Runbooks, Grafana: f.Grafana},
+		History: f.History, Viewers: f.Viewers, PerAddress: f.ViewersPerAddress, Version: v.Version, Revision: v.Revision, Log: log}
+	if cfg.Community, cfg.CommunitySet, err = f.community(); err == nil && f.Users != "" {
+		cfg.Users, err = snmp.ReadUsersFile(f.Users)
 		err = usageIf(err, snmp.ErrUsers)
 	}
 	return cfg, err

@@ -4,16 +4,10 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
-
-	"github.com/pnagent/pnagent/mib/smi"
-	"github.com/pnagent/pnagent/snmp"
 )
 
 // defaultCommunity is that of SNMPv2c where no other is set.
@@ -65,51 +59,4 @@ func networks(texts []string) (all []netip.Prefix, err error) {
 		all = append(all, network.Masked())
 	}
 	return all, nil
-}
-
-// engineName is the file in the directory of the state that keeps the SNMPv3 engine.
-const engineName = "snmp-engine"
-
-// netSNMP is the private enterprise number in the id of an engine whose OIDs are
-// those of no enterprise.
-const netSNMP = 8072
-
-// openEngine opens the SNMPv3 engine, if there are users.
-func (s *sidecar) openEngine() (err error) {
-	if len(s.cfg.users) == 0 {
-		return nil
-	}
-	name, enterprise := "", uint32(netSNMP)
-	if s.cfg.stateDir != "" {
-		name = filepath.Join(s.cfg.stateDir, engineName)
-	}
-	if enterprises := (smi.OID{1, 3, 6, 1, 4, 1}); s.cfg.root.HasPrefix(enterprises) && len(s.cfg.root) > len(enterprises) {
-		enterprise = s.cfg.root[len(enterprises)]
-	}
-	s.engine, err = snmp.OpenEngine(name, enterprise, time.Now())
-	return err
-}
-
-func (s *sidecar) openSNMP(host string) (err error) {
-	if s.cfg.snmp == "" {
-		return nil
-	}
-	addr, err := net.ResolveUDPAddr("udp", s.cfg.snmp)
-	if err != nil {
-		return usageError{fmt.Errorf("SNMP address: %w", err)}
-	}
-	if !s.cfg.communitySet && !addr.IP.IsLoopback() {
-		return usageError{fmt.Errorf("--snmp %s is not of the loopback, and the community is public; expected --snmp.users-file, --snmp.community-file, or --snmp.allow-public", s.cfg.snmp)}
-	}
-	cfg := s.cfg.responder
-	cfg.Users, cfg.Engine = s.cfg.users, s.engine
-	cfg.Community, cfg.Table, cfg.Log = s.cfg.community, s.freshTable, s.cfg.log
-	cfg.System = snmp.System{Descr: "pnagent " + versionOf().Version + ", state of Petri nets", ObjectID: s.cfg.root, Name: host}
-	if s.responder, err = snmp.New(cfg); err != nil {
-		return usageError{err}
-	}
-	if s.udp, err = net.ListenUDP("udp", addr); err != nil {
-		return fmt.Errorf("listening for SNMP: %w", err)
-	}
-	return nil
 }

@@ -6,13 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"time"
 
-	"github.com/pnagent/pnagent/collector"
-	"github.com/pnagent/pnagent/collector/counts"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
-	"github.com/pnagent/pnagent/internal/dirlock"
+	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
@@ -48,9 +45,9 @@ func (f *shareFlag) UnmarshalText(text []byte) (err error) {
 }
 
 // fill checks the flags.
-func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
-	cfg.share = f.Share.Share
-	if cfg.share.ByNet = f.By == "net"; cfg.share.ByNet && cfg.share.Count == 0 {
+func (f *treeFlags) fill(cfg *sidecar.Config, own string) error {
+	cfg.Share = f.Share.Share
+	if cfg.Share.ByNet = f.By == "net"; cfg.Share.ByNet && cfg.Share.Count == 0 {
 		return usageError{errors.New("--share.by needs --share")}
 	}
 	if f.Up == "" {
@@ -77,7 +74,7 @@ func (f *treeFlags) fill(cfg *sidecarConfig, own string) error {
 	if err != nil {
 		return err
 	}
-	cfg.up = &uplink.Config{Subjects: up, Source: name, Log: cfg.log}
+	cfg.Up = &uplink.Config{Subjects: up, Source: name, Log: cfg.Log}
 	return nil
 }
 
@@ -94,33 +91,4 @@ func (f *treeFlags) connect(log *slog.Logger) (*natslink.Link, error) {
 		return nil, fmt.Errorf("--up.nats: %w", err)
 	}
 	return link, nil
-}
-
-// openCollector creates the collector with the counters of --state-dir, and its uplink
-// to the sidecar above.
-func (s *sidecar) openCollector() (err error) {
-	kept := counts.Config{Path: s.cfg.stateDir, Subjects: s.cfg.subjects.Prefix(), Share: s.cfg.share, Log: s.cfg.log}
-	up := s.cfg.up
-	if up != nil {
-		kept.Up, kept.Source = up.Subjects.Prefix(), up.Source
-	}
-	kept.FromZero = s.cfg.fromZero || up == nil && kept.Path != "" // the first sidecar that shows these engines from here
-	if s.counts, err = counts.Open(kept, time.Now().UnixMicro()); err != nil {
-		if errors.Is(err, dirlock.ErrHeld) {
-			err = fmt.Errorf("%w; expected a --state-dir of its own for each sidecar", err)
-		}
-		return err
-	}
-	cfg := collector.Config{Conn: s.cfg.link.Conn, NATS: s.cfg.link.State, Subjects: s.cfg.subjects, Rules: merge.Rules{ForgetAfter: s.cfg.flags.ForgetAfter, ForgetNets: s.cfg.forgetNets, Limits: s.cfg.collect, Bookkeeping: s.cfg.flags.Objects == "all"},
-		Nets: s.cfg.nets, Allow: s.cfg.allow, PNML: s.cfg.limits, Share: s.cfg.share, Log: s.cfg.log}
-	if s.cfg.upLink != nil {
-		cfg.Up = s.cfg.upLink.State
-	}
-	if s.collector, err = s.counts.Collector(cfg); err != nil || up == nil {
-		return err
-	}
-	head := s.counts.Header()
-	up.Since, up.Epoch, up.Fence = head.Since, head.Epoch, head.Fence
-	s.uplink, err = uplink.New(*up, s.collector)
-	return err
 }

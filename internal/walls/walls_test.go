@@ -164,6 +164,7 @@ var rooms = map[string]room{
 	"e2e/fleetsim":                         {},
 	"e2e/suites":                           {},
 	"engine/region/regiontest":             {imports: []string{"engine", "engine/journal", "engine/region", "stats"}},
+	"sidecar":                              {imports: []string{"act", "agentx", "archive", "collector", "collector/alarm", "collector/alarm/watch", "collector/counts", "collector/history", "collector/merge", "collector/standby", "collector/uplink", "internal/dirlock", "internal/httpserver", "internal/selfmetrics", "metrics", "mib", "mib/smi", "petri", "petri/pnml", "snmp", "telemetry", "telemetry/natslink", "telemetry/natsmetrics", "web", "web/api"}},
 	"cmd/pnagent":                          {imports: []string{"*"}},
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package sidecar
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // What SNMP does not show yet is logged once, and once more when it is shown; not if it left.
 func TestANetThatSNMPDoesNotShowYetIsLoggedOnce(t *testing.T) {
 	var out bytes.Buffer
-	s := &sidecar{cfg: sidecarConfig{log: slog.New(slog.NewTextHandler(&out, nil))}}
+	s := &Sidecar{cfg: Config{Log: slog.New(slog.NewTextHandler(&out, nil))}}
 	both := &merge.View{Nets: []*merge.NetView{{Name: "big"}, {Name: "gone"}}}
 	waiting := []mib.Waiting{{Net: "big", Names: 12_000}, {Net: "gone", Names: 11_000}}
 	steps := []struct {

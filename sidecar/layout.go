@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package sidecar
 
 import (
 	"context"
@@ -36,7 +36,7 @@ func recalled(v *merge.View) bool {
 
 // layOut makes the SNMP tables of each View that reports something new, and after an alarm
 // was raised or cleared.
-func (s *sidecar) layOut(ctx context.Context) error {
+func (s *Sidecar) layOut(ctx context.Context) error {
 	views, states := s.collector.Subscribe(), s.watcher.Subscribe()
 	view, alarms := <-views, <-states
 	waiting, changed := true, true
@@ -59,7 +59,7 @@ func (s *sidecar) layOut(ctx context.Context) error {
 }
 
 // show makes the tables, unless they would differ in ages alone.
-func (s *sidecar) show(view *merge.View, alarms *alarm.ActiveSet, changed bool) {
+func (s *Sidecar) show(view *merge.View, alarms *alarm.ActiveSet, changed bool) {
 	l := &s.layout
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (s *sidecar) show(view *merge.View, alarms *alarm.ActiveSet, changed bool) 
 }
 
 // freshTable returns the table for a reader.
-func (s *sidecar) freshTable() *smi.Table {
+func (s *Sidecar) freshTable() *smi.Table {
 	if l := &s.layout; l.mu.TryLock() { // else one is being made
 		if !l.at.IsZero() && time.Since(l.at) > tableAge {
 			s.build()
@@ -82,7 +82,7 @@ func (s *sidecar) freshTable() *smi.Table {
 
 // build makes the tables and logs what is wrong with them, unless that was said just before.
 // The caller holds the mutex of the layout.
-func (s *sidecar) build() {
+func (s *Sidecar) build() {
 	s.recordOthers()
 	l := &s.layout
 	l.built, l.at = l.view, time.Now()
@@ -100,31 +100,31 @@ func (s *sidecar) build() {
 		l.said = err.Error()
 	}
 	if err != nil && l.said != said {
-		s.cfg.log.Error("laying out the SNMP table", "err", err)
+		s.cfg.Log.Error("laying out the SNMP table", "err", err)
 	}
 }
 
 // logWaiting logs which nets of a View SNMP does not show yet, once, and when it shows them.
-func (s *sidecar) logWaiting(view *merge.View, nets []mib.Waiting) {
+func (s *Sidecar) logWaiting(view *merge.View, nets []mib.Waiting) {
 	for _, was := range s.waiting {
 		waits := slices.ContainsFunc(nets, func(n mib.Waiting) bool { return n.Net == was.Net })
 		if !waits && view != nil && view.Net(was.Net) != nil {
-			s.cfg.log.Info("SNMP shows the net now", "net", was.Net)
+			s.cfg.Log.Info("SNMP shows the net now", "net", was.Net)
 		}
 	}
 	for _, n := range nets {
 		if !slices.ContainsFunc(s.waiting, func(was mib.Waiting) bool { return n.Net == was.Net }) {
-			s.cfg.log.Warn("SNMP does not show the net until a source has reported it for a minute: it has too many names to number them before", "net", n.Net, "names", n.Names)
+			s.cfg.Log.Warn("SNMP does not show the net until a source has reported it for a minute: it has too many names to number them before", "net", n.Net, "names", n.Names)
 		}
 	}
 	s.waiting = nets
 }
 
 // buildContexts makes the tables of the contexts, and serves those of new nets.
-func (s *sidecar) buildContexts(view *merge.View, alarms *alarm.ActiveSet) {
+func (s *Sidecar) buildContexts(view *merge.View, alarms *alarm.ActiveSet) {
 	added, err := s.contexts.Build(view, alarms, time.Now().UnixMicro())
 	if err != nil {
-		s.cfg.log.Error("laying out the SNMP tables of contexts", "err", err)
+		s.cfg.Log.Error("laying out the SNMP tables of contexts", "err", err)
 	}
 	if !added {
 		return
@@ -137,6 +137,6 @@ func (s *sidecar) buildContexts(view *merge.View, alarms *alarm.ActiveSet) {
 		}
 	}
 	if err := s.subagent.SetContexts(tables); err != nil {
-		s.cfg.log.Error("serving AgentX contexts", "err", err)
+		s.cfg.Log.Error("serving AgentX contexts", "err", err)
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package sidecar
 
 import (
 	"cmp"
@@ -14,15 +14,15 @@ import (
 
 // joinOthers makes the sidecar a member of the group that notifies the same sinks, if
 // it has any.
-func (s *sidecar) joinOthers(host string) {
+func (s *Sidecar) joinOthers(host string) {
 	if s.subagent == nil && s.sender == nil {
 		return
 	}
-	rules := cmp.Or(s.cfg.rules, alarm.DefaultRules())
-	group := standby.Group(s.cfg.root.String(), s.subagent != nil, s.cfg.alarms.Sinks)
-	s.member = standby.New(standby.Config{Conn: s.cfg.link.Conn, Subject: s.cfg.subjects.Sidecars(group), Name: host,
-		Priority: s.cfg.agentXPriority, Keys: s.cfg.standbyKeys, Settle: rules.Settle, Up: s.up, Changed: s.ability,
-		Connected: func() bool { return s.cfg.link.State().Connected }, Log: s.cfg.log,
+	rules := cmp.Or(s.cfg.Alarms, alarm.DefaultRules())
+	group := standby.Group(s.cfg.Root.String(), s.subagent != nil, s.cfg.TrapSinks)
+	s.member = standby.New(standby.Config{Conn: s.cfg.Link.Conn, Subject: s.cfg.Subjects.Sidecars(group), Name: host,
+		Priority: s.cfg.AgentXPriority, Keys: s.cfg.StandbyKeys, Settle: rules.Settle, Up: s.up, Changed: s.ability,
+		Connected: func() bool { return s.cfg.Link.State().Connected }, Log: s.cfg.Log,
 		Sources: &standby.Sources{Silent: s.collector.Silent, Take: s.collector.TakeSilent},
 		Alarms: &standby.Alarms{ // the watcher is created after the member
 			Digest:   func() string { return s.watcher.Digest() },
@@ -37,12 +37,12 @@ func (s *sidecar) joinOthers(host string) {
 }
 
 // up reports whether notifications can be sent. Trap sinks do not report it.
-func (s *sidecar) up() bool {
+func (s *Sidecar) up() bool {
 	return s.subagent == nil || s.subagent.Stats().State == agentx.StateUp
 }
 
 // stand runs the member until ctx ends.
-func (s *sidecar) stand(ctx context.Context) error {
+func (s *Sidecar) stand(ctx context.Context) error {
 	if s.member != nil {
 		return s.member.Run(ctx)
 	}
@@ -51,7 +51,7 @@ func (s *sidecar) stand(ctx context.Context) error {
 }
 
 // duty returns the duty of the member, which keeps it until release is called.
-func (s *sidecar) duty() (d alarm.Duty, release func()) {
+func (s *Sidecar) duty() (d alarm.Duty, release func()) {
 	state, release := s.member.Hold()
 	d = alarm.Duty{On: state.OnDuty, Shared: state.Shared, Skip: state.Skip, Unsync: state.Unsync.UnixNano()}
 	if !state.From.IsZero() {
@@ -63,7 +63,7 @@ func (s *sidecar) duty() (d alarm.Duty, release func()) {
 // recordOthers records what the member has of others that answer at the same master. A
 // sidecar with others that no manager has asked yet begins to answer after this: its
 // counters must not be compared with those of the sidecar that answered before.
-func (s *sidecar) recordOthers() {
+func (s *Sidecar) recordOthers() {
 	if s.subagent == nil {
 		return
 	}

@@ -12,13 +12,20 @@ import (
 )
 
 const (
-	// paceWindow is the time over which the load is measured. It is longer than what the answers
-	// to the first request take.
+	// paceWindow is the time over which the load is measured, or two intervals if that is longer.
+	// It is longer than what the answers to the first request take.
 	paceWindow = 10 * time.Second
-	// A collector whose load exceeds paceHigh asks sources for rarer messages, so that it
-	// becomes paceLow about. It allows more frequent ones once they leave it below paceLow.
-	paceHigh = 0.5
-	paceLow  = 0.25
+	// A collector whose load exceeds paceHigh asks sources for rarer messages, until it does not.
+	// It allows more frequent ones where they would leave it below paceLow even if each of them
+	// made as much work as a message makes now. A rarer message has more rows that changed, so
+	// they make less.
+	paceHigh = 0.25
+	paceLow  = 0.15
+	// An interval stays for paceHold before a shorter one is tried. Each shorter one that did not
+	// last for maxHold doubles that time up to maxHold: so however the load depends on the interval,
+	// the interval does not alternate for long.
+	paceHold = 20 * time.Second
+	maxHold  = time.Hour
 	// A collector decides before the window is over if this much work waits, as after many
 	// sources start at once.
 	paceAhead = 500 * time.Millisecond
@@ -38,6 +45,8 @@ type pace struct {
 	since     int64 // begin of the window, microseconds
 	busy      int64 // time at work until then, and of the work that waited then, nanoseconds
 	changed   int64 // when step was last changed
+	shorter   bool  // to a shorter interval
+	hold      int64 // how long an interval stays at least, see paceHold
 	announced int64
 	load      float64 // of the last window; negative before the first
 }
@@ -56,22 +65,22 @@ const (
 // nanoseconds; lost is what became of messages because of too much work.
 func (p *pace) decide(busy, ahead, now int64, lost loss) (interval time.Duration, announce bool) {
 	if p.since == 0 || now < p.since {
-		p.since, p.busy, p.load, p.changed = now, busy, -1, 0
+		p.since, p.busy, p.load, p.changed, p.hold = now, busy, -1, 0, paceHold.Microseconds()
 		return 0, false
 	}
 	before := p.step
 	window := now - p.since
 	late := lost == someReplaced || ahead > paceAhead.Nanoseconds()
-	if window >= paceWindow.Microseconds() || lost == someDropped || late && p.followed(now) {
+	if window >= max(paceWindow, 2*paceSteps[p.step]).Microseconds() || lost == someDropped || late && p.followed(now) {
 		p.load = max(0, float64(busy+ahead-p.busy)) / float64(window*1000+1)
 		p.since, p.busy = now, busy+ahead
-		p.step = p.next()
+		p.step = p.next(now)
 		if late || lost == someDropped {
 			p.step = max(p.step, min(before+1, len(paceSteps)-1))
 		}
 	}
 	if p.step != before {
-		p.changed = now
+		p.noteChange(p.step < before, now)
 	}
 	announce = p.step != before || p.step > 0 && now-p.announced >= paceRepeat.Microseconds()
 	if announce {
@@ -88,7 +97,7 @@ func (p *pace) followed(now int64) bool {
 }
 
 // next returns the step that follows from the load of the last window.
-func (p *pace) next() int {
+func (p *pace) next(now int64) int {
 	last := len(paceSteps) - 1
 	at := max(paceSteps[p.step], telemetry.DefaultInterval) // as most sources publish
 	expected := func(step int) float64 {
@@ -96,15 +105,27 @@ func (p *pace) next() int {
 	}
 	step := p.step
 	if p.load > paceHigh {
-		for step < last && expected(step) > paceLow {
+		for step < last && expected(step) > paceHigh {
 			step++
 		}
 		return step
 	}
-	for step > 0 && expected(step-1) < paceLow {
+	for step > 0 && expected(step-1) < paceLow && now-p.changed >= p.hold {
 		step--
 	}
 	return step
+}
+
+// noteChange notes that the step has changed.
+func (p *pace) noteChange(shorter bool, now int64) {
+	switch brief := now-p.changed < maxHold.Microseconds(); {
+	case shorter:
+	case p.shorter && brief:
+		p.hold = min(2*p.hold, maxHold.Microseconds())
+	case p.shorter:
+		p.hold = paceHold.Microseconds()
+	}
+	p.changed, p.shorter = now, shorter
 }
 
 // meter measures how long a goroutine is at work: the time of a processor that its thread

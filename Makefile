@@ -111,7 +111,7 @@ generate: ## write what is generated: the compiled definition of the wire, what 
 	$(GO) generate ./...
 	$(GO) run ./cmd/pnagent mib --dir mibs examples/*.pnml examples/*.bpmn
 	$(GO) run ./cmd/pnagent dashboards
-	$(GO) test ./cmd/pnagent ./mib -run '^Test(TheReferenceIs|TheLettersAre)Current$$' -update
+	$(GO) test ./cmd/pnagent ./mib ./attach/sqldb -run '^Test(TheReferenceIs|TheLettersAre|TheListOfMappingsIs)Current$$' -update
 	$(GO) test ./integrations -run TestCommittedFilesAreCurrent -update
 
 .PHONY: build

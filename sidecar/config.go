@@ -3,7 +3,6 @@
 package sidecar
 
 import (
-	"errors"
 	"log/slog"
 	"net"
 	"path/filepath"
@@ -78,18 +77,6 @@ type Config struct {
 	Version, Revision string                       // of the program
 	Log               *slog.Logger
 }
-
-// ErrConfig is what an error about the configuration wraps.
-var ErrConfig = errors.New("invalid configuration of the sidecar")
-
-// configError is an error about the configuration, with the text of the error in it.
-type configError struct{ error }
-
-// Is implements errors.Is for ErrConfig.
-func (configError) Is(target error) bool { return target == ErrConfig }
-
-// Unwrap returns the error in it.
-func (e configError) Unwrap() error { return e.error }
 
 // priority is that of the AgentX registration; 0 without one.
 func (c *Config) priority() uint8 {

@@ -15,7 +15,7 @@
 //
 //   - [New] opens: it reads the files of state, locks Config.StateDir and binds the sockets. With
 //     port 0 the system selects a port; [Sidecar.WebAddress] and [Sidecar.SNMPAddress] return it.
-//     After an error nothing is left open. An error of the caller wraps [ErrConfig].
+//     After an error nothing is left open. An error about the configuration is one of [cli.IsUsage].
 //   - [Sidecar.Run] serves until its context ends, and returns nil then. All goroutines are its own
 //     and have ended when it returns. The last counters and alarms are then in the files, and the
 //     sockets are closed. Run is called once.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/sidecar"
@@ -125,7 +126,7 @@ func TestAProgramEmbedsSidecars(t *testing.T) {
 	stop()
 }
 
-// New returns the caller's mistakes as ErrConfig, and leaves nothing open.
+// New says which errors are the caller's mistakes, and leaves nothing open.
 func TestAConfigurationThatIsWrong(t *testing.T) {
 	server := natstest.Run(t)
 	dir := filepath.Join(t.TempDir(), "counters")
@@ -142,7 +143,7 @@ func TestAConfigurationThatIsWrong(t *testing.T) {
 		cfg.StateDir = dir // held by none of them
 		c.change(&cfg)
 		_, err := sidecar.New(t.Context(), cfg)
-		if !errors.Is(err, sidecar.ErrConfig) || !strings.Contains(err.Error(), c.want) {
+		if !cli.IsUsage(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v; want %s", rule, err, c.want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"sync/atomic"
@@ -21,6 +22,7 @@ import (
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/collector/uplink"
+	"github.com/pnagent/pnagent/internal/dirlock"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/internal/selfmetrics"
 	"github.com/pnagent/pnagent/metrics"
@@ -61,8 +63,8 @@ type Sidecar struct {
 }
 
 // New makes a sidecar and binds its sockets, so that what is wrong with an address is known
-// before anything runs. It reads the files of state. An error about the configuration wraps
-// ErrConfig; after any error nothing is left open. The caller calls Run.
+// before anything runs. It reads the files of state. An error about the configuration is one
+// of cli.IsUsage; after any error nothing is left open. The caller calls Run.
 func New(ctx context.Context, cfg Config) (s *Sidecar, err error) {
 	cfg.PNML, cfg.Merge.ForgetAfter = cmp.Or(cfg.PNML, pnml.DefaultLimits()), cmp.Or(cfg.Merge.ForgetAfter, merge.DefaultForgetAfter)
 	s = &Sidecar{cfg: cfg, current: make(chan struct{}), ability: make(chan struct{}, 1)}
@@ -92,6 +94,35 @@ func New(ctx context.Context, cfg Config) (s *Sidecar, err error) {
 	s.joinOthers(host)
 	s.openAlarms()
 	return s, s.openWeb(ctx)
+}
+
+// openCollector creates the collector with the counters of --state-dir, and its uplink
+// to the sidecar above.
+func (s *Sidecar) openCollector() (err error) {
+	kept := counts.Config{Path: s.cfg.StateDir, Subjects: s.cfg.Subjects.Prefix(), Share: s.cfg.Share, Log: s.cfg.Log}
+	up := s.cfg.Up
+	if up != nil {
+		kept.Up, kept.Source = up.Subjects.Prefix(), up.Source
+	}
+	kept.FromZero = s.cfg.FromZero || up == nil && kept.Path != "" // the first sidecar that shows these engines from here
+	if s.counts, err = counts.Open(kept, time.Now().UnixMicro()); err != nil {
+		if errors.Is(err, dirlock.ErrHeld) {
+			err = fmt.Errorf("%w; expected a --state-dir of its own for each sidecar", err)
+		}
+		return err
+	}
+	cfg := collector.Config{Conn: s.cfg.Link.Conn, NATS: s.cfg.Link.State, Subjects: s.cfg.Subjects, Rules: s.cfg.Merge,
+		Nets: s.cfg.Nets, Allow: s.cfg.Allow, PNML: s.cfg.PNML, Share: s.cfg.Share, Log: s.cfg.Log}
+	if s.cfg.UpLink != nil {
+		cfg.Up = s.cfg.UpLink.State
+	}
+	if s.collector, err = s.counts.Collector(cfg); err != nil || up == nil {
+		return err
+	}
+	head := s.counts.Header()
+	up.Since, up.Epoch, up.Fence = head.Since, head.Epoch, head.Fence
+	s.uplink, err = uplink.New(*up, s.collector)
+	return err
 }
 
 // close frees what New opened.

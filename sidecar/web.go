@@ -10,6 +10,7 @@ import (
 	"net/http"
 
 	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/history"
 	"github.com/pnagent/pnagent/internal/httpserver"
 	"github.com/pnagent/pnagent/metrics"
@@ -44,7 +45,7 @@ func (s *Sidecar) openWeb(ctx context.Context) (err error) {
 	}
 	if s.tcp, err = s.listen(ctx); err == nil && s.cfg.Actions {
 		if err = s.http.Identifies(s.tcp.Addr()); errors.Is(err, httpserver.ErrUnknown) {
-			err = configError{fmt.Errorf("--web.actions at %s: %w", s.tcp.Addr(), err)}
+			err = cli.Usage(fmt.Errorf("--web.actions at %s: %w", s.tcp.Addr(), err))
 		}
 	}
 	return err
@@ -56,13 +57,13 @@ func (s *Sidecar) openLive() (err error) {
 	if s.cfg.Actions {
 		actions = &web.Actions{Alarms: s.watcher, Who: func(r *http.Request) (string, bool, error) { return s.http.Who(r, api.ByHeader) }}
 		if proves, err := s.http.Authenticates(); err != nil {
-			return configError{err}
+			return cli.Usage(err)
 		} else if proves {
 			actions.Act = s.actOn
 		}
 	}
 	if err := s.cfg.Links.Check(); err != nil {
-		return configError{fmt.Errorf("--web.runbooks and --web.grafana-url: %w", err)}
+		return cli.Usage(fmt.Errorf("--web.runbooks and --web.grafana-url: %w", err))
 	}
 	trail, err := act.NewTrail(s.cfg.Link.Conn, s.cfg.Subjects)
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/collector/merge"
 )
 
@@ -103,7 +104,7 @@ func TestWhatTheAPIHidesIsNotOver(t *testing.T) {
 	e.put(definitionsPath, "1", item{"processDefinitionId": "p", "version": 1})
 	started := date(time.Now().UnixMilli())
 	e.put(elementsPath, "100", item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "p", "processDefinitionKey": "1", "processInstanceKey": "9", "startDate": started})
-	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,7 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 		key := strconv.Itoa(100 + i)
 		e.put(elementsPath, key, item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "gone", "processDefinitionKey": "1", "processInstanceKey": key, "startDate": date(time.Now().UnixMilli())})
 	}
-	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +361,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(`{"items":[{"processDefinitionKey":"1","processDefinitionId":"p"}],"page":{"endCursor":"a"}}`)
 	f.Add(`{"items":[{"elementInstanceKey":"3","elementId":"a","processDefinitionKey":"1","processInstanceKey":"2","startDate":"2025-10-07T12:34:56.789Z","details":{"waitStateType":"TIMER","dueDate":1}}]}`)
 	f.Fuzz(func(t *testing.T, answer string) {
-		a, err := New(Config{Address: "http://c8", Tokens: 10, Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard(),
+		a, err := New(Config{Address: "http://c8", Tokens: 10, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()},
 			Client: &http.Client{Transport: answers(answer)}})
 		if err != nil {
 			t.Fatal(err)

@@ -26,7 +26,7 @@ var families = slices.Concat(ledger.Families("pnagent_camunda8", "token, definit
 		selfmetrics.ByLabel("pnagent_camunda8_rows_total", "query", "Element instances that were counted, by whether they started or ended.", func(s Status) map[string]uint64 { return s.Rows }),
 	})
 
-// Metrics returns the metrics of an adapter, by its status.
-func Metrics(status func() Status) *selfmetrics.Collector {
-	return selfmetrics.New(families, func() (Status, bool) { return status(), true })
+// Metrics returns the metrics of the adapter.
+func (a *Adapter) Metrics() *selfmetrics.Collector {
+	return selfmetrics.New(families, func() (Status, bool) { return a.Status(), true })
 }

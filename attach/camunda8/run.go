@@ -6,16 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
-	"github.com/pnagent/pnagent/telemetry"
 )
 
 // ErrConfig is wrapped by errors about the configuration.
@@ -23,21 +19,14 @@ var ErrConfig = ledger.ErrConfig
 
 // Config configures an Adapter.
 type Config struct {
-	Address string       // such as http://127.0.0.1:8080
-	Client  *http.Client // with the credentials
-	Nets    []string     // process ids; empty for all
-	Detail  bool         // publish assignees, correlation keys, messages of errors and names of workers
-	Tokens  int          // most tokens, and things that they wait for of one kind, that are kept
+	Address string        // such as http://127.0.0.1:8080
+	Client  *http.Client  // with the credentials
+	Nets    []string      // process ids; empty for all
+	Detail  bool          // publish assignees, correlation keys, messages of errors and names of workers
+	Tokens  int           // most tokens, and things that they wait for of one kind, that are kept
+	Overlap time.Duration // how late the data of one partition may come after those of another
 
-	State    string        // path of the state file; "" for none
-	Interval time.Duration // between two polls, and two snapshots
-	Timeout  time.Duration // of one poll
-	Overlap  time.Duration // how late the data of one partition may come after those of another
-
-	Conn     *nats.Conn // not closed
-	Subjects telemetry.Subjects
-	Source   string
-	Log      *slog.Logger
+	ledger.Polling
 }
 
 // Adapter polls and publishes.
@@ -81,8 +70,7 @@ func New(cfg Config) (*Adapter, error) {
 	if a.client, err = newClient(cfg.Address, cfg.Client); err != nil {
 		return nil, err
 	}
-	a.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,
-		Log: cfg.Log, Poll: a.poll, File: cfg.State, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", State: &a.state})
+	a.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: a.poll, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", Keep: &a.state})
 	return a, err
 }
 

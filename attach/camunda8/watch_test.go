@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/collector"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
@@ -64,8 +65,8 @@ func (w *watch) background(run func(context.Context) error) (end func()) {
 // adapter runs the adapter, and returns what ends it.
 func (w *watch) adapter(e *emulation, state string) (a *Adapter, end func()) {
 	w.t.Helper()
-	a, err := New(Config{Address: e.URL, Client: e.Client(), Detail: true, Tokens: 1000, State: state, Interval: 200 * time.Millisecond, Timeout: 10 * time.Second,
-		Overlap: time.Minute, Conn: w.nc, Subjects: w.subjects, Source: "adapter", Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Detail: true, Tokens: 1000, Overlap: time.Minute, Polling: ledger.Polling{State: state, Interval: 200 * time.Millisecond, Timeout: 10 * time.Second,
+		Conn: w.nc, Subjects: w.subjects, Source: "adapter", Log: slog.New(slog.NewTextHandler(w.t.Output(), nil))}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var families = slices.Concat(ledger.Families("pnagent_sql", "token, why, definit
 		selfmetrics.Number("pnagent_sql_without_time_total", "Times that a token had no time; its age counts from when it was first seen.", func(s Status) uint64 { return s.Ageless }),
 	})
 
-// Metrics returns the metrics of an attachment, by its status.
-func Metrics(status func() Status) *selfmetrics.Collector {
-	return selfmetrics.New(families, func() (Status, bool) { return status(), true })
+// Metrics returns the metrics of the adapter.
+func (s *Adapter) Metrics() *selfmetrics.Collector {
+	return selfmetrics.New(families, func() (Status, bool) { return s.Status(), true })
 }

@@ -6,16 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/stats"
-	"github.com/pnagent/pnagent/telemetry"
 )
 
 // Config configures an Adapter.
@@ -29,16 +25,10 @@ type Config struct {
 	// one of all.
 	ByVersion bool
 
-	Show     Show
-	State    string        // path of the state file; "" for none
-	Interval time.Duration // between two polls, and two snapshots
-	Timeout  time.Duration // of one poll
-	Overlap  time.Duration // how late a transaction may commit
+	Show    Show
+	Overlap time.Duration // how late a transaction may commit
 
-	Conn     *nats.Conn // not closed
-	Subjects telemetry.Subjects
-	Source   string
-	Log      *slog.Logger
+	ledger.Polling
 }
 
 // Show says which data of persons is published.
@@ -81,8 +71,7 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}}
 	var err error
-	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout,
-		Log: cfg.Log, Poll: s.poll, File: cfg.State, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, State: &s.state})
+	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, Keep: &s.state})
 	return s, err
 }
 

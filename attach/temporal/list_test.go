@@ -10,6 +10,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 )
 
 // listed returns how many pages of a list were asked for.
@@ -57,7 +59,7 @@ func (s *Adapter) isPublished() bool {
 func TestAListOfManyPolls(t *testing.T) {
 	const n, rps = 2000, 20
 	begin := time.Now()
-	f, a := newFake(t, n, Config{Timeout: 800 * time.Millisecond}, Access{RPS: 1e6, ListRPS: rps})
+	f, a := newFake(t, n, Config{Polling: ledger.Polling{Timeout: 800 * time.Millisecond}}, Access{RPS: 1e6, ListRPS: rps})
 	polls := 0
 	for ; a.Status().Listed == 0; polls++ {
 		if c := a.Status().coverage; a.isPublished() || c.ratio() != 0 || len(f.calls["describe"]) > 0 || polls > 100 {
@@ -111,7 +113,7 @@ func TestAServerThatRestartsWithinAList(t *testing.T) {
 // While the server wants fewer lists, a page is asked for again, and what is known
 // is read.
 func TestAServerThatWantsFewerLists(t *testing.T) {
-	f, a := newFake(t, 100, Config{Timeout: 4 * time.Second}, Access{RPS: 1e6})
+	f, a := newFake(t, 100, Config{Polling: ledger.Polling{Timeout: 4 * time.Second}}, Access{RPS: 1e6})
 	f.failing(throttled(openList))
 	if err := a.poll(t.Context()); status.Code(err) != codes.ResourceExhausted || fmt.Sprintf("%T", err) == "ledger.permanent" || a.isPublished() {
 		t.Fatalf("%v; expected ResourceExhausted, as nothing is known", err)
@@ -252,7 +254,7 @@ func TestANamespaceThatIsAwayForAMoment(t *testing.T) {
 // What an earlier process counted of a workflow stays in the state until it is known
 // whether that closed meanwhile.
 func TestTheStateIsKeptUntilAllAreListed(t *testing.T) {
-	f, a := newFake(t, 1, Config{Timeout: 400 * time.Millisecond}, Access{RPS: 1e6})
+	f, a := newFake(t, 1, Config{Polling: ledger.Polling{Timeout: 400 * time.Millisecond}}, Access{RPS: 1e6})
 	a.saved = map[string]savedRun{"another": {Last: 4}}
 	f.failing(throttled(closedList))
 	poll(t, a)

@@ -76,7 +76,7 @@ var families = append(ledger.Families("pnagent_temporal", "net, place, workflow,
 	selfmetrics.Number("pnagent_temporal_closed_unread_workflows", "Workflow executions that closed, and whose last events are not counted yet.", func(s Status) int { return s.Closed }),
 )
 
-// Metrics returns the metrics of an attachment, by its status.
-func Metrics(status func() Status) *selfmetrics.Collector {
-	return selfmetrics.New(families, func() (Status, bool) { return status(), true })
+// Metrics returns the metrics of the adapter.
+func (s *Adapter) Metrics() *selfmetrics.Collector {
+	return selfmetrics.New(families, func() (Status, bool) { return s.Status(), true })
 }

@@ -31,6 +31,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
+	"github.com/pnagent/pnagent/attach/internal/ledger"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -243,7 +244,7 @@ func (s *Adapter) tokensAt(place string) int {
 func TestTheBudgetIsSpentOnTheOldest(t *testing.T) {
 	const n, rps = 300, 200
 	begin := time.Now()
-	f, a := newFake(t, n, Config{Timeout: 800 * time.Millisecond}, Access{RPS: rps})
+	f, a := newFake(t, n, Config{Polling: ledger.Polling{Timeout: 800 * time.Millisecond}}, Access{RPS: rps})
 	for a.Status().Listed == 0 {
 		poll(t, a)
 	}

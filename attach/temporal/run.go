@@ -4,13 +4,11 @@ package temporal
 
 import (
 	"fmt"
-	"log/slog"
 	"math"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"golang.org/x/time/rate"
 
 	"github.com/pnagent/pnagent/attach/internal/ledger"
@@ -21,17 +19,11 @@ import (
 type Config struct {
 	Server     *Server // not closed
 	Namespaces []string
-	Nets       []string      // workflow types; empty for all
-	Questions  float64       // how many stack traces a second are asked for; 0 for none
-	Detail     bool          // publish messages of failures and identities of workers
-	State      string        // path of the state file; "" for none
-	Interval   time.Duration // between two polls, and two snapshots
-	Timeout    time.Duration // of one poll
+	Nets       []string // workflow types; empty for all
+	Questions  float64  // how many stack traces a second are asked for; 0 for none
+	Detail     bool     // publish messages of failures and identities of workers
 
-	Conn     *nats.Conn // not closed
-	Subjects telemetry.Subjects
-	Source   string
-	Log      *slog.Logger
+	ledger.Polling
 }
 
 // Adapter polls and publishes.
@@ -102,8 +94,7 @@ func New(cfg Config) (*Adapter, error) {
 	}
 	s.ask = rate.NewLimiter(rate.Limit(cfg.Questions), burst)
 	var err error
-	s.Source, err = ledger.NewSource(ledger.Config{Conn: cfg.Conn, Subjects: cfg.Subjects, Source: cfg.Source, Interval: cfg.Interval, Timeout: cfg.Timeout, Log: cfg.Log,
-		Poll: s.poll, File: cfg.State, Program: "pnagent attach temporal 1", Tool: "Temporal's web page, or temporal workflow", State: &s.state})
+	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: "pnagent attach temporal 1", Tool: "Temporal's web page, or temporal workflow", Keep: &s.state})
 	s.saved, s.lists = s.state.Runs, s.newLists()
 	return s, err
 }

@@ -14,17 +14,18 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/stats"
 )
 
 // actFlags are those of all commands that act on an instance.
 type actFlags struct {
-	NATS    natsFlags `embed:"" group:"NATS"`
-	Source  string    `placeholder:"NAME" help:"The source that has the instance. Needed only if several have one of that name."`
-	Comment string    `help:"Why, for the audit log of the engine."`
-	DryRun  bool      `help:"Find the instance and say what would be done, and do nothing. Exits with status 1 if the engine would refuse it."`
-	Outcome string    `placeholder:"KEY" help:"Ask whether an earlier request of this command was done whose outcome is not known. Its error has the key. Changes nothing; exits with status 1 if it was not done."`
-	JSON    bool      `help:"Print one JSON object instead of text."`
+	NATS    cli.NATS `embed:"" group:"NATS"`
+	Source  string   `placeholder:"NAME" help:"The source that has the instance. Needed only if several have one of that name."`
+	Comment string   `help:"Why, for the audit log of the engine."`
+	DryRun  bool     `help:"Find the instance and say what would be done, and do nothing. Exits with status 1 if the engine would refuse it."`
+	Outcome string   `placeholder:"KEY" help:"Ask whether an earlier request of this command was done whose outcome is not known. Its error has the key. Changes nothing; exits with status 1 if it was not done."`
+	JSON    bool     `help:"Print one JSON object instead of text."`
 }
 
 // instanceArgs name an instance.
@@ -88,14 +89,14 @@ func (f *dataFlag) raw() json.RawMessage {
 // act sends a request, or checks it, and prints its outcome.
 func (f *actFlags) act(ctx context.Context, s streams, r act.Request) error {
 	if f.NATS.URL == "" {
-		return usageError{fmt.Errorf("%s: --nats is missing; expected the servers of the engines", r.Verb)}
+		return cli.Usage(fmt.Errorf("%s: --nats is missing; expected the servers of the engines", r.Verb))
 	}
 	r.Source, r.Comment, r.DryRun, r.Outcome = f.Source, f.Comment, f.DryRun, f.Outcome
 	by := author()
 	if err := r.Check(); err != nil {
-		return usageError{fmt.Errorf("%s: %w", r.Verb, err)}
+		return cli.Usage(fmt.Errorf("%s: %w", r.Verb, err))
 	}
-	link, subjects, err := f.NATS.connect("pnagent "+string(r.Verb)+" "+by, slog.New(slog.DiscardHandler)) // errors say why
+	link, subjects, err := f.NATS.Connect("pnagent "+string(r.Verb)+" "+by, slog.New(slog.DiscardHandler)) // errors say why
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/sidecar"
 )
@@ -26,7 +27,7 @@ const stateName = "alarms.state"
 // fill takes the rules, and reads the file of them that the flags name.
 func (f *alarmFlags) fill(cfg *sidecar.Config, mibDir string) (err error) {
 	if f.History < 1 || f.History > alarm.MaxHistory {
-		return usageError{fmt.Errorf("--alarm-history: %d alarms; expected 1 to %d", f.History, alarm.MaxHistory)}
+		return cli.Usage(fmt.Errorf("--alarm-history: %d alarms; expected 1 to %d", f.History, alarm.MaxHistory))
 	}
 	cfg.AlarmState, cfg.AlarmHistory, cfg.TrapSinks, cfg.TrapUser, cfg.Inform = f.State, f.History, f.Sinks, f.User, f.Inform
 	if f.State == "" && mibDir != "" {
@@ -36,7 +37,7 @@ func (f *alarmFlags) fill(cfg *sidecar.Config, mibDir string) (err error) {
 	case f.Rules.inline != nil:
 		cfg.Alarms = f.Rules.inline.Rules
 	case f.Rules.file != "":
-		cfg.Alarms, err = readFile(f.Rules.file, "the rules for alarms", alarm.ReadRules)
+		cfg.Alarms, err = cli.ReadFile(f.Rules.file, "the rules for alarms", alarm.ReadRules)
 	}
 	return err
 }

@@ -3,15 +3,12 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 
-	"github.com/prometheus/common/config"
-
-	"github.com/pnagent/pnagent/internal/samehost"
+	"github.com/pnagent/pnagent/cli"
 )
 
 // apiFlags say where a sidecar's HTTP API is and how to get in. The file is the
@@ -31,33 +28,12 @@ func (f *apiFlags) clientOf(flag string) (*http.Client, error) {
 	}
 	u, err := url.Parse(f.URL)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("%s: %w; expected http://HOST:PORT or https://HOST:PORT", flag, withoutURL(err))}
+		return nil, cli.Usage(fmt.Errorf("%s: %w; expected http://HOST:PORT or https://HOST:PORT", flag, cli.WithoutURL(err)))
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, usageError{fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted())}
+		return nil, cli.Usage(fmt.Errorf("%s: %s; expected http://HOST:PORT or https://HOST:PORT", flag, u.Redacted()))
 	}
-	return httpClient(f.HTTPConfig)
-}
-
-// httpClient returns the client that a file describes, or one without settings for "".
-// It follows redirects within a server only: whatever the client is for, credentials and
-// questions are for the server that the user named.
-func httpClient(file string) (*http.Client, error) {
-	if file == "" {
-		return &http.Client{CheckRedirect: samehost.Redirect}, nil
-	}
-	cfg, _, err := config.LoadHTTPConfigFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
-	}
-	client, err := config.NewClientFromConfig(*cfg, "pnagent")
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
-	}
-	if client.CheckRedirect == nil { // otherwise the file says follow_redirects: false
-		client.CheckRedirect = samehost.Redirect
-	}
-	return client, nil
+	return cli.HTTPClient(f.HTTPConfig)
 }
 
 // shown returns the URL without a password in it.
@@ -67,13 +43,4 @@ func (f *apiFlags) shown() string {
 		return ""
 	}
 	return u.Redacted()
-}
-
-// withoutURL returns the cause of an error of parsing a URL, which may hold a
-// password.
-func withoutURL(err error) error {
-	if inner := (*url.Error)(nil); errors.As(err, &inner) {
-		return fmt.Errorf("invalid URL: %w", inner.Err)
-	}
-	return err
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/internal/samehost"
 )
 
@@ -27,7 +28,7 @@ func TestNoClientFollowsARedirectToAnotherHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, config := range []string{"", file} {
-		client, err := httpClient(config)
+		client, err := cli.HTTPClient(config)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/pnagent/pnagent/archive"
+	"github.com/pnagent/pnagent/cli"
 )
 
 // archiveFlags say which Prometheus has what is older than the last hour.
@@ -28,7 +29,7 @@ func (f *archiveFlags) open(log *slog.Logger) (*archive.Archive, error) {
 	}
 	a, err := archive.New(archive.Config{URL: at.URL, HTTP: client, Matchers: f.Matchers, Log: log})
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--web.prometheus.matchers: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--web.prometheus.matchers: %w", err))
 	}
 	return a, nil
 }

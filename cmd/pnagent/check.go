@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/guard/dmn"
 	"github.com/pnagent/pnagent/petri"
@@ -30,7 +31,7 @@ type checkedNet struct {
 
 // Run reads every file, prints what is valid and returns what is not.
 func (c *checkCmd) Run(ctx context.Context, s streams) error {
-	files, err := readNets(c.Files, s, c.Limit)
+	files, err := cli.ReadNets(c.Files, s.in, c.Limit)
 	errs := []error{err}
 	for i, path := range c.Files {
 		file := files[i]

@@ -44,7 +44,7 @@ func TestACommandAloneIsAsAmongAll(t *testing.T) {
 // are parsed, and the error.
 func newLine(t *testing.T, out *bytes.Buffer, args []string) (*kong.Kong, func(args ...string) string) {
 	t.Helper()
-	parser, err := new(cli).parser(args, kong.Name("pnagent"), kong.Writers(out, out), kong.Exit(func(int) {}), settings())
+	parser, err := newCommandLine().parser(args, kong.Name("pnagent"), kong.Writers(out, out), kong.Exit(func(int) {}), settings())
 	if err != nil {
 		t.Fatal(err)
 	}

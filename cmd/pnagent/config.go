@@ -12,6 +12,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri/yamlfile"
 )
@@ -188,13 +189,13 @@ func (c *checkConfigCmd) Run(s streams, log *slog.Logger) error {
 	if _, err := serve.sidecar(s, log); err != nil {
 		return err
 	}
-	_, err = serve.NATS.secrets()
+	_, err = serve.NATS.Secrets()
 	return err
 }
 
 // rules checks a file with rules for alarms; false for any other file.
 func (c *checkConfigCmd) rules() (bool, error) {
-	root, err := readFile(c.File, "the configuration", yamlfile.Read)
+	root, err := cli.ReadFile(c.File, "the configuration", yamlfile.Read)
 	if err != nil || !alarm.HoldsRules(root) {
 		return false, err
 	}

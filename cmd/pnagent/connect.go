@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -28,10 +29,11 @@ const (
 
 // document returns how an engine connects to the NATS servers of these flags. It holds no
 // secret: an engine has its own login, for which the command lines have words to replace.
-func (f natsFlags) document() *api.Connect {
+func document(f cli.NATS) *api.Connect {
 	servers, login := withoutLogins(f.URL)
 	d := &api.Connect{Servers: strings.Join(servers, ","), Prefix: f.Subjects}
-	start, flags := "pnagent", f.connecting()
+	start := "pnagent"
+	flags, files := connecting(f)
 	var fill []api.Blank
 	switch login {
 	case oneToken:
@@ -44,7 +46,7 @@ func (f natsFlags) document() *api.Connect {
 	} else {
 		flags = append([]string{"--nats", act.Quote(d.Servers)}, flags...)
 	}
-	fill = append(fill, f.blanks()...)
+	fill = append(fill, files...)
 	if local(servers) {
 		fill = append(fill, api.Blank{Word: d.Servers, Means: "right for an engine on the host of this sidecar; elsewhere, the address of the NATS server"})
 	}
@@ -64,34 +66,25 @@ func (f natsFlags) document() *api.Connect {
 	return d
 }
 
-// connecting returns the flags, quoted, of an engine that connects as this process does.
-func (f natsFlags) connecting() (flags []string) {
-	for _, one := range []struct{ flag, given, shown string }{
-		{"--nats.creds", f.Creds, credFile}, {"--nats.nkey", f.NKey, nkeyFile}, {"--nats.token-file", f.Token, tokFile},
-		{"--nats.tls-ca", f.CA, f.CA}, {"--nats.tls-cert", f.Cert, certFile}, {"--nats.tls-key", f.Key, keyFile},
+// connecting returns the flags, quoted, of an engine that connects as this process does, and the
+// files that it needs as this process needs its own.
+func connecting(f cli.NATS) (flags []string, fill []api.Blank) {
+	for _, one := range []struct{ flag, given, shown, means string }{
+		{"--nats.creds", f.Creds, credFile, "file with the engine's NATS credentials"},
+		{"--nats.nkey", f.NKey, nkeyFile, "file with the engine's NKey seed"},
+		{"--nats.token-file", f.Token, tokFile, "file with the token of the NATS server"},
+		{"--nats.tls-ca", f.CA, f.CA, "the certificate authorities of the NATS server, a file on the host of this sidecar"},
+		{"--nats.tls-cert", f.Cert, certFile, "file with the engine's client certificate"},
+		{"--nats.tls-key", f.Key, keyFile, "file with its key"},
 	} {
 		if one.given != "" {
-			flags = append(flags, one.flag, act.Quote(one.shown))
+			flags, fill = append(flags, one.flag, act.Quote(one.shown)), append(fill, api.Blank{Word: one.shown, Means: one.means})
 		}
 	}
 	if f.Subjects != telemetry.DefaultPrefix {
 		flags = append(flags, "--nats.prefix", act.Quote(f.Subjects))
 	}
-	return flags
-}
-
-// blanks returns the files that an engine needs as this process needs its own.
-func (f natsFlags) blanks() (all []api.Blank) {
-	for _, one := range []struct{ given, word, means string }{
-		{f.Creds, credFile, "file with the engine's NATS credentials"}, {f.NKey, nkeyFile, "file with the engine's NKey seed"},
-		{f.Token, tokFile, "file with the token of the NATS server"}, {f.CA, f.CA, "the certificate authorities of the NATS server, a file on the host of this sidecar"},
-		{f.Cert, certFile, "file with the engine's client certificate"}, {f.Key, keyFile, "file with its key"},
-	} {
-		if one.given != "" {
-			all = append(all, api.Blank{Word: one.word, Means: one.means})
-		}
-	}
-	return all
+	return flags, fill
 }
 
 // login is what the URL of a NATS server holds of a login.

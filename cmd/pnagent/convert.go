@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/petri/textnet"
@@ -24,7 +25,7 @@ func (c *convertCmd) Run(s streams, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	files, err := readNets(c.Files, s, c.Limit)
+	files, err := cli.ReadNets(c.Files, s.in, c.Limit)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (c *convertCmd) format() (string, error) {
 	case ".dot", ".gv":
 		return "dot", nil
 	}
-	return "", usageError{errors.New("--to: no format; expected pnml, net or dot, or a name for --output that ends in .pnml, .net, .dot or .gv")}
+	return "", cli.Usage(errors.New("--to: no format; expected pnml, net or dot, or a name for --output that ends in .pnml, .net, .dot or .gv"))
 }
 
 // writeNet writes a net in a format, and returns what that cannot carry.

@@ -25,6 +25,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/action"
@@ -46,7 +47,7 @@ var demoSources = []string{"berlin", "osaka"}
 // Run runs everything until ctx ends or the time is up.
 func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if err := atLeast(1, "instances", c.Instances); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	if c.For > 0 {
 		var stop context.CancelFunc
@@ -79,8 +80,8 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if err := c.welcome(s, cfg, side, ns); err != nil {
 		return err
 	}
-	notify(log, notifyReady)
-	defer notify(log, notifyStopping)
+	cli.Notify(log, cli.Ready)
+	defer cli.Notify(log, cli.Stopping)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return side.Run(ctx) })
 	for _, source := range demoSources {
@@ -94,11 +95,11 @@ func (c *demoCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 func startNATS(address string) (*server.Server, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--nats: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--nats: %w", err))
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return nil, usageError{fmt.Errorf("--nats: port %q; expected a number", port)}
+		return nil, cli.Usage(fmt.Errorf("--nats: port %q; expected a number", port))
 	}
 	o := &server.Options{ServerName: "pnagent-demo", Host: host, Port: int(n), NoSigs: true, NoLog: true}
 	if n == 0 {
@@ -154,13 +155,13 @@ func (c *demoCmd) sidecar(ns *server.Server, dir string, tables []*petri.Tables,
 	if err := os.WriteFile(cfg.Lock, mibs.Lock, 0o600); err != nil {
 		return cfg, fmt.Errorf("laying out the demo: %w", err)
 	}
-	cfg.Nets = netsOf(tables)
+	cfg.Nets = cli.NetsOf(tables)
 	if cfg.Alarms, err = alarm.ReadRules(strings.NewReader(demoAlarms), "alarms of the demo"); err != nil {
 		return cfg, err
 	}
 	cfg.AlarmState = filepath.Join(dir, stateName)
 	cfg.FromZero = true // its engines are its own
-	cfg.Connect = natsFlags{URL: ns.ClientURL(), Subjects: telemetry.DefaultPrefix}.document()
+	cfg.Connect = document(cli.NATS{URL: ns.ClientURL(), Subjects: telemetry.DefaultPrefix})
 	cfg.AgentX, cfg.AgentXPriority, cfg.SNMP, cfg.Web = c.AgentX, defaultAgentXPriority, c.SNMP, c.HTTP
 	if cfg.Link, err = inProcess(ns, "pnagent demo", log); err != nil {
 		err = fmt.Errorf("connecting to the embedded NATS: %w", err)
@@ -204,7 +205,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	e, err := engine.New(engine.Config{Source: source, Nets: nets, Instances: c.Instances, Workers: 1, Seed: seed, ShowData: claimShown,
 		Dispatch: &engine.Dispatch{Policy: ready.PolicyQuoted, Quotes: ready.Quotes{1, 2, 4, 8, 16, 32, 64, 128}}}) // each twice the one below
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	link, err := inProcess(ns, "pnagent engine "+source, log)
 	if err != nil {
@@ -219,7 +220,7 @@ func (c *demoCmd) engine(ctx context.Context, source string, ns *server.Server, 
 	g.Go(func() error { return e.Run(playing) })
 	g.Go(func() error { return o.run(playing, e, c.Instances) })
 	failed := g.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cli.CloseTimeout)
 	defer cancel()
 	return errors.Join(failed, end(last))
 }

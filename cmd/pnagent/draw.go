@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
 	"github.com/pnagent/pnagent/petri/bpmn/diagram"
@@ -23,7 +24,7 @@ type drawCmd struct {
 	As     string     `default:"net" enum:"net,bpmn" help:"What to draw: net, places and transitions; or bpmn, the process of a BPMN file as its author drew it, or laid out if the file has no diagram of it."`
 	Aspect float64    `default:"1.6" placeholder:"RATIO" help:"Ratio of width to height that a large net is drawn for, from 0.1 to 10; a net with positions keeps them."`
 	Files  []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
-	Limit  limitFlags `embed:""`
+	Limit  cli.Limits `embed:""`
 }
 
 // Run writes one net or process with its initial marking as SVG.
@@ -31,13 +32,13 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 	if !(c.Aspect >= 0.1 && c.Aspect <= 10) {
 		return fmt.Errorf("--aspect %v: expected a ratio from 0.1 to 10", c.Aspect)
 	}
-	sources, closeAll := openNets(c.Files, s)
+	sources, closeAll := cli.OpenNets(c.Files, s.in)
 	defer closeAll()
 	texts := make([]bytes.Buffer, len(sources))
 	for i := range sources {
 		sources[i].Reader = io.TeeReader(sources[i].Reader, &texts[i])
 	}
-	files, err := netfile.ReadAll(sources, c.Limit.limits())
+	files, err := netfile.ReadAll(sources, c.Limit.Netfile())
 	if err != nil {
 		return err
 	}
@@ -65,14 +66,14 @@ func (c *drawCmd) Run(s streams, log *slog.Logger) error {
 }
 
 // drawProcess writes the process of a net, which is in one of the files with some texts.
-func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []bytes.Buffer, lim limitFlags) error {
+func drawProcess(w io.Writer, t *petri.Tables, files []*netfile.File, texts []bytes.Buffer, lim cli.Limits) error {
 	for i, f := range files {
 		k := slices.Index(f.Nets, t.Net)
 		if k < 0 || f.Process == nil {
 			continue
 		}
 		limits := bpmn.DefaultLimits()
-		limits.Bytes, limits.Depth = lim.limits().Bytes, lim.limits().Depth
+		limits.Bytes, limits.Depth = lim.Netfile().Bytes, lim.Netfile().Depth
 		drawn, err := diagram.Read(&texts[i], t.Net.File, limits)
 		if err != nil {
 			return err
@@ -87,7 +88,7 @@ func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logge
 	var ids []string
 	found := 0
 	for _, f := range files {
-		logWarnings(f.Warnings, log)
+		cli.LogWarnings(f.Warnings, log)
 		for _, n := range f.Nets {
 			ids = append(ids, n.ID)
 			if id == "" || n.ID == id {
@@ -97,9 +98,9 @@ func chooseNet(files []*netfile.File, id string, paths []string, log *slog.Logge
 	}
 	switch {
 	case len(ids) == 0:
-		return nil, usageError{fmt.Errorf("%s: no net in the file; expected one", strings.Join(paths, ", "))}
+		return nil, cli.Usage(fmt.Errorf("%s: no net in the file; expected one", strings.Join(paths, ", ")))
 	case found != 1:
-		return nil, usageError{fmt.Errorf("%s: the nets are %q; expected one, or --net with one of them", strings.Join(paths, ", "), ids)}
+		return nil, cli.Usage(fmt.Errorf("%s: the nets are %q; expected one, or --net with one of them", strings.Join(paths, ", "), ids))
 	}
 	return chosen, nil
 }

@@ -19,8 +19,7 @@ var namedDuration = regexp.MustCompile(`\b\d+(\.\d+)?(ms|s|m|h|d|w)\b`)
 // TestEachDurationOfTheCommandLineIsReadAlike takes each flag of each command whose value is a
 // duration: it takes days and weeks, what its default, placeholder and help name, and refuses text.
 func TestEachDurationOfTheCommandLineIsReadAlike(t *testing.T) {
-	var c cli
-	parser, err := kong.New(&c, kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func TestASilenceAndAReportTakeDays(t *testing.T) {
 		{"report", "--since", "7d", "--url", "http://127.0.0.1:1", "--output", "-"},
 	} {
 		var out, log bytes.Buffer
-		if code := run(t.Context(), args, streams{nil, &out, &log}); code != exitFailed || !strings.Contains(log.String(), "connection refused") {
+		if code := run(t.Context(), args, streams{strings.NewReader(""), &out, &log}); code != exitFailed || !strings.Contains(log.String(), "connection refused") {
 			t.Errorf("%v: exit status %d: %s", args, code, log.String())
 		}
 	}

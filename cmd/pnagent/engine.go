@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/act"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/journal"
@@ -28,7 +29,7 @@ import (
 )
 
 type engineCmd struct {
-	NATS      natsFlags        `embed:"" group:"NATS"`
+	NATS      cli.NATS         `embed:"" group:"NATS"`
 	Source    string           `help:"Name of this process among all that publish. Default: host name and process id."`
 	Instances int              `default:"1" help:"Instances of each net."`
 	Spare     int              `default:"0" help:"How many of the instances, the last ones, do not begin by themselves, in a process that a message, a signal or a timer also begins. They are free for those."`
@@ -47,9 +48,9 @@ type engineCmd struct {
 	Inject    injectFlags      `embed:"" prefix:"inject."`
 	Trace     bool             `help:"Play one instance in the cursor mode, flow by flow, and print each step as CSV: step,edge,threads,pointer,parent,who,when. --firings bounds the steps."`
 	Files     []string         `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; and DMN files with the decisions that they call; - is standard input."`
-	Web       ownWebFlags      `embed:""`
+	Web       cli.Web          `embed:""`
 	Parts     partFlags        `embed:"" group:"Parts"`
-	Limit     limitFlags       `embed:""`
+	Limit     cli.Limits       `embed:""`
 
 	bindings *engine.Bindings
 }
@@ -60,33 +61,26 @@ type injectFlags struct {
 	Place  uint32 `default:"1000000" help:"Maximum number of tokens in a place of an instance after an injection. The initial marking and firings may put more."`
 }
 
-// withoutBuffer drops what is published while there is no connection: the next
-// snapshot makes up for it.
-var withoutBuffer = nats.ReconnectBufSize(-1)
-
-// closeTimeout is how long the final snapshots may take.
-const closeTimeout = 5 * time.Second
-
 // Run runs the engine until ctx ends or the firings are done, and prints one
 // JSON line of what it did, or a trace.
 func (c *engineCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if err := c.checkNumbers(); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	if c.Trace {
 		return c.trace(s, log)
 	}
 	if c.Web.Listen != "" && c.Journal == inJetStream {
-		return usageError{errors.New("--web.listen-address with --journal=jetstream; expected a whole engine, because parts of a net deliver no events")}
+		return cli.Usage(errors.New("--web.listen-address with --journal=jetstream; expected a whole engine, because parts of a net deliver no events"))
 	}
 	if err := c.checkParts(); err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	cfg, err := c.config(log)
 	if err != nil {
 		return err
 	}
-	tables, err := compileNets(c.Files, s, c.Limit, log)
+	tables, err := cli.CompileNets(c.Files, s.in, c.Limit, log)
 	if err != nil {
 		return err
 	}
@@ -121,14 +115,14 @@ func (c *engineCmd) connect(source string, log *slog.Logger) (*natslink.Link, te
 	if c.NATS.URL == "" {
 		return nil, telemetry.Subjects{}, nil
 	}
-	return c.NATS.connect("pnagent engine "+source, log, withoutBuffer)
+	return c.NATS.Connect("pnagent engine "+source, log, cli.WithoutBuffer())
 }
 
 // run plays all instances of the nets in this process. link is nil without NATS.
 func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.Link, subjects telemetry.Subjects, s streams, log *slog.Logger) error {
 	e, err := engine.New(cfg)
 	if err != nil {
-		return usageIf(err, engine.ErrConfig)
+		return cli.UsageIf(err, engine.ErrConfig)
 	}
 	end := func(context.Context) error { return nil }
 	if link != nil {
@@ -144,8 +138,8 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.L
 		}
 	}
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "workers", e.Workers())
-	failed := c.Web.beside(ctx, log, registryOf(e.Metrics()), e.Run)
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
+	failed := c.Web.Beside(ctx, log, cli.Registry(e.Metrics()), e.Run)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), cli.CloseTimeout)
 	defer cancel()
 	return errors.Join(failed, end(last), printReport(last, s, e))
 }
@@ -191,7 +185,7 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 		return cfg, err
 	}
 	if cfg.Dispatch, err = c.dispatch(); err != nil {
-		return cfg, usageError{err}
+		return cfg, cli.Usage(err)
 	}
 	if c.Audit != "" {
 		kept, err := act.OpenLog(kong.ExpandPath(c.Audit))
@@ -208,24 +202,7 @@ func (c *engineCmd) config(log *slog.Logger) (engine.Config, error) {
 }
 
 func (c *engineCmd) sourceName() (string, error) {
-	return sourceName("source", c.Source, fmt.Sprintf("-%d", os.Getpid()))
-}
-
-// sourceName returns the name that a source publishes under: the one of a flag,
-// else the host's name and suffix.
-func sourceName(flag, given, suffix string) (string, error) {
-	name := given
-	if name == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return "", fmt.Errorf("naming this source after its host: %w", err)
-		}
-		name = host + suffix
-	}
-	if err := telemetry.CheckName(name); err != nil {
-		return "", usageError{fmt.Errorf("--%s: %w", flag, err)}
-	}
-	return name, nil
+	return cli.SourceName("source", c.Source, fmt.Sprintf("-%d", os.Getpid()))
 }
 
 // dispatch returns what says which ready instance is next; nil for in turn.
@@ -256,11 +233,11 @@ func (c *engineCmd) bind(tables []*petri.Tables, nc *nats.Conn, log *slog.Logger
 	with := action.Peers{NATS: nc, HTTP: transport(c.Actions)}
 	if c.Bindings != "" {
 		var err error
-		if c.bindings, err = readFile(c.Bindings, "bindings", engine.ReadBindings); err != nil {
+		if c.bindings, err = cli.ReadFile(c.Bindings, "bindings", engine.ReadBindings); err != nil {
 			_, more := bindAll(tables, c.bindings, with) // the other faults of the file
 			return nil, errors.Join(err, more)
 		}
-		for _, unused := range c.bindings.Unused(netsOf(tables)) {
+		for _, unused := range c.bindings.Unused(cli.NetsOf(tables)) {
 			log.Warn("bindings not used", "fault", unused)
 		}
 	}

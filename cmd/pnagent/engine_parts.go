@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal/stream"
 	"github.com/pnagent/pnagent/engine/region"
@@ -74,12 +75,12 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 		}
 		m, err := region.New(rc)
 		if err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 		members = append(members, m)
 	}
 	log.Info("engine runs", "source", cfg.Source, "nets", len(cfg.Nets), "instances", cfg.Instances, "journal", inJetStream)
-	notify(log, notifyReady)
+	cli.Notify(log, cli.Ready)
 	errs := make([]error, len(members))
 	playing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -92,7 +93,7 @@ func (c *engineCmd) runParts(ctx context.Context, cfg engine.Config, nc *nats.Co
 		})
 	}
 	running.Wait()
-	notify(log, notifyStopping)
+	cli.Notify(log, cli.Stopping)
 	out := json.NewEncoder(s.out)
 	for _, m := range members {
 		for _, r := range m.Reports() {
@@ -135,7 +136,7 @@ func (c *engineCmd) parts(t *petri.Tables) ([]region.Part, error) {
 	for _, name := range c.Parts.Region {
 		i := slices.IndexFunc(all, func(p region.Part) bool { return p.Name == name })
 		if i < 0 {
-			return nil, usageError{fmt.Errorf("--region: net %q has no region %q; expected one of %s", t.Net.ID, name, regionNames(all))}
+			return nil, cli.Usage(fmt.Errorf("--region: net %q has no region %q; expected one of %s", t.Net.ID, name, regionNames(all)))
 		}
 		mine = append(mine, all[i])
 	}

@@ -8,10 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pnagent/pnagent/cli"
 )
 
 // The flags of the commands of pnagent-full, except those of attach, which are in attach.go. Files
-// with what the commands do are left out of a program with the tag slim: see FullOnly.
+// with what the commands do are left out of a program with the tag slim: see cli.FullOnly.
 
 // What help texts have of packages that such a program does not have either.
 const (
@@ -21,7 +23,7 @@ const (
 )
 
 type demoCmd struct {
-	FullOnly
+	cli.FullOnly
 	For       time.Duration `placeholder:"60s" help:"Stop after this time. Without it the demo runs until it is interrupted."`
 	Instances int           `default:"50" help:"Instances of each net at each of the two sources."`
 	HTTP      string        `name:"http" default:"127.0.0.1:9797" help:"TCP address for metrics and the API."`
@@ -32,23 +34,23 @@ type demoCmd struct {
 }
 
 type convertCmd struct {
-	FullOnly
+	cli.FullOnly
 	To     string     `enum:",pnml,net,dot" default:"" placeholder:"FORMAT" help:"Format to write: pnml, net (of Tina) or dot. Default: that of the name of --output."`
 	Output string     `short:"o" default:"-" placeholder:"FILE" help:"File to write; - is standard output."`
 	Net    string     `placeholder:"ID" help:"Net to write, if there are several."`
 	Files  []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
-	Limit  limitFlags `embed:""`
+	Limit  cli.Limits `embed:""`
 }
 
 type dashboardsCmd struct {
-	FullOnly
+	cli.FullOnly
 	Dir      string `default:"dashboards" help:"Directory to write grafana/ and prometheus/ into."`
 	Runbooks string `default:"${runbooks}" placeholder:"URL" help:"Address of the runbooks in alerts."`
 	Job      string `default:"${job}" help:"Name of the job by which Prometheus scrapes pnagent."`
 }
 
 type integrationsCmd struct {
-	FullOnly
+	cli.FullOnly
 	Tool    string     `arg:"" help:"Tool to configure: ${tools}, or all."`
 	Dir     string     `default:"integrations" help:"Directory to write a directory for each tool into."`
 	OIDRoot string     `name:"oid-root" default:"${oid_root}" help:"OID under which everything is served."`
@@ -56,11 +58,11 @@ type integrationsCmd struct {
 	Lock    string     `placeholder:"FILE" help:"File that holds the numbers of nets, places and transitions. Default: oids.lock in --mib-dir."`
 	Alarms  string     `placeholder:"FILE" help:"YAML file with the thresholds of alarms, as for serve. Checks of places and transitions have the same."`
 	Files   []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Nagios and Icinga get checks of their places and transitions; other tools discover them."`
-	Limit   limitFlags `embed:""`
+	Limit   cli.Limits `embed:""`
 }
 
 type reportCmd struct {
-	FullOnly
+	cli.FullOnly
 	apiFlags
 	Prometheus string        `placeholder:"URL" help:"URL of the Prometheus that scrapes the sidecars. Without it, the report covers the last hour, as kept by the sidecar."`
 	Since      time.Duration `default:"1h" placeholder:"DURATION" help:"Length of the report, up to now, such as 1h or 7d."`
@@ -69,7 +71,7 @@ type reportCmd struct {
 }
 
 type simulateCmd struct {
-	FullOnly
+	cli.FullOnly
 	Bindings   string        `type:"path" placeholder:"FILE" help:"YAML file of bindings: how long transitions take, and under simulate the arrivals, the pools of people and the weights of choices."`
 	From       string        `type:"path" placeholder:"FILE" help:"Event log in XES, plain or gzip, from which to learn what the bindings do not have under simulate: the durations of activities, the arrivals of cases and how often each branch is taken."`
 	For        time.Duration `default:"30d" help:"Simulated time of a run, such as 8h or 30d."`
@@ -87,24 +89,24 @@ type simulateCmd struct {
 	MaxTokens  int           `name:"max-tokens" default:"1000000" help:"Maximum number of tokens in a run."`
 	File       string        `arg:"" name:"net" help:"Net file: PNML, BPMN, Tina's .net or LoLA; - is standard input."`
 	Net        string        `placeholder:"ID" help:"The net to simulate, if the file has several."`
-	Limit      limitFlags    `embed:""`
+	Limit      cli.Limits    `embed:""`
 }
 
 type topCmd struct {
-	FullOnly
+	cli.FullOnly
 	apiFlags
 	Show string `enum:"nets,places,transitions,sources,alarms" default:"places" help:"The first table: nets, places, transitions, sources or alarms."`
 	Once bool   `help:"Print the whole table once as plain text, and exit; for scripts and screen readers."`
 }
 
 type checkCmd struct {
-	FullOnly
+	cli.FullOnly
 	JSON      bool       `help:"Print one JSON object for each net instead of text."`
 	Explore   int        `placeholder:"N" help:"Also visit up to N reachable markings of each net, and print one JSON line: the number of markings, of dead markings (deadlocks) and of proper ends, which have tokens only in final places (ends), the bound of each place, a shortest path to a deadlock, whether the net is sound, with a shortest path to what is not (soundness), and the weighted sums of tokens that never change. Without --json, it also prints this in words."`
 	Deadlocks int        `placeholder:"N" help:"Also look for deadlocks in up to N markings, and print one JSON line: a shortest path to a dead marking that is not a proper end (a deadlock), and how many deadlocks and proper ends there are. It visits only the markings that are needed for this (stubborn sets), often far fewer than --explore; all of them if the net has inclusive gateways, scopes (as of sub-processes and boundary events), urgent transitions (those that catch an event) or events that begin an instance."`
 	Query     string     `placeholder:"FILE" help:"Answer the properties of a file in the XML format of the Model Checking Contest: reachability (EF, AG) and upper bounds. It prints one line a property, as in the contest or, with --json, as JSON. It visits up to N markings of --explore, or as many as are needed."`
 	Files     []string   `arg:"" name:"net" help:"Net files: PNML, BPMN, Tina's .net or LoLA; and DMN files with the decisions that they call; - is standard input."`
-	Limit     limitFlags `embed:""`
+	Limit     cli.Limits `embed:""`
 	Visit     visitFlags `embed:""`
 }
 

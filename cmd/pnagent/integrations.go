@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"path/filepath"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/integrations"
 	"github.com/pnagent/pnagent/mib"
@@ -25,23 +26,23 @@ func (c *integrationsCmd) Run(s streams, log *slog.Logger) error {
 	}
 	written, err := integrations.Generate(c.Dir, c.Tool, o)
 	s.reportAll(written)
-	return usageIf(err, integrations.ErrTool)
+	return cli.UsageIf(err, integrations.ErrTool)
 }
 
 func (c *integrationsCmd) options(s streams, log *slog.Logger) (o integrations.Options, err error) {
 	if o.Root, err = mib.ParseRoot(c.OIDRoot); err != nil {
-		return o, usageError{fmt.Errorf("--oid-root: %w", err)}
+		return o, cli.Usage(fmt.Errorf("--oid-root: %w", err))
 	}
-	tables, err := compileNets(c.Files, s, c.Limit, log)
+	tables, err := cli.CompileNets(c.Files, s.in, c.Limit, log)
 	if err != nil {
 		return o, err
 	}
-	o.Nets = netsOf(tables)
+	o.Nets = cli.NetsOf(tables)
 	if o.Lock, err = mib.ReadLock(cmp.Or(c.Lock, filepath.Join(c.MibDir, mib.LockFile))); err != nil {
 		return o, err
 	}
 	if c.Alarms != "" {
-		if o.Rules, err = readFile(c.Alarms, "the rules for alarms", alarm.ReadRules); err != nil {
+		if o.Rules, err = cli.ReadFile(c.Alarms, "the rules for alarms", alarm.ReadRules); err != nil {
 			return o, err
 		}
 	}

@@ -25,7 +25,7 @@ func TestIntegrationsTakesTheLockAndTheRules(t *testing.T) {
 	path := filepath.Join(dir, "nagios", "pnagent.cfg")
 	for _, state := range []string{"written", "unchanged"} {
 		out.Reset()
-		if code := run(t.Context(), args, streams{nil, &out, &log}); code != exitDone || !strings.Contains(out.String(), state+strings.Repeat(" ", 11-len(state))+path+"\n") {
+		if code := run(t.Context(), args, streams{strings.NewReader(""), &out, &log}); code != exitDone || !strings.Contains(out.String(), state+strings.Repeat(" ", 11-len(state))+path+"\n") {
 			t.Fatalf("exit status %d, %s%s; want %s", code, out.String(), log.String(), state)
 		}
 	}

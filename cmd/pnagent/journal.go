@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/journal"
 )
@@ -28,7 +29,7 @@ type journalCheckCmd struct {
 	Bindings string     `type:"path" help:"With nets: the engine's YAML file of bindings, which defines how transitions fire."`
 	Dir      string     `arg:"" help:"Directory of the journal."`
 	Files    []string   `arg:"" optional:"" name:"net" help:"The engine's net files, in its order. With them every commit is replayed, as the engine does at its start; without them only its form is checked."`
-	Limit    limitFlags `embed:""`
+	Limit    cli.Limits `embed:""`
 }
 
 // errFault ends the command with 1 after its report.
@@ -45,7 +46,7 @@ func (c *journalCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) 
 	}
 	r, fault, err := engine.CheckJournal(ctx, kong.ExpandPath(c.Dir), c.Dir, nets)
 	if err != nil {
-		return usageIf(err, engine.ErrConfig)
+		return cli.UsageIf(err, engine.ErrConfig)
 	}
 	if c.JSON {
 		err = json.NewEncoder(s.out).Encode(r)
@@ -64,14 +65,14 @@ func directory(dir string) error {
 	if _, err := os.Stat(kong.ExpandPath(dir)); err == nil || dir != "jetstream" && !strings.Contains(dir, "://") {
 		return nil
 	}
-	return usageError{fmt.Errorf("%s is not a directory, and this command cannot check or cut logs in NATS JetStream; expected the directory of a journal. "+
+	return cli.Usage(fmt.Errorf("%s is not a directory, and this command cannot check or cut logs in NATS JetStream; expected the directory of a journal. "+
 		"\"pnagent regions\" says whether each part is played, how long its log is, and whether owner and standbys have read the same; "+
-		"an engine replays a log at its start and names a commit that it cannot read", dir)}
+		"an engine replays a log at its start and names a commit that it cannot read", dir))
 }
 
 // nets returns the configuration to replay the journal with.
 func (c *journalCheckCmd) nets(s streams, instances int, log *slog.Logger) (engine.Config, error) {
-	tables, err := compileNets(c.Files, s, c.Limit, log)
+	tables, err := cli.CompileNets(c.Files, s.in, c.Limit, log)
 	if err != nil {
 		return engine.Config{}, err
 	}

@@ -21,12 +21,11 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/merge"
-	"github.com/pnagent/pnagent/internal/duration"
 	"github.com/pnagent/pnagent/internal/memlimit"
 	"github.com/pnagent/pnagent/internal/plaintext"
 	"github.com/pnagent/pnagent/mib"
@@ -83,18 +82,8 @@ func (s streams) write(path string, text []byte) error {
 	return os.WriteFile(path, plaintext.Lines(text), 0o644)
 }
 
-// readFile reads a file; what it holds is for the error.
-func readFile[T any](path, what string, read func(r io.Reader, name string) (T, error)) (v T, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return v, fmt.Errorf("reading %s: %w", what, err)
-	}
-	defer f.Close()
-	return read(f, path)
-}
-
-// cli is the command line.
-type cli struct {
+// commandLine is the command line.
+type commandLine struct {
 	Log logFlags `embed:""`
 
 	Demo         demoCmd         `cmd:"" help:"Run everything in one process: engines with example nets, the sidecar, SNMP, metrics."`
@@ -125,16 +114,18 @@ type cli struct {
 	Completion   completionCmd   `cmd:"" help:"Print a completion script for a shell."`
 }
 
+func newCommandLine() *commandLine { return &commandLine{Attach: attachCmd{adapters()}} }
+
 // logFlags are the flags of every command.
 type logFlags struct {
 	Level  string `name:"log.level" enum:"debug,info,warn,error" default:"info" help:"Least severe log messages to write: debug, info, warn or error."`
 	Format string `name:"log.format" enum:"text,json" default:"text" help:"Form of log messages: text or json."`
 }
 
-// parser returns a parser of arguments that begin with the name of a command, which has this
-// command alone: to read the flags of all takes longer than most commands do. For other arguments,
+// parser returns a parser of cli.Arguments that begin with the name of a command, which has this
+// command alone: to read the flags of all takes longer than most commands do. For other cli.Arguments,
 // and for completion, it has all.
-func (c *cli) parser(args []string, options ...kong.Option) (*kong.Kong, error) {
+func (c *commandLine) parser(args []string, options ...kong.Option) (*kong.Kong, error) {
 	for field, value := range reflect.ValueOf(c).Elem().Fields() {
 		_, isCommand := field.Tag.Lookup("cmd")
 		if isCommand && len(args) > 0 && args[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) && value.Type() != reflect.TypeFor[completionCmd]() {
@@ -148,7 +139,7 @@ func main() {
 	if !slices.Equal(os.Args[1:], []string{"version"}) { // which takes no longer than to read the limit
 		memlimit.Set()
 	}
-	if err := checkCaller(); err != nil {
+	if err := cli.CheckCaller(); err != nil {
 		fmt.Fprintln(os.Stderr, "pnagent:", err)
 		os.Exit(exitFailed)
 	}
@@ -158,21 +149,9 @@ func main() {
 	os.Exit(code)
 }
 
-// usageError is an error in how the command was called.
-type usageError struct{ error }
-
-// usageIf returns err as a mistake of the caller if it wraps mistake.
-func usageIf(err, mistake error) error {
-	if errors.Is(err, mistake) {
-		return usageError{err}
-	}
-	return err
-}
-
 // run runs one command and returns its exit code.
 func run(ctx context.Context, args []string, s streams) (code int) {
-	var c cli
-	exited := false
+	c, exited := newCommandLine(), false
 	s, flush := s.cleaned()
 	defer flush()
 	parser, err := c.parser(args,
@@ -183,7 +162,9 @@ func run(ctx context.Context, args []string, s streams) (code int) {
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
-		kong.Bind(s, arguments(args)),
+		kong.Bind(s, cli.Arguments(args)),
+		kong.BindTo(s.in, (*io.Reader)(nil)),
+		kong.BindTo(s.out, (*io.Writer)(nil)),
 		settings(),
 	)
 	if err != nil {
@@ -232,11 +213,10 @@ func negatives(args []string) []string {
 	return out
 }
 
-// settings are those of every parser: what help texts name, how a configuration file is read, and
-// how a duration is.
+// settings are those of every parser: what help texts name, and how a configuration file is read.
 func settings() kong.Option {
 	return kong.OptionFunc(func(k *kong.Kong) error {
-		for _, o := range []kong.Option{vars(), kong.Configuration(loadConfig), kong.TypeMapper(reflect.TypeFor[time.Duration](), kong.MapperFunc(decodeDuration))} {
+		for _, o := range []kong.Option{cli.Settings(), vars(), kong.Configuration(loadConfig)} {
 			if err := o.Apply(k); err != nil {
 				return err
 			}
@@ -245,23 +225,11 @@ func settings() kong.Option {
 	})
 }
 
-// decodeDuration reads the duration of a flag.
-func decodeDuration(ctx *kong.DecodeContext, target reflect.Value) error {
-	var text string
-	if err := ctx.Scan.PopValueInto("duration", &text); err != nil {
-		return err
-	}
-	d, err := duration.Parse(text)
-	target.SetInt(int64(d))
-	return err
-}
-
 func vars() kong.Vars {
 	most := merge.DefaultLimits()
 	return kong.Vars{"oid_root": mib.DefaultRoot, "mib_contact": mib.Contact, "agentx_priority": strconv.Itoa(defaultAgentXPriority),
 		"max_sources": strconv.Itoa(most.Sources), "max_rows": strconv.Itoa(most.AllRows),
-		"runbooks": defaultRunbooks, "job": defaultJob, "tools": allTools,
-		"allowed_hosts": "Host names by which browsers reach this process, beside IP addresses, localhost, the name of this machine and that of the listen address: those of a proxy, for example. Requests for another name are refused if this flag is given or the listen address is a loopback address; see SECURITY.md."}
+		"runbooks": defaultRunbooks, "job": defaultJob, "tools": allTools}
 }
 
 // newParser returns a parser of one command's flags alone.
@@ -277,7 +245,7 @@ func report(s streams, err error) int {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		fmt.Fprintln(s.err, "pnagent:", line)
 	}
-	if errors.As(err, &usageError{}) {
+	if cli.IsUsage(err) {
 		return exitUsage
 	}
 	return exitFailed

@@ -40,7 +40,7 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out, log bytes.Buffer
-			if code := run(t.Context(), c.args, streams{nil, &out, &log}); code != c.code || !strings.Contains(log.String(), c.want) {
+			if code := run(t.Context(), c.args, streams{strings.NewReader(""), &out, &log}); code != c.code || !strings.Contains(log.String(), c.want) {
 				t.Errorf("exit status %d, %s\nwant %d, %q", code, log.String(), c.code, c.want)
 			}
 			if c.code == exitUsage && out.Len() > 0 {
@@ -71,7 +71,7 @@ func TestAnInvalidURLIsNotRepeated(t *testing.T) {
 	for _, args := range [][]string{{"top", "--once", "--url", secret}, {"dump", "--url", secret}, {"report", "--prometheus", secret},
 		{"attach", "scrape", "--nats", "nats://127.0.0.1:1", "--mapping", "rabbitmq", secret}} {
 		var out, log bytes.Buffer
-		code := run(t.Context(), args, streams{nil, &out, &log})
+		code := run(t.Context(), args, streams{strings.NewReader(""), &out, &log})
 		if code != exitUsage || strings.Contains(log.String(), "secret") || !strings.Contains(log.String(), "invalid URL") {
 			t.Errorf("%v: exit status %d, %s", args, code, log.String())
 		}
@@ -94,7 +94,7 @@ func TestCheckConfigReportsEveryFaultOfAnAlarmsFile(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out, log bytes.Buffer
-			code := run(t.Context(), []string{"check-config", file}, streams{nil, &out, &log})
+			code := run(t.Context(), []string{"check-config", file}, streams{strings.NewReader(""), &out, &log})
 			lines := strings.Count(log.String(), "\n")
 			if code != c.code || lines != len(c.want) {
 				t.Errorf("exit status %d and %d lines; want %d and %d: %s", code, lines, c.code, len(c.want), log.String())

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/internal/atomicfile"
 	"github.com/pnagent/pnagent/mib"
 	"github.com/pnagent/pnagent/mibs"
@@ -24,21 +25,21 @@ type mibCmd struct {
 	Objects mib.Level  `default:"auto" enum:"auto,all,few,one" help:"Objects of each place and transition in the modules of nets: all, few (tokens and oldest age; firings and enabled age) or one (that age). auto keeps what oids.lock has, and chooses for a new module the first of these with at most 10000 objects. PETRINET-MIB always has all of them. Only all itself also has objects of what is not work, such as the counters of a loop of BPMN; serve needs --objects=all, too."`
 	Contact string     `default:"${mib_contact}" help:"CONTACT-INFO of the modules of nets, such as the address of the team that runs them."`
 	Files   []string   `arg:"" name:"net" optional:"" help:"Net files: PNML, BPMN, Tina's .net or LoLA; - is standard input. Without one only PETRINET-MIB is written."`
-	Limit   limitFlags `embed:""`
+	Limit   cli.Limits `embed:""`
 }
 
 // Run writes the modules and says which changed.
 func (c *mibCmd) Run(s streams, log *slog.Logger) error {
 	root, err := mib.ParseRoot(c.OIDRoot)
 	if err != nil {
-		return usageError{fmt.Errorf("--oid-root: %w", err)}
+		return cli.Usage(fmt.Errorf("--oid-root: %w", err))
 	}
-	tables, err := compileNets(c.Files, s, c.Limit, log)
+	tables, err := cli.CompileNets(c.Files, s.in, c.Limit, log)
 	if err != nil {
 		return err
 	}
 	c.Lock = cmp.Or(c.Lock, filepath.Join(c.Dir, mib.LockFile))
-	written, err := mib.Generate(c.Dir, c.Lock, root, netsOf(tables), mib.Options{Contact: c.Contact, Objects: c.Objects}, time.Now())
+	written, err := mib.Generate(c.Dir, c.Lock, root, cli.NetsOf(tables), mib.Options{Contact: c.Contact, Objects: c.Objects}, time.Now())
 	reportModules(s, written)
 	for _, w := range written {
 		if w.Objects > mib.MostObjects {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/sidecar"
@@ -20,7 +21,7 @@ type netFlags struct {
 
 func (f *netFlags) fill(cfg *sidecar.Config) error {
 	if f.Forget <= 0 {
-		return usageError{errors.New("--forget-nets-after: expected more than 0")}
+		return cli.Usage(errors.New("--forget-nets-after: expected more than 0"))
 	}
 	cfg.Allow, cfg.Merge.ForgetNets = f.allow(cfg.Nets), f.Forget
 	return nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/cli"
 )
 
 // idle returns a file of a process with tasks that never begin: a warning for each.
@@ -56,9 +58,9 @@ func TestEveryCommandThatReadsNetFilesLogsTheirWarnings(t *testing.T) {
 
 func TestManyWarningsOfNetFilesAreCounted(t *testing.T) {
 	var out, log bytes.Buffer
-	run(t.Context(), []string{"engine", "--firings", "1", idle(t, maxWarnings+5)}, streams{strings.NewReader(""), &out, &log})
-	if n := strings.Count(log.String(), "no sequence flow leads to"); n != maxWarnings || !strings.Contains(log.String(), "warnings=5") {
-		t.Errorf("%d warnings; want %d, and the number of others:\n%s", n, maxWarnings, log.String())
+	run(t.Context(), []string{"engine", "--firings", "1", idle(t, cli.MaxWarnings+5)}, streams{strings.NewReader(""), &out, &log})
+	if n := strings.Count(log.String(), "no sequence flow leads to"); n != cli.MaxWarnings || !strings.Contains(log.String(), "warnings=5") {
+		t.Errorf("%d warnings; want %d, and the number of others:\n%s", n, cli.MaxWarnings, log.String())
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/web/api"
 )
@@ -280,11 +281,11 @@ func (c *alarmsCloseCmd) Run(ctx context.Context, s streams) error {
 	patterns := c.Alarm + c.Net + c.Place + c.Transition + c.Source
 	switch _, known := alarm.KindNamed(c.Alarm); {
 	case c.Alarm != "" && !known:
-		return usageError{fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames())}
+		return cli.Usage(fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames()))
 	case len(c.Indices) == 0 && patterns == "":
-		return usageError{errors.New("no alarms to close; expected indices, or --alarm, --net, --place, --transition or --source; --net '*' is all alarms")}
+		return cli.Usage(errors.New("no alarms to close; expected indices, or --alarm, --net, --place, --transition or --source; --net '*' is all alarms"))
 	case len(c.Indices) > 0 && patterns != "":
-		return usageError{errors.New("indices and patterns; expected one of them")}
+		return cli.Usage(errors.New("indices and patterns; expected one of them"))
 	}
 	change := api.CloseAlarms{Indices: c.Indices, Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
 	return post(ctx, s, &c.changeFlags, "alarms/close", change, func(done *api.Closed) string {
@@ -311,11 +312,11 @@ type alarmsSilenceCmd struct {
 func (c *alarmsSilenceCmd) Run(ctx context.Context, s streams) error {
 	switch _, known := alarm.KindNamed(c.Alarm); {
 	case c.Alarm != "" && !known:
-		return usageError{fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames())}
+		return cli.Usage(fmt.Errorf("--alarm: no kind of alarm is %q; expected one of %s", c.Alarm, kindNames()))
 	case c.Alarm+c.Net+c.Place+c.Transition+c.Source == "":
-		return usageError{errors.New("a silence of nothing; expected --alarm, --net, --place, --transition or --source; --net '*' is all alarms")}
+		return cli.Usage(errors.New("a silence of nothing; expected --alarm, --net, --place, --transition or --source; --net '*' is all alarms"))
 	case c.For <= 0 || c.For > alarm.MaxSilence:
-		return usageError{fmt.Errorf("--for: %s; expected more than 0 and at most 366d", c.For)}
+		return cli.Usage(fmt.Errorf("--for: %s; expected more than 0 and at most 366d", c.For))
 	}
 	change := api.NewSilence{For: c.For.Seconds(), Comment: c.Comment, Alarm: c.Alarm, Net: c.Net, Place: c.Place, Transition: c.Transition, Source: c.Source}
 	return post(ctx, s, &c.changeFlags, "alarms/silence", change, func(silence *api.Silence) string {

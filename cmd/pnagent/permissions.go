@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/permissions"
 )
@@ -26,19 +27,19 @@ type permissionsCmd struct {
 func (c *permissionsCmd) Run(s streams) error {
 	subjects, err := telemetry.NewSubjects(c.Prefix)
 	if err != nil {
-		return usageError{fmt.Errorf("--nats.prefix: %w", err)}
+		return cli.Usage(fmt.Errorf("--nats.prefix: %w", err))
 	}
 	d := permissions.Deployment{Subjects: subjects, Sources: c.Sources, Nets: c.Nets, Events: c.Events, JetStream: c.JetStream}
 	if c.Up != "" {
 		above, err := telemetry.NewSubjects(c.Up)
 		if err != nil {
-			return usageError{fmt.Errorf("--up: %w", err)}
+			return cli.Usage(fmt.Errorf("--up: %w", err))
 		}
 		d.Up = &above
 	}
 	for _, name := range slices.Concat(c.Sources, c.Nets, c.Events) {
 		if err := telemetry.CheckName(name); err != nil {
-			return usageError{err}
+			return cli.Usage(err)
 		}
 	}
 	roles := c.Roles
@@ -52,7 +53,7 @@ func (c *permissionsCmd) Run(s streams) error {
 	seen := map[string]bool{}
 	for i := range users {
 		if seen[users[i].Password()] {
-			return usageError{errors.New("two users named " + users[i].Name + "; expected names that differ in letters and digits")}
+			return cli.Usage(errors.New("two users named " + users[i].Name + "; expected names that differ in letters and digits"))
 		}
 		seen[users[i].Password()] = true
 	}

@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/play"
 )
 
 type playCmd struct {
 	File  string     `arg:"" name:"net" help:"Net file: PNML, BPMN, Tina's .net or LoLA. Of several nets the first is used."`
-	Limit limitFlags `embed:""`
+	Limit cli.Limits `embed:""`
 }
 
 // Help describes the commands, one a line on standard input.
@@ -33,9 +34,9 @@ Answers: {"marking":{"place id":tokens,…},"enabled":["transition id",…]}; a 
 // Run plays until standard input ends.
 func (c *playCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.File == "-" {
-		return usageError{errors.New("play reads its commands from standard input; expected the net in a file")}
+		return cli.Usage(errors.New("play reads its commands from standard input; expected the net in a file"))
 	}
-	file, err := readNet(c.File, s, c.Limit, log)
+	file, err := cli.ReadNet(c.File, s.in, c.Limit, log)
 	if err != nil {
 		return err
 	}

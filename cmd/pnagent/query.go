@@ -11,6 +11,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/query"
 )
@@ -18,7 +19,7 @@ import (
 // printAnswers answers the properties of the query's file for a net, each on a line of
 // its own: as the Model Checking Contest prints them, or as JSON.
 func (c *checkCmd) printAnswers(ctx context.Context, s streams, t *petri.Tables) error {
-	properties, err := readFile(c.Query, "a query", func(r io.Reader, name string) ([]query.Property, error) {
+	properties, err := cli.ReadFile(c.Query, "a query", func(r io.Reader, name string) ([]query.Property, error) {
 		return query.Read(r, name, t, query.Limits{Bytes: c.Limit.MaxBytes, Depth: c.Limit.MaxDepth})
 	})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/attach"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/metrics"
 	"github.com/pnagent/pnagent/sidecar"
@@ -24,13 +25,13 @@ import (
 
 var update = flag.Bool("update", false, "write docs/reference, as make generate does")
 
-// The pages of docs/reference are made from what the program itself is made
-// from: families, objects and flags.
+// The pages of docs/reference, and a table of docs/attach/README.md, are made from what the program
+// itself is made from: families, objects, flags and adapters.
 func TestTheReferenceIsCurrent(t *testing.T) {
 	for name, text := range map[string]string{
-		"metrics.md": metricsPage(), "command-line.md": commandPage(t),
+		"reference/metrics.md": metricsPage(), "reference/command-line.md": commandPage(t), "attach/README.md": attachPage(t),
 	} {
-		path := filepath.Join("..", "..", "docs", "reference", name)
+		path := filepath.Join("..", "..", "docs", name)
 		if *update {
 			if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 				t.Fatal(err)
@@ -41,9 +42,31 @@ func TestTheReferenceIsCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if d := cmp.Diff(text, string(is)); d != "" {
-			t.Errorf("docs/reference/%s is not current; run make generate:\n%s", name, d)
+			t.Errorf("docs/%s is not current; run make generate:\n%s", name, d)
 		}
 	}
+}
+
+// attachPage returns docs/attach/README.md, in whose table the rows of the adapters are behind those of the SDK and the wire.
+func attachPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "attach", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, wire := strings.Cut(string(page), "| [the wire](../wire.md) |")
+	line, rest, _ := strings.Cut(rest, "\n")
+	_, after, table := strings.Cut("\n"+rest, "\n\n")
+	if !wire || !table {
+		t.Fatal("docs/attach/README.md has no table with the wire")
+	}
+	var rows strings.Builder
+	for _, a := range adapters() {
+		for _, r := range a.(attach.Adapter).Rows() {
+			fmt.Fprintf(&rows, "| %s |\n", strings.Join(r[:], " | "))
+		}
+	}
+	return before + "| [the wire](../wire.md) |" + line + "\n" + rows.String() + "\n" + after
 }
 
 // cell is text that fits into a table of Markdown.
@@ -123,8 +146,7 @@ func TestDashboardsAndAlertsNameFamiliesOfPnagentThatExist(t *testing.T) {
 
 func commandPage(t *testing.T) string {
 	t.Helper()
-	var c cli
-	parser, err := kong.New(&c, kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +202,7 @@ func flagTable(out *bytes.Buffer, flags []*kong.Flag) {
 // SECURITY.md names only flags that a command has. A default stands behind a flag, in
 // parentheses, and is that of a command.
 func TestTheFlagsInSecurityExistWithTheirDefaults(t *testing.T) {
-	var c cli
-	parser, err := kong.New(&c, kong.Name("pnagent"), settings())
+	parser, err := kong.New(newCommandLine(), kong.Name("pnagent"), settings())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,15 +12,16 @@ import (
 	"os"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/engine/region"
 )
 
 type regionsCmd struct {
-	NATS  natsFlags     `embed:"" group:"NATS"`
+	NATS  cli.NATS      `embed:"" group:"NATS"`
 	For   time.Duration `default:"1s" help:"How long to listen. Members publish every 50 ms."`
 	JSON  bool          `help:"Print a JSON array instead of a table."`
 	Net   string        `arg:"" help:"Net file of the net, or its id."`
-	Limit limitFlags    `embed:""`
+	Limit cli.Limits    `embed:""`
 }
 
 // errNoMembers ends the command with status 1.
@@ -29,16 +30,16 @@ var errNoMembers = errors.New("no process that runs a part of the net has answer
 // Run listens to the members of a net and prints the owner and the standbys of each part.
 func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.NATS.URL == "" {
-		return usageError{errors.New("regions: --nats is missing; expected the servers of the members")}
+		return cli.Usage(errors.New("regions: --nats is missing; expected the servers of the members"))
 	}
 	if c.For < region.SurveyFor {
-		return usageError{fmt.Errorf("--for: %v; expected %v or more", c.For, region.SurveyFor)}
+		return cli.Usage(fmt.Errorf("--for: %v; expected %v or more", c.For, region.SurveyFor))
 	}
 	net, err := c.net(s, log)
 	if err != nil {
 		return err
 	}
-	link, subjects, err := c.NATS.connect("pnagent regions", log)
+	link, subjects, err := c.NATS.Connect("pnagent regions", log)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *regionsCmd) net(s streams, log *slog.Logger) (string, error) {
 	if _, err := os.Stat(c.Net); errors.Is(err, fs.ErrNotExist) {
 		return c.Net, nil
 	}
-	f, err := readNet(c.Net, s, c.Limit, log)
+	f, err := cli.ReadNet(c.Net, s.in, c.Limit, log)
 	if err != nil {
 		return "", err
 	}

@@ -14,22 +14,20 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/sidecar"
 )
 
-// arguments are those of the command line, without the program's name.
-type arguments []string
-
 // rereader reads the command line and the files that it names again. It returns the rules for
 // alarms, which take effect at once, and logs the names of changed flags, which do not.
-func (a arguments) rereader(s streams, log *slog.Logger) (func() (*alarm.Rules, error), error) {
-	before, _, err := a.values()
+func rereader(args cli.Arguments, s streams, log *slog.Logger) (func() (*alarm.Rules, error), error) {
+	before, _, err := valuesOf(args)
 	if err != nil {
 		return nil, err
 	}
 	return func() (*alarm.Rules, error) {
-		now, serve, err := a.values()
+		now, serve, err := valuesOf(args)
 		if err != nil {
 			return nil, err
 		}
@@ -49,14 +47,14 @@ func (a arguments) rereader(s streams, log *slog.Logger) (func() (*alarm.Rules, 
 	}, nil
 }
 
-// values are those of the flags of serve, by name.
-func (a arguments) values() (map[string]any, *serveCmd, error) {
-	var c cli
-	parser, err := c.parser(a, settings(), kong.Exit(func(int) {}))
+// valuesOf returns those of the flags of serve, by name.
+func valuesOf(args cli.Arguments) (map[string]any, *serveCmd, error) {
+	var c commandLine
+	parser, err := c.parser(args, settings(), kong.Exit(func(int) {}))
 	if err != nil {
 		return nil, nil, err
 	}
-	parsed, err := parser.Parse(a)
+	parsed, err := parser.Parse(args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -77,11 +75,11 @@ func reloadOnHangup(ctx context.Context, side *sidecar.Sidecar, log *slog.Logger
 	for {
 		select {
 		case <-hangups:
-			notify(log, notifyReloading)
+			cli.Notify(log, cli.Reloading)
 			if err := side.Reload(); err != nil {
 				log.Error("cannot reload the configuration; the previous one stays in effect", "err", err)
 			}
-			notify(log, notifyReady)
+			cli.Notify(log, cli.Ready)
 		case <-ctx.Done():
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	paper "github.com/pnagent/pnagent/dashboards/report"
 )
 
@@ -23,14 +24,14 @@ const (
 // Run writes the page.
 func (c *reportCmd) Run(ctx context.Context, s streams) error {
 	if c.Since < shortestReport || c.Since > longestReport {
-		return usageError{fmt.Errorf("--since: %s; expected a duration from 1m to 400d, such as 1h or 7d", c.Since)}
+		return cli.Usage(fmt.Errorf("--since: %s; expected a duration from 1m to 400d, such as 1h or 7d", c.Since))
 	}
 	o := paper.Options{Now: time.Now(), Since: c.Since, Net: c.Net, Progress: progressOn(s)}
 	r, err := c.draw(ctx, o)
 	if errors.Is(err, context.Canceled) {
 		return errors.New("interrupted; no report was written")
 	}
-	if errors.As(err, &usageError{}) {
+	if cli.IsUsage(err) {
 		return err
 	}
 	if err != nil {

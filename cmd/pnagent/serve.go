@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/standby"
 	"github.com/pnagent/pnagent/internal/httpserver"
@@ -27,7 +28,7 @@ import (
 
 type serveCmd struct {
 	Config kong.ConfigFlag `placeholder:"FILE" help:"YAML file with flags of this command as keys, such as web.listen-address. Flags override the file."`
-	NATS   natsFlags       `embed:"" group:"NATS"`
+	NATS   cli.NATS        `embed:"" group:"NATS"`
 	sidecarFlags
 	AgentX         string     `name:"agentx" placeholder:"ADDR" help:"AgentX master to serve through: unix:/path or tcp:host:port."`
 	AgentXPriority uint8      `name:"agentx.priority" default:"${agentx_priority}" help:"Priority of the AgentX registration, 1 to 255; of two sidecars the one with the lower number answers and notifies: up to 100 for the primary, more for its standby."`
@@ -48,7 +49,7 @@ type serveCmd struct {
 	Rows           int        `name:"collect.max-rows" default:"${max_rows}" help:"Maximum number of rows (places and transitions) of all sources together, and also of all nets together. A row takes 0.25 to 1 KiB. Messages beyond it are rejected and counted."`
 	Shown          netFlags   `embed:""`
 	Tree           treeFlags  `embed:"" group:"Tree"`
-	Limit          limitFlags `embed:""`
+	Limit          cli.Limits `embed:""`
 	Alarm          alarmFlags `embed:""`
 }
 
@@ -79,18 +80,18 @@ type sidecarFlags struct {
 }
 
 // Run serves until ctx ends.
-func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog.Logger) error {
+func (c *serveCmd) Run(ctx context.Context, s streams, args cli.Arguments, log *slog.Logger) error {
 	cfg, err := c.sidecar(s, log)
 	if err != nil {
 		return err
 	}
-	if cfg.Reread, err = args.rereader(s, log); err != nil {
+	if cfg.Reread, err = rereader(args, s, log); err != nil {
 		return err
 	}
 	if c.OIDRoot == mib.DefaultRoot {
 		log.Warn("serving below net-snmp's playpen, which is for trials only: set your own with --oid-root", "root", c.OIDRoot)
 	}
-	if cfg.Link, cfg.Subjects, err = c.NATS.connect("pnagent serve", log); err != nil {
+	if cfg.Link, cfg.Subjects, err = c.NATS.Connect("pnagent serve", log); err != nil {
 		return err
 	}
 	defer cfg.Link.Close()
@@ -113,22 +114,21 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args arguments, log *slog
 		return err
 	}
 	log.Info("sidecar serves", "http", side.WebAddress(), "snmp", side.SNMPAddress(), "agentx", cfg.AgentX, "root", cfg.Root.String())
-	notify(log, notifyReady)
+	cli.Notify(log, cli.Ready)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return side.Run(ctx) })
 	g.Go(func() error { return reloadOnHangup(ctx, side, log) })
 	err = g.Wait()
-	notify(log, notifyStopping)
+	cli.Notify(log, cli.Stopping)
 	return err
 }
 
 // open makes the sidecar of a configuration.
-func (f *sidecarFlags) open(ctx context.Context, cfg sidecar.Config) (side *sidecar.Sidecar, err error) {
+func (f *sidecarFlags) open(ctx context.Context, cfg sidecar.Config) (_ *sidecar.Sidecar, err error) {
 	if cfg.Archive, err = f.Archive.open(cfg.Log); err != nil {
 		return nil, err
 	}
-	side, err = sidecar.New(ctx, cfg)
-	return side, usageIf(err, sidecar.ErrConfig)
+	return sidecar.New(ctx, cfg)
 }
 
 // sidecar reads the files that the flags name.
@@ -138,12 +138,12 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 		return cfg, err
 	}
 	c.NATS.URL = cmp.Or(c.NATS.URL, "nats://127.0.0.1:4222")
-	cfg.Connect = c.NATS.document()
-	tables, err := compileNets(append(c.Nets, c.Files...), s, c.Limit, log)
+	cfg.Connect = document(c.NATS)
+	tables, err := cli.CompileNets(append(c.Nets, c.Files...), s.in, c.Limit, log)
 	if err != nil {
 		return cfg, err
 	}
-	cfg.Nets, cfg.PNML = netsOf(tables), c.Limit.limits().PNML()
+	cfg.Nets, cfg.PNML = cli.NetsOf(tables), c.Limit.Netfile().PNML()
 	cfg.AgentX, cfg.AgentXPriority, cfg.SNMP, cfg.Web = c.AgentX, c.AgentXPriority, c.SNMP, c.Web
 	cfg.Responder.PacketRate, cfg.Responder.OctetRate = c.PacketRate, c.OctetRate
 	if cfg.Responder.AllowFrom, err = networks(c.AllowFrom); err != nil {
@@ -151,11 +151,11 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 	}
 	if c.StandbyKeys != "" {
 		if cfg.StandbyKeys, err = standby.ReadKeys(c.StandbyKeys); err != nil {
-			return cfg, usageError{fmt.Errorf("--standby.key-file: %w", err)}
+			return cfg, cli.Usage(fmt.Errorf("--standby.key-file: %w", err))
 		}
 	}
 	if c.Sources <= 0 || c.Rows <= 0 {
-		return cfg, usageError{errors.New("--collect.max-sources and --collect.max-rows: expected more than 0")}
+		return cfg, cli.Usage(errors.New("--collect.max-sources and --collect.max-rows: expected more than 0"))
 	}
 	if err := c.Shown.fill(&cfg); err != nil {
 		return cfg, err
@@ -166,7 +166,7 @@ func (c *serveCmd) sidecar(s streams, log *slog.Logger) (sidecar.Config, error) 
 		log.Info("fewer places and transitions than --collect.max-rows, because of the limit of memory", "rows", cfg.Merge.Limits.AllRows, "memory", memory)
 	}
 	if cfg.Contexts = c.Contexts; c.Contexts && (c.AgentX == "" || c.MIBDir == "") {
-		return cfg, usageError{errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context")}
+		return cfg, cli.Usage(errors.New("--agentx.contexts without --agentx or with an empty --mib-dir; expected both, so that numbers are the same in every context"))
 	}
 	if err := c.Tree.fill(&cfg, c.NATS.Subjects); err != nil {
 		return cfg, err
@@ -195,23 +195,23 @@ func (c *serveCmd) stateDir() string {
 func (f *sidecarFlags) config(log *slog.Logger) (sidecar.Config, error) {
 	root, err := mib.ParseRoot(f.OIDRoot)
 	if err != nil {
-		return sidecar.Config{}, usageError{fmt.Errorf("--oid-root: %w", err)}
+		return sidecar.Config{}, cli.Usage(fmt.Errorf("--oid-root: %w", err))
 	}
 	if f.ForgetAfter <= 0 || f.SeriesBudget <= 0 || f.History <= 0 || f.Viewers <= 0 || f.ViewersPerAddress <= 0 {
-		return sidecar.Config{}, usageError{errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0")}
+		return sidecar.Config{}, cli.Usage(errors.New("--forget-after, --metrics.series-budget, --web.history-memory, --web.viewers and --web.viewers-per-address: expected more than 0"))
 	}
 	for _, origin := range f.FrameAncestors {
 		if err := httpserver.CheckAncestor(origin); err != nil {
-			return sidecar.Config{}, usageError{fmt.Errorf("--web.frame-ancestors: %w", err)}
+			return sidecar.Config{}, cli.Usage(fmt.Errorf("--web.frame-ancestors: %w", err))
 		}
 	}
-	v := versionOf()
+	v := cli.VersionOf()
 	cfg := sidecar.Config{Root: root, Merge: merge.Rules{ForgetAfter: f.ForgetAfter, Bookkeeping: f.Objects == "all"}, SeriesBudget: f.SeriesBudget, CreatedSamples: f.CreatedSamples,
 		WebConfig: f.WebConfig, Hosts: f.Hosts, FrameAncestors: f.FrameAncestors, Actions: f.Actions, Links: web.Links{Runbooks: f.Runbooks, Grafana: f.Grafana},
 		History: f.History, Viewers: f.Viewers, PerAddress: f.ViewersPerAddress, Version: v.Version, Revision: v.Revision, Log: log}
 	if cfg.Community, cfg.CommunitySet, err = f.community(); err == nil && f.Users != "" {
 		cfg.Users, err = snmp.ReadUsersFile(f.Users)
-		err = usageIf(err, snmp.ErrUsers)
+		err = cli.UsageIf(err, snmp.ErrUsers)
 	}
 	return cfg, err
 }

@@ -18,6 +18,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	paper "github.com/pnagent/pnagent/dashboards/report"
 	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/simulate"
@@ -30,7 +31,7 @@ import (
 func (c *simulateCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	o, err := c.options(ctx, s)
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	tables, bindings, err := c.read(s, log)
 	if err != nil {
@@ -38,7 +39,7 @@ func (c *simulateCmd) Run(ctx context.Context, s streams, log *slog.Logger) erro
 	}
 	var learned *simulate.Log
 	if c.From != "" {
-		learned, err = readFile(c.From, "an event log", simulate.ReadLog)
+		learned, err = cli.ReadFile(c.From, "an event log", simulate.ReadLog)
 		if err != nil {
 			return err
 		}
@@ -115,12 +116,12 @@ func simulationError(err error) error {
 	if errors.Is(err, simulate.ErrStopped) {
 		return errors.New("interrupted; nothing was estimated")
 	}
-	return usageIf(err, simulate.ErrModel)
+	return cli.UsageIf(err, simulate.ErrModel)
 }
 
 // read reads the net and its bindings.
 func (c *simulateCmd) read(s streams, log *slog.Logger) (*petri.Tables, *engine.Bindings, error) {
-	files, err := readNets([]string{c.File}, s, c.Limit)
+	files, err := cli.ReadNets([]string{c.File}, s.in, c.Limit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +133,7 @@ func (c *simulateCmd) read(s streams, log *slog.Logger) (*petri.Tables, *engine.
 	if err != nil || c.Bindings == "" {
 		return tables, nil, err
 	}
-	b, err := readFile(c.Bindings, "bindings", engine.ReadBindings)
+	b, err := cli.ReadFile(c.Bindings, "bindings", engine.ReadBindings)
 	return tables, b, err
 }
 
@@ -176,11 +177,11 @@ func onAllProcessors(n int, do func(i int)) {
 func (c *simulateCmd) vary(s streams, m *simulate.Model, o simulate.Options) error {
 	name, from, to, err := c.sizes()
 	if err != nil {
-		return usageError{err}
+		return cli.Usage(err)
 	}
 	pool := m.PoolNamed(name)
 	if pool == simulate.NoPool {
-		return usageError{fmt.Errorf("--vary: net %q has no pool %q; expected one under simulate in the bindings", m.Tables.Net.ID, name)}
+		return cli.Usage(fmt.Errorf("--vary: net %q has no pool %q; expected one under simulate in the bindings", m.Tables.Net.ID, name))
 	}
 	v, err := simulate.Vary(m, pool, from, to, o)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/pnagent/pnagent/cli"
 )
 
 // defaultCommunity is that of SNMPv2c where no other is set.
@@ -36,7 +38,7 @@ func readCommunity(name string) (string, error) {
 		return "", fmt.Errorf("reading the SNMP community: %w", err)
 	}
 	if mode := info.Mode().Perm(); mode&0o027 != 0 && runtime.GOOS != "windows" {
-		return "", usageError{fmt.Errorf("--snmp.community-file: %s has the mode %#o; expected 0600, or 0640 for a group that may read it", name, mode)}
+		return "", cli.Usage(fmt.Errorf("--snmp.community-file: %s has the mode %#o; expected 0600, or 0640 for a group that may read it", name, mode))
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -44,7 +46,7 @@ func readCommunity(name string) (string, error) {
 	}
 	community := strings.TrimSpace(string(text))
 	if community == "" {
-		return "", usageError{fmt.Errorf("--snmp.community-file: %s is empty; expected a community", name)}
+		return "", cli.Usage(fmt.Errorf("--snmp.community-file: %s is empty; expected a community", name))
 	}
 	return community, nil
 }
@@ -54,7 +56,7 @@ func networks(texts []string) (all []netip.Prefix, err error) {
 	for _, text := range texts {
 		network, err := netip.ParsePrefix(text)
 		if err != nil || network.Addr().Is4In6() {
-			return nil, usageError{fmt.Errorf("--snmp.allow-from: %q; expected a network such as 192.0.2.0/24 or 2001:db8::/32", text)}
+			return nil, cli.Usage(fmt.Errorf("--snmp.allow-from: %q; expected a network such as 192.0.2.0/24 or 2001:db8::/32", text))
 		}
 		all = append(all, network.Masked())
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/top"
 	"github.com/pnagent/pnagent/top/terminal"
 	"github.com/pnagent/pnagent/web/api"
@@ -28,7 +29,7 @@ func (c *topCmd) Run(ctx context.Context, s streams) error {
 	}
 	err = terminal.Run(ctx, terminal.Screen{In: s.in, Out: raw(s.out), Env: os.Environ()}, o, ask)
 	if errors.Is(err, terminal.ErrNoTerminal) {
-		return usageError{errors.New("top: standard output is no terminal; expected one, or --once for plain text")}
+		return cli.Usage(errors.New("top: standard output is no terminal; expected one, or --once for plain text"))
 	}
 	return err
 }

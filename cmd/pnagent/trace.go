@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri/trace"
 )
 
@@ -21,9 +22,9 @@ var errTraceStuck = errors.New("the instance is deadlocked")
 // with a seed.
 func (c *engineCmd) trace(s streams, log *slog.Logger) error {
 	if len(c.Files) != 1 {
-		return usageError{fmt.Errorf("--trace with %d files; expected one", len(c.Files))}
+		return cli.Usage(fmt.Errorf("--trace with %d files; expected one", len(c.Files)))
 	}
-	file, err := readNet(c.Files[0], s, c.Limit, log)
+	file, err := cli.ReadNet(c.Files[0], s.in, c.Limit, log)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/collector/uplink"
 	"github.com/pnagent/pnagent/sidecar"
@@ -24,7 +25,7 @@ type treeFlags struct {
 	NATS   upFlags   `embed:""`
 }
 
-// upFlags say how to reach NATS of the sidecar above, as natsFlags do.
+// upFlags say how to reach NATS of the sidecar above, as cli.NATS do.
 type upFlags struct {
 	URL   string `name:"up.nats" placeholder:"URL" help:"NATS servers of the sidecar above. Default: those of --nats, by the same connection."`
 	Creds string `name:"up.nats.creds" type:"path" placeholder:"FILE" help:"With --up.nats: as --nats.creds."`
@@ -48,29 +49,29 @@ func (f *shareFlag) UnmarshalText(text []byte) (err error) {
 func (f *treeFlags) fill(cfg *sidecar.Config, own string) error {
 	cfg.Share = f.Share.Share
 	if cfg.Share.ByNet = f.By == "net"; cfg.Share.ByNet && cfg.Share.Count == 0 {
-		return usageError{errors.New("--share.by needs --share")}
+		return cli.Usage(errors.New("--share.by needs --share"))
 	}
 	if f.Up == "" {
 		if f.Source != "" || f.NATS != (upFlags{}) {
-			return usageError{errors.New("--up.source and --up.nats… need --up")}
+			return cli.Usage(errors.New("--up.source and --up.nats… need --up"))
 		}
 		return nil
 	}
 	up, err := telemetry.NewSubjects(f.Up)
 	if err != nil {
-		return usageError{fmt.Errorf("--up: %w", err)}
+		return cli.Usage(fmt.Errorf("--up: %w", err))
 	}
 	if err := uplink.CheckSpace(f.Up, own); err != nil {
-		return usageError{fmt.Errorf("--up %s: %w", f.Up, err)}
+		return cli.Usage(fmt.Errorf("--up %s: %w", f.Up, err))
 	}
 	if f.NATS.URL == "" && f.NATS != (upFlags{}) {
-		return usageError{errors.New("--up.nats.creds and the flags like it need --up.nats")}
+		return cli.Usage(errors.New("--up.nats.creds and the flags like it need --up.nats"))
 	}
 	suffix := ""
 	if f.Share.Count > 0 {
 		suffix = fmt.Sprintf("-%d-%d", f.Share.Index, f.Share.Count)
 	}
-	name, err := sourceName("up.source", f.Source, suffix)
+	name, err := cli.SourceName("up.source", f.Source, suffix)
 	if err != nil {
 		return err
 	}
@@ -84,9 +85,9 @@ func (f *treeFlags) connect(log *slog.Logger) (*natslink.Link, error) {
 	if f.NATS.URL == "" {
 		return nil, nil
 	}
-	flags := natsFlags{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
+	flags := cli.NATS{URL: f.NATS.URL, Creds: f.NATS.Creds, NKey: f.NATS.NKey, Token: f.NATS.Token,
 		CA: f.NATS.CA, Cert: f.NATS.Cert, Key: f.NATS.Key, Subjects: f.Up}
-	link, _, err := flags.connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), withoutBuffer)
+	link, _, err := flags.Connect("pnagent serve, upwards", log.With("nats", "of the sidecar above"), cli.WithoutBuffer())
 	if err != nil {
 		return nil, fmt.Errorf("--up.nats: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry/wirecheck"
 )
 
@@ -19,7 +20,7 @@ type wireCmd struct {
 }
 
 type wireCheckCmd struct {
-	NATS natsFlags     `embed:"" group:"NATS"`
+	NATS cli.NATS      `embed:"" group:"NATS"`
 	For  time.Duration `default:"10s" help:"How long to listen."`
 	JSON bool          `help:"Print one JSON object instead of text."`
 }
@@ -30,9 +31,9 @@ var errWrong = errors.New("wire check: the received messages have faults")
 // Run listens and reports.
 func (c *wireCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
 	if c.For <= 0 {
-		return usageError{fmt.Errorf("--for: %v; expected a positive duration", c.For)}
+		return cli.Usage(fmt.Errorf("--for: %v; expected a positive duration", c.For))
 	}
-	link, subjects, err := c.NATS.connect("pnagent wire check", log)
+	link, subjects, err := c.NATS.Connect("pnagent wire check", log)
 	if err != nil {
 		return err
 	}

@@ -24,23 +24,28 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-// Config configures a Source.
-type Config struct {
+// Polling is what every adapter is configured with.
+type Polling struct {
 	Conn     *nats.Conn // not closed
 	Subjects telemetry.Subjects
 	Source   string
+	State    string        // path of the state file; "" for none
 	Interval time.Duration // between two polls, and two snapshots
 	Timeout  time.Duration // of one poll
 	Log      *slog.Logger
+}
+
+// Config configures a Source.
+type Config struct {
+	Polling
 
 	// Poll reads the engine once; its context ends after Timeout. An error of
 	// Permanent ends Run, any other one is retried.
 	Poll func(ctx context.Context) error
 
-	File    string // of the state; "" for none
-	Program string // what the file says it is of, such as "pnagent attach sql 1 camunda7"
+	Program string // what the state file says it is of, such as "pnagent attach sql 1 camunda7"
 	Tool    string // see telemetry.Config
-	State   any    // a pointer to what a restart needs, as JSON; nil for nothing
+	Keep    any    // a pointer to what a restart needs, as JSON; nil for nothing
 }
 
 // ErrConfig is wrapped by errors about a Config.
@@ -98,8 +103,8 @@ func NewSource(cfg Config) (*Source, error) {
 	if err := telemetry.CheckName(cfg.Source); err != nil {
 		return nil, fmt.Errorf("%w: source: %w", ErrConfig, err)
 	}
-	epoch, err := readState(cfg.File, cfg.Program, cfg.State)
-	return &Source{cfg: cfg, epoch: epoch, file: stateWriter{path: cfg.File}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
+	epoch, err := readState(cfg.State, cfg.Program, cfg.Keep)
+	return &Source{cfg: cfg, epoch: epoch, file: stateWriter{path: cfg.State}, shown: map[*Ledger]*published{}, publishers: map[*Ledger]*publishing{}, refused: map[*Ledger]bool{},
 		status: Status{Dropped: map[string]uint64{}, Rows: map[string]uint64{}, Seconds: map[string]float64{}}}, err
 }
 
@@ -213,8 +218,8 @@ func (s *Source) commit() error {
 	}
 	var state []byte
 	var err error
-	if s.cfg.File != "" {
-		if state, err = json.Marshal(s.cfg.State); err != nil {
+	if s.cfg.State != "" {
+		if state, err = json.Marshal(s.cfg.Keep); err != nil {
 			return fmt.Errorf("the state: %w", err)
 		}
 	}

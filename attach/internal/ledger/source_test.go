@@ -18,7 +18,7 @@ import (
 )
 
 func configOf(t *testing.T, poll func(context.Context) error) Config {
-	return Config{Source: "s", Interval: 10 * time.Second, Timeout: 30 * time.Second, Poll: poll, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	return Config{Poll: poll, Polling: Polling{Source: "s", Interval: 10 * time.Second, Timeout: 30 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}}
 }
 
 func sourceOf(t *testing.T, cfg Config) *Source {
@@ -121,13 +121,13 @@ type kept struct{ Cursor int }
 func TestTheStateIsWrittenWithTheRowsOfItsPoll(t *testing.T) {
 	state := kept{Cursor: 1}
 	cfg := configOf(t, nil)
-	cfg.File, cfg.Program, cfg.State = filepath.Join(t.TempDir(), "state"), "test 1", &state
+	cfg.State, cfg.Program, cfg.Keep = filepath.Join(t.TempDir(), "state"), "test 1", &state
 	s, l := sourceOf(t, cfg), grown()
 	s.ledgers = []*Ledger{l}
 	if err := s.commit(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(cfg.File); err == nil {
+	if _, err := os.Stat(cfg.State); err == nil {
 		t.Error("the state is written before its rows are published")
 	}
 	state.Cursor = 2 // the next poll reads on
@@ -136,7 +136,7 @@ func TestTheStateIsWrittenWithTheRowsOfItsPoll(t *testing.T) {
 		t.Fatal(err)
 	}
 	var found kept
-	cfg.State = &found
+	cfg.Keep = &found
 	if again := sourceOf(t, cfg); found.Cursor != 1 || again.epoch != 77 {
 		t.Errorf("read back %+v and epoch %d; expected the cursor 1 and 77", found, again.epoch)
 	}
@@ -144,7 +144,7 @@ func TestTheStateIsWrittenWithTheRowsOfItsPoll(t *testing.T) {
 	if _, err := NewSource(cfg); err == nil || !strings.Contains(err.Error(), `it is of "test 1"; expected "test 2"`) {
 		t.Errorf("the state of another program: %v", err)
 	}
-	cfg.File = filepath.Join(t.TempDir(), "no", "folder")
+	cfg.State = filepath.Join(t.TempDir(), "no", "folder")
 	s = sourceOf(t, cfg)
 	s.ledgers = []*Ledger{l}
 	if err := errors.Join(s.commit(), s.rows(l, stats.NewRows(2, 2))); err != nil || s.Status().StateErrors != 1 {
@@ -156,21 +156,21 @@ func TestTheStateIsWrittenWithTheRowsOfItsPoll(t *testing.T) {
 func TestAStateIsWrittenOnce(t *testing.T) {
 	state := kept{Cursor: 1}
 	cfg := configOf(t, nil)
-	cfg.File, cfg.Program, cfg.State = filepath.Join(t.TempDir(), "dir", "state"), "test 1", &state
+	cfg.State, cfg.Program, cfg.Keep = filepath.Join(t.TempDir(), "dir", "state"), "test 1", &state
 	s, l := sourceOf(t, cfg), grown()
 	s.ledgers = []*Ledger{l}
 	poll := func() os.FileInfo {
 		if err := errors.Join(s.commit(), s.rows(l, stats.NewRows(2, 2))); err != nil {
 			t.Fatal(err)
 		}
-		file, err := os.Stat(cfg.File)
+		file, err := os.Stat(cfg.State)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			t.Fatal(err)
 		}
 		return file
 	}
 	poll() // there is no directory
-	if err := os.Mkdir(filepath.Dir(cfg.File), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Dir(cfg.State), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	first := poll()

@@ -2,11 +2,12 @@
 
 //go:build !slim
 
-package main
+package command
 
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,42 +16,57 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/pnagent/pnagent/attach/lines"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
-var ordersNet = filepath.Join("..", "..", "examples", "attach", "orders.pnml")
+var ordersNet = filepath.Join("..", "..", "..", "examples", "attach", "orders.pnml")
+
+// called runs the command and returns what it wrote, and its error.
+func called(ctx context.Context, t *testing.T, in string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	parser, err := kong.New(&Command{}, cli.Settings(), kong.BindTo(ctx, (*context.Context)(nil)), kong.BindTo(strings.NewReader(in), (*io.Reader)(nil)), kong.BindTo(&out, (*io.Writer)(nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := parser.Parse(append([]string{"lines"}, args...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = k.Run(slog.New(slog.DiscardHandler))
+	return out.String(), err
+}
 
 func TestLinesOfStandardInputAreReplayed(t *testing.T) {
-	var out, log bytes.Buffer
-	in := strings.NewReader(`{"instance":"a","place":"inbox"}` + "\n" + `{"instance":"a","transition":"ship"}` + "\n" + `{"instance":"a","transition":"shop"}`)
-	code := run(t.Context(), []string{"attach", "lines", "--exit-at-end", ordersNet}, streams{in, &out, &log})
+	out, err := called(t.Context(), t, `{"instance":"a","place":"inbox"}`+"\n"+`{"instance":"a","transition":"ship"}`+"\n"+`{"instance":"a","transition":"shop"}`, "--exit-at-end", ordersNet)
 	want := `{"lines":3,"dropped":{"unknown_transition":1},"nets":[{"net":"orders","events":2,"unfit":0,"fitness":1,` +
 		`"produced":2,"consumed":2,"missing":0,"remaining":0,"silent":0,"late":0,"open":0}]}` + "\n"
-	if code != exitDone || out.String() != want {
-		t.Errorf("%d: %swant %s%s", code, out.String(), want, log.String())
+	if err != nil || out != want {
+		t.Errorf("%v: %swant %s", err, out, want)
 	}
 }
 
 // A log of which every line was dropped has no fitness: the command prints its summary and fails.
 func TestALogOfWhichEverythingIsDroppedIsAnError(t *testing.T) {
 	for rule, c := range map[string]struct {
-		lines, want string
-		code        int
+		lines, want string // of the error; "" for none
 		fitness     bool
 	}{
 		"other transitions": {`{"instance":"a","transition":"x"}` + "\n" + `{"instance":"a","transition":"y"}`,
-			"nothing was replayed: every line or event was dropped: 2 × has a transition that the net does not have (unknown_transition)", exitFailed, false},
+			"nothing was replayed: every line or event was dropped: 2 × has a transition that the net does not have (unknown_transition)", false},
 		"two reasons": {"x\n" + `{"time":"never","instance":"a","place":"inbox"}`,
-			"1 × is not one JSON object (not_json), 1 × has a malformed time (bad_time)", exitFailed, false},
-		"one of them is an event": {"x\n" + `{"instance":"a","place":"inbox"}`, "", exitDone, true},
-		"nothing at all":          {"", "", exitDone, false},
+			"1 × is not one JSON object (not_json), 1 × has a malformed time (bad_time)", false},
+		"one of them is an event": {"x\n" + `{"instance":"a","place":"inbox"}`, "", true},
+		"nothing at all":          {"", "", false},
 	} {
-		var out, log bytes.Buffer
-		code := run(t.Context(), []string{"attach", "lines", "--exit-at-end", ordersNet}, streams{strings.NewReader(c.lines), &out, &log})
-		if code != c.code || !strings.Contains(log.String(), c.want) || !strings.HasPrefix(out.String(), `{"lines":`) || strings.Contains(out.String(), "fitness") != c.fitness {
-			t.Errorf("%s: %d, %s%s; want %d and %q", rule, code, out.String(), log.String(), c.code, c.want)
+		out, err := called(t.Context(), t, c.lines, "--exit-at-end", ordersNet)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) || !strings.HasPrefix(out, `{"lines":`) || strings.Contains(out, "fitness") != c.fitness {
+			t.Errorf("%s: %v, %s; want %q", rule, err, out, c.want)
 		}
 	}
 }
@@ -66,23 +82,21 @@ func TestFlagsOfAttachLinesThatAreWrong(t *testing.T) {
 		"--poll 0s":                            "--poll",
 		"--source " + strings.Repeat("x", 300): "--source",
 	} {
-		var log bytes.Buffer
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		code := run(ctx, append(strings.Fields("attach lines "+args), ordersNet), streams{strings.NewReader(""), &log, &log})
-		if code != exitUsage || !strings.Contains(log.String(), want) {
-			t.Errorf("%s: %d, %s; want %s", args, code, log.String(), want)
+		if _, err := called(ctx, t, "", append(strings.Fields(args), ordersNet)...); !cli.IsUsage(err) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %s", args, err, want)
 		}
 	}
 }
 
 // The page names every metric and every reason, and no other.
 func TestThePageOfLinesNamesEveryMetric(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "attach", "lines.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "attach", "lines.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables, err := compileNets([]string{ordersNet}, streams{}, limitFlags{MaxBytes: 1 << 20, MaxDepth: 100, MaxNodes: 100}, slog.New(slog.DiscardHandler))
+	tables, err := cli.CompileNets([]string{ordersNet}, nil, cli.Limits{MaxBytes: 1 << 20, MaxDepth: 100, MaxNodes: 100}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

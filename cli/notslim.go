@@ -2,7 +2,7 @@
 
 //go:build !slim
 
-package main
+package cli
 
 import (
 	_ "time/tzdata" // adapters take the names of zones, and images may have none
@@ -14,5 +14,5 @@ import (
 // each has a Run of its own.
 type FullOnly struct{}
 
-// checkCaller returns an error if a pnagent of another version ran this process.
-func checkCaller() error { return fullprogram.Check(versionOf().String()) }
+// CheckCaller returns an error if a pnagent of another version ran this process.
+func CheckCaller() error { return fullprogram.Check(VersionOf().String()) }

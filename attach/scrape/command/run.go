@@ -2,50 +2,61 @@
 
 //go:build !slim
 
-package main
+package command
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/pnagent/pnagent/attach"
+	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/attach/scrape"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
+// Rows implements attach.Adapter.
+func (*Command) Rows() []attach.Row {
+	return []attach.Row{
+		{"has a Prometheus endpoint, and must not be touched", "[scrape](scrape.md)", "a mapping file, or one that is shipped: RabbitMQ, Temporal, Camunda 8 and 7", "tokens and rates, where available as metrics", "which instance is stuck and why; exact ages where there is only a count"},
+	}
+}
+
 // Run scrapes until ctx ends, or does what is asked of mappings.
-func (c *attachScrapeCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+func (c *flags) Run(ctx context.Context, in io.Reader, out io.Writer, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return listMappings(s.out, scrape.Shipped, func(m *scrape.Mapping) (string, string) { return m.Name, m.About })
+		return shipped.List(out, scrape.Shipped, func(m *scrape.Mapping) (string, string) { return m.Name, m.About })
 	case c.Print != "":
-		return printMapping(s.out, c.Print, scrape.Source)
+		return shipped.Print(out, c.Print, scrape.Source)
 	case c.Check != "":
-		return c.check(ctx, s)
+		return c.check(ctx, in, out)
 	case c.Mapping == "" || len(c.Targets) == 0 || c.NATS.URL == "":
-		return usageError{errors.New("attach scrape: expected --nats, --mapping and at least one URL to scrape; or --list, --print or --check")}
+		return cli.Usage(errors.New("attach scrape: expected --nats, --mapping and at least one URL to scrape; or --list, --print or --check"))
 	}
 	return c.attach(ctx, log)
 }
 
 // check prints what a mapping makes of a scrape; without one it only reads the
 // mapping.
-func (c *attachScrapeCmd) check(ctx context.Context, s streams) error {
+func (c *flags) check(ctx context.Context, in io.Reader, out io.Writer) error {
 	m, err := scrape.Load(c.Check)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.From == "":
-		_, err = fmt.Fprintf(s.out, "%s: nothing wrong with it; --from shows what it makes of a scrape\n", c.Check)
+		_, err = fmt.Fprintf(out, "%s: nothing wrong with it; --from shows what it makes of a scrape\n", c.Check)
 		return err
 	case c.From == "-":
-		return scrape.Explain(s.out, m, s.in, time.Now())
+		return scrape.Explain(out, m, in, time.Now())
 	case strings.Contains(c.From, "://"):
 		target, err := c.target(c.From)
 		if err != nil {
@@ -53,17 +64,17 @@ func (c *attachScrapeCmd) check(ctx context.Context, s streams) error {
 		}
 		ctx, cancel := context.WithTimeout(ctx, c.timeout())
 		defer cancel()
-		return scrape.ExplainURL(ctx, s.out, m, target.Client, c.From)
+		return scrape.ExplainURL(ctx, out, m, target.Client, c.From)
 	}
 	f, err := os.Open(c.From)
 	if err != nil {
 		return fmt.Errorf("--from: %w", err)
 	}
 	defer f.Close()
-	return scrape.Explain(s.out, m, f, time.Now())
+	return scrape.Explain(out, m, f, time.Now())
 }
 
-func (c *attachScrapeCmd) timeout() time.Duration {
+func (c *flags) timeout() time.Duration {
 	if c.Timeout != 0 {
 		return c.Timeout
 	}
@@ -71,20 +82,20 @@ func (c *attachScrapeCmd) timeout() time.Duration {
 }
 
 // target returns a target of a URL, without its name.
-func (c *attachScrapeCmd) target(text string) (scrape.Target, error) {
+func (c *flags) target(text string) (scrape.Target, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return scrape.Target{}, usageError{fmt.Errorf("%w; expected http://HOST:PORT/metrics", withoutURL(err))}
+		return scrape.Target{}, cli.Usage(fmt.Errorf("%w; expected http://HOST:PORT/metrics", cli.WithoutURL(err)))
 	}
 	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return scrape.Target{}, usageError{fmt.Errorf("%s; expected http://HOST:PORT/metrics or https://HOST:PORT/metrics", u.Redacted())}
+		return scrape.Target{}, cli.Usage(fmt.Errorf("%s; expected http://HOST:PORT/metrics or https://HOST:PORT/metrics", u.Redacted()))
 	}
-	client, err := httpClient(c.HTTPConfig)
+	client, err := cli.HTTPClient(c.HTTPConfig)
 	return scrape.Target{URL: text, Source: u.Host, Client: client}, err
 }
 
 // targets returns all targets with their names.
-func (c *attachScrapeCmd) targets() ([]scrape.Target, error) {
+func (c *flags) targets() ([]scrape.Target, error) {
 	var all []scrape.Target
 	for _, text := range c.Targets {
 		t, err := c.target(text)
@@ -102,7 +113,7 @@ func (c *attachScrapeCmd) targets() ([]scrape.Target, error) {
 	return all, nil
 }
 
-func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
+func (c *flags) attach(ctx context.Context, log *slog.Logger) error {
 	m, err := scrape.Load(c.Mapping)
 	if err != nil {
 		return err
@@ -111,16 +122,16 @@ func (c *attachScrapeCmd) attach(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	link, subjects, err := c.NATS.connect("pnagent attach scrape", log, withoutBuffer)
+	link, subjects, err := c.NATS.Connect("pnagent attach scrape", log, cli.WithoutBuffer())
 	if err != nil {
 		return err
 	}
 	defer link.Close()
-	registry := registryOf(natsmetrics.Of(link))
+	registry := cli.Registry(natsmetrics.Of(link))
 	log.Info("attached", "mapping", m.Name, "targets", len(targets))
-	err = c.Web.beside(ctx, log, registry, func(ctx context.Context) error {
+	err = c.Web.Beside(ctx, log, registry, func(ctx context.Context) error {
 		return scrape.Run(ctx, scrape.Config{Conn: link.Conn, Subjects: subjects, Mapping: m, Targets: targets,
 			Interval: c.Interval, Timeout: c.timeout(), Log: log, Registry: registry})
 	})
-	return usageIf(err, scrape.ErrConfig)
+	return cli.UsageIf(err, scrape.ErrConfig)
 }

@@ -2,61 +2,71 @@
 
 //go:build !slim
 
-package main
+package command
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path"
 	"strings"
 
+	"github.com/pnagent/pnagent/attach"
 	"github.com/pnagent/pnagent/attach/dipen"
 	"github.com/pnagent/pnagent/attach/dipen/replica"
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/telemetry"
 	"github.com/pnagent/pnagent/telemetry/natsmetrics"
 )
 
-// Run reads etcd and publishes until ctx ends.
-func (c *attachDipenCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
-	if c.NATS.URL == "" || c.Prefix == "" {
-		return usageError{errors.New("attach dipen: expected --nats and --etcd.prefix")}
+// Rows implements attach.Adapter.
+func (*Command) Rows() []attach.Row {
+	return []attach.Row{
+		{"is DiPeN, with its state in etcd", "[dipen](dipen.md)", "read access to etcd", "tokens, in flight or not, ages, starts, finishes, cancels", "arcs and guards, unless there is a net file; firings that take no token"},
 	}
-	cfg, err := c.config(s, log)
+}
+
+// Run reads etcd and publishes until ctx ends.
+func (c *flags) Run(ctx context.Context, in io.Reader, log *slog.Logger) error {
+	if c.NATS.URL == "" || c.Prefix == "" {
+		return cli.Usage(errors.New("attach dipen: expected --nats and --etcd.prefix"))
+	}
+	cfg, err := c.config(in, log)
 	if err != nil {
 		return err
 	}
-	link, subjects, err := c.NATS.connect("pnagent attach dipen "+cfg.Source, log, withoutBuffer)
+	link, subjects, err := c.NATS.Connect("pnagent attach dipen "+cfg.Source, log, cli.WithoutBuffer())
 	if err != nil {
 		return err
 	}
 	defer link.Close()
 	cfg.Conn, cfg.Subjects = link.Conn, subjects
-	registry := registryOf(natsmetrics.Of(link))
+	registry := cli.Registry(natsmetrics.Of(link))
 	cfg.Status = func(status func() dipen.Status) { registry.MustRegister(dipen.Metrics(status)) }
-	err = c.Web.beside(ctx, log, registry, func(ctx context.Context) error { return dipen.Run(ctx, cfg) })
-	return usageIf(err, dipen.ErrConfig)
+	err = c.Web.Beside(ctx, log, registry, func(ctx context.Context) error { return dipen.Run(ctx, cfg) })
+	return cli.UsageIf(err, dipen.ErrConfig)
 }
 
-func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, error) {
+func (c *flags) config(in io.Reader, log *slog.Logger) (dipen.Config, error) {
 	cfg := dipen.Config{Etcd: dipen.Etcd{Endpoints: c.Endpoints, User: c.User}, Prefix: c.Prefix, State: c.State,
 		Limits: replica.DefaultLimits(), Interval: c.Interval, Log: log}
 	cfg.Limits.Tokens = c.Tokens
 	var err error
-	if cfg.Source, err = sourceName("source", c.Source, "-dipen"); err != nil {
+	if cfg.Source, err = cli.SourceName("source", c.Source, "-dipen"); err != nil {
 		return cfg, err
 	}
-	if cfg.Net, err = c.net(s, log); err != nil {
+	if cfg.Net, err = c.net(in, log); err != nil {
 		return cfg, err
 	}
-	if cfg.Etcd.TLS, err = tlsConfig("etcd", c.CA, c.Cert, c.Key); err != nil {
+	if cfg.Etcd.TLS, err = cli.TLSConfig("etcd", c.CA, c.Cert, c.Key); err != nil {
 		return cfg, err
 	}
 	if (c.User == "") != (c.Password == "") {
-		return cfg, usageError{errors.New("--etcd.user and --etcd.password-file: expected both or none")}
+		return cfg, cli.Usage(errors.New("--etcd.user and --etcd.password-file: expected both or none"))
 	}
 	if c.Password != "" {
 		text, err := os.ReadFile(c.Password)
@@ -69,10 +79,10 @@ func (c *attachDipenCmd) config(s streams, log *slog.Logger) (dipen.Config, erro
 }
 
 // net returns the net of the file, or one that has nothing but a name.
-func (c *attachDipenCmd) net(s streams, log *slog.Logger) (*petri.Net, error) {
+func (c *flags) net(in io.Reader, log *slog.Logger) (*petri.Net, error) {
 	n := &petri.Net{ID: path.Base(strings.Trim(c.Prefix, "/"))}
 	if c.File != "" {
-		tables, err := compileNets([]string{c.File}, s, c.Limit, log)
+		tables, err := cli.CompileNets([]string{c.File}, in, c.Limit, log)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +95,7 @@ func (c *attachDipenCmd) net(s streams, log *slog.Logger) (*petri.Net, error) {
 		n.ID = c.Name
 	}
 	if err := telemetry.CheckName(n.ID); err != nil {
-		return nil, usageError{fmt.Errorf("--net: %w", err)}
+		return nil, cli.Usage(fmt.Errorf("--net: %w", err))
 	}
 	return n, nil
 }

@@ -2,7 +2,7 @@
 
 //go:build !slim
 
-package main
+package command
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/attach/lines"
+	"github.com/pnagent/pnagent/cli"
 )
 
 // input is one input: run takes what comes until it has ended or ctx has.
@@ -53,7 +54,7 @@ func (in inputs) lost() map[string]func() uint64 {
 }
 
 // inputs opens the inputs that the flags ask for; standard input if they ask for none.
-func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, log *slog.Logger) (in inputs, err error) {
+func (c *flags) inputs(a *lines.Attachment, nc *nats.Conn, stdin io.Reader, log *slog.Logger) (in inputs, err error) {
 	for _, path := range c.Follow {
 		what := lines.Follow{Path: path, End: c.From == "end", Poll: c.Poll}
 		in = append(in, input{run: func(ctx context.Context) error { return a.Follow(ctx, what) }})
@@ -88,26 +89,26 @@ func (c *attachLinesCmd) inputs(a *lines.Attachment, nc *nats.Conn, s streams, l
 		in = append(in, one)
 	}
 	if c.Stdin || len(in) == 0 {
-		in = append(in, input{run: func(ctx context.Context) error { return c.stdin(ctx, a, s.in) }})
+		in = append(in, input{run: func(ctx context.Context) error { return c.stdin(ctx, a, stdin) }})
 	}
 	return in, nil
 }
 
-func (c *attachLinesCmd) subject(a *lines.Attachment, nc *nats.Conn) (input, error) {
+func (c *flags) subject(a *lines.Attachment, nc *nats.Conn) (input, error) {
 	if nc == nil {
-		return input{}, usageError{errors.New("--nats.subject needs --nats")}
+		return input{}, cli.Usage(errors.New("--nats.subject needs --nats"))
 	}
 	run, lost, err := a.Subject(nc, c.Subject)
 	return input{name: "nats", run: run, lost: lost}, err
 }
 
-func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, error) {
+func (c *flags) post(a *lines.Attachment, log *slog.Logger) (input, error) {
 	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", c.HTTP)
 	if err != nil {
 		return input{}, fmt.Errorf("listening for events: %w", err)
 	}
 	log.Info("receiving HTTP posts", "http", l.Addr().String())
-	server := c.Web.server("", c.HTTP, log)
+	server := c.Web.Server("", c.HTTP, log)
 	mux := http.NewServeMux()
 	mux.Handle("POST /events", a.Handler())
 	mux.Handle("POST /state", a.StateHandler())
@@ -116,7 +117,7 @@ func (c *attachLinesCmd) post(a *lines.Attachment, log *slog.Logger) (input, err
 
 // stdin reads standard input till its end, or until ctx ends: the read that it is in then
 // ends with the process.
-func (c *attachLinesCmd) stdin(ctx context.Context, a *lines.Attachment, r io.Reader) error {
+func (c *flags) stdin(ctx context.Context, a *lines.Attachment, r io.Reader) error {
 	ended := make(chan error, 1)
 	go func() { ended <- a.Stream(ctx, r) }()
 	select {

@@ -2,7 +2,7 @@
 
 //go:build slim
 
-package main
+package cli
 
 import (
 	"github.com/alecthomas/kong"
@@ -16,9 +16,9 @@ import (
 type FullOnly struct{}
 
 // Run runs pnagent-full instead of this process.
-func (FullOnly) Run(k *kong.Context, args arguments) error {
-	return fullprogram.Exec(k.Selected().FullPath(), versionOf().String(), args)
+func (FullOnly) Run(k *kong.Context, args Arguments) error {
+	return fullprogram.Exec(k.Selected().FullPath(), VersionOf().String(), args)
 }
 
-// checkCaller is for a program that has all commands.
-func checkCaller() error { return nil }
+// CheckCaller is for a program that has all commands.
+func CheckCaller() error { return nil }

@@ -2,7 +2,7 @@
 
 //go:build !slim
 
-package main
+package command
 
 import (
 	"context"
@@ -15,23 +15,37 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
+	"github.com/pnagent/pnagent/attach"
+	"github.com/pnagent/pnagent/attach/internal/ledger"
+	"github.com/pnagent/pnagent/attach/internal/poll"
+	"github.com/pnagent/pnagent/attach/internal/shipped"
 	"github.com/pnagent/pnagent/attach/sqldb"
-	"github.com/pnagent/pnagent/telemetry"
+	"github.com/pnagent/pnagent/cli"
 )
 
+// Rows implements attach.Adapter.
+func (*Command) Rows() []attach.Row {
+	all, _ := sqldb.Shipped() // a test reads them all
+	engines := make([]string, len(all))
+	for i, m := range all {
+		engines[i], _, _ = strings.Cut(m.About, ", on ")
+	}
+	return []attach.Row{
+		{"has its state in PostgreSQL, MySQL, MariaDB or SQLite, and is one of these: " + strings.Join(engines, "; "), "[sql](sql.md)", "a user that may read its tables", "which instance is stuck, since when and why; arrivals, firings, dwell times", "guards, variables, which flow a gateway took"},
+	}
+}
+
 // Run polls until ctx ends, or does what is asked of mappings.
-func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) error {
+func (c *flags) Run(ctx context.Context, out io.Writer, log *slog.Logger) error {
 	switch {
 	case c.List:
-		return listMappings(s.out, sqldb.Shipped, func(m *sqldb.Mapping) (string, string) { return m.Name, m.About })
+		return shipped.List(out, sqldb.Shipped, func(m *sqldb.Mapping) (string, string) { return m.Name, m.About })
 	case c.Print != "":
-		return printMapping(s.out, c.Print, sqldb.Source)
+		return shipped.Print(out, c.Print, sqldb.Source)
 	case c.Mapping == "" || c.DSN == "" || c.NATS.URL == "" && !c.Check:
-		return usageError{errors.New("attach sql: expected --nats, --mapping and --dsn-file; or --list, --print or --check")}
+		return cli.Usage(errors.New("attach sql: expected --nats, --mapping and --dsn-file; or --list, --print or --check"))
 	}
-	cfg, err := c.config(log)
+	cfg, err := c.config()
 	if err != nil {
 		return err
 	}
@@ -39,13 +53,16 @@ func (c *attachSQLCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 	if c.Check {
 		ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 		defer cancel()
-		return c.check(ctx, s.out, &cfg)
+		return c.check(ctx, out, &cfg)
 	}
-	return c.attach(ctx, cfg, log)
+	return c.Poll(ctx, "sql", log, func(p ledger.Polling) (poll.Adapter, error) {
+		cfg.Polling = p
+		return sqldb.New(cfg)
+	})
 }
 
 // check writes what the database has.
-func (c *attachSQLCmd) check(ctx context.Context, out io.Writer, cfg *sqldb.Config) error {
+func (c *flags) check(ctx context.Context, out io.Writer, cfg *sqldb.Config) error {
 	found, err := sqldb.Check(ctx, cfg.Database, cfg.Mapping, cfg.Zone, cfg.Overlap)
 	if err != nil {
 		return err
@@ -64,15 +81,15 @@ func (c *attachSQLCmd) check(ctx context.Context, out io.Writer, cfg *sqldb.Conf
 	return nil
 }
 
-func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
-	cfg := sqldb.Config{Nets: c.Nets, ByVersion: c.ByVersion, State: c.State, Interval: c.Interval, Timeout: c.Timeout, Overlap: c.Overlap, Log: log}
+func (c *flags) config() (sqldb.Config, error) {
+	cfg := sqldb.Config{Nets: c.Nets, ByVersion: c.ByVersion, Overlap: c.Overlap}
 	for _, what := range c.Show {
 		cfg.Show.Label = cfg.Show.Label || what == "business-key"
 		cfg.Show.Detail = cfg.Show.Detail || what == "detail"
 	}
 	var err error
 	if cfg.Zone, err = time.LoadLocation(c.Zone); err != nil {
-		return cfg, usageError{fmt.Errorf("--time.zone: %w", err)}
+		return cfg, cli.Usage(fmt.Errorf("--time.zone: %w", err))
 	}
 	if cfg.Mapping, err = sqldb.Load(c.Mapping); err != nil {
 		return cfg, err
@@ -82,18 +99,7 @@ func (c *attachSQLCmd) config(log *slog.Logger) (sqldb.Config, error) {
 		return cfg, fmt.Errorf("reading the address of the database: %w", err)
 	}
 	if cfg.Database, err = sqldb.Open(strings.TrimSpace(string(address)), c.Timeout); errors.Is(err, sqldb.ErrConfig) {
-		err = usageError{fmt.Errorf("--dsn-file: %w", err)}
+		err = cli.Usage(fmt.Errorf("--dsn-file: %w", err))
 	}
 	return cfg, err
-}
-
-func (c *attachSQLCmd) attach(ctx context.Context, cfg sqldb.Config, log *slog.Logger) error {
-	return c.poll(ctx, "sql", log, func(conn *nats.Conn, subjects telemetry.Subjects, source string) (poller, error) {
-		cfg.Conn, cfg.Subjects, cfg.Source = conn, subjects, source
-		a, err := sqldb.New(cfg)
-		if err != nil {
-			return poller{}, usageIf(err, sqldb.ErrConfig)
-		}
-		return poller{run: a.Run, metrics: sqldb.Metrics(a.Status)}, nil
-	})
 }

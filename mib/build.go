@@ -298,13 +298,43 @@ func scatter[A, R any](draft *smi.Draft, first int, columns []column[R], now int
 // has the same one after a restart and in each agent of a pair. Of two sources with one index, in
 // which 10,000 sources find themselves once in 43 fleets, the one that appears later takes the next that is free.
 type sourceNumbers struct {
-	known map[[2]string]uint32
+	known map[[2]string]uint32 // never changed, but replaced
+	of    []merge.Source       // the last sources
+	order []numberedSource     // of these, by number
 }
 
-// number returns the sources by number and forgets missing ones. It makes a new map of those
-// that are known, which is never changed.
+// numberedSource is the index of a source and its number.
+type numberedSource struct {
+	index  int
+	number uint32
+}
+
+// number returns the sources by number and forgets missing ones.
 func (s *sourceNumbers) number(sources []merge.Source) []sourceAt {
-	all := make([]sourceAt, 0, len(sources))
+	if s.known == nil || !sameSources(s.of, sources) {
+		s.renumber(sources)
+	}
+	s.of = sources
+	all := make([]sourceAt, len(s.order))
+	for i, at := range s.order {
+		all[i] = sourceAt{at.number, &sources[at.index]}
+	}
+	return all
+}
+
+// sameSources reports whether two Views have the same sources in the same order.
+func sameSources(a, b []merge.Source) bool {
+	for i := range min(len(a), len(b)) {
+		if a[i].Name != b[i].Name || a[i].Net != b[i].Net {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
+
+// renumber gives other sources their numbers.
+func (s *sourceNumbers) renumber(sources []merge.Source) {
+	s.order = make([]numberedSource, 0, len(sources))
 	known := make(map[[2]string]uint32, len(sources))
 	var taken map[uint32]bool
 	for i := range sources {
@@ -323,11 +353,10 @@ func (s *sourceNumbers) number(sources []merge.Source) []sourceAt {
 			taken[n] = true
 		}
 		known[key] = n
-		all = append(all, sourceAt{n, &sources[i]})
+		s.order = append(s.order, numberedSource{i, n})
 	}
 	s.known = known
-	slices.SortFunc(all, func(a, b sourceAt) int { return cmp.Compare(a.number, b.number) })
-	return all
+	slices.SortFunc(s.order, func(a, b numberedSource) int { return cmp.Compare(a.number, b.number) })
 }
 
 // taken returns the numbers that sources have.

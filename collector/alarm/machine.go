@@ -126,7 +126,9 @@ type Machine struct {
 	nets        map[string]*netWatch
 	resting     map[string][]string // see ActiveSet; replaced as a whole
 	sources     map[string]*sourceWatch
-	recalled    bool // the net shows snapshots from before the start
+	at          []*sourceWatch // of sources, by their index in the last View
+	order       []*sourceWatch // those of the View, once
+	recalled    bool           // the net shows snapshots from before the start
 	nats        natsWatch
 	interrupted bool // View.Interrupted
 	regions     map[regionKey]*regionWatch
@@ -423,12 +425,16 @@ func (m *Machine) forget() {
 			m.noteResting(name, nil)
 		}
 	}
+	if len(m.order) == len(m.sources) {
+		return
+	}
 	for name, s := range m.sources {
 		if s.step != m.step {
 			m.moved() // what is known of it is in texts
 			delete(m.sources, name)
 		}
 	}
+	m.at = nil
 }
 
 // State returns the active alarms with an index, and the number of suppressed notifications.

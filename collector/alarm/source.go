@@ -54,14 +54,10 @@ func (s *sourceWatch) find(rules *Rules) {
 // lookAtSources groups the sources of all nets by name: a lost process is one alarm,
 // however many nets it has.
 func (m *Machine) lookAtSources(sources []merge.Source) {
-	var order []*sourceWatch
+	order := m.order[:0]
 	for i := range sources {
 		src := &sources[i]
-		s := m.sources[src.Name]
-		if s == nil {
-			s = m.watchSource(src.Name)
-			m.sources[src.Name] = s
-		}
+		s := m.sourceAt(i, src.Name)
 		if s.step != m.step {
 			s.step, s.up, s.met, s.since, s.lost.nets, s.conflict.nets, s.refused.nets = m.step, false, false, 0, 0, 0, 0
 			s.forgotten, s.forgottenSince = 0, 0
@@ -69,9 +65,26 @@ func (m *Machine) lookAtSources(sources []merge.Source) {
 		}
 		s.add(src)
 	}
+	m.order = order
 	for _, s := range order {
 		s.judge(m)
 	}
+}
+
+// sourceAt returns the watch of the source that a View has at an index: mostly that of the last View.
+func (m *Machine) sourceAt(i int, name string) *sourceWatch {
+	if i < len(m.at) && m.at[i].name == name {
+		return m.at[i]
+	}
+	s := m.sources[name]
+	if s == nil {
+		s = m.watchSource(name)
+		m.sources[name] = s
+	}
+	if m.at = m.at[:min(i, len(m.at))]; i == len(m.at) {
+		m.at = append(m.at, s)
+	}
+	return s
 }
 
 // add counts one net of the source.

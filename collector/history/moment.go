@@ -22,6 +22,7 @@ type moments struct {
 	links    log[links]
 	alarms   log[alarm.Alarm]
 	silences log[alarm.Silence]
+	noted    *alarm.ActiveSet // the last
 }
 
 // net is what is kept of a net besides its frames.
@@ -103,6 +104,10 @@ func (m *moments) add(v *merge.View) {
 
 // note sets the alarms and silences of the newest moment.
 func (m *moments) note(set *alarm.ActiveSet) {
+	if set == m.noted {
+		return
+	}
+	m.noted = set
 	at, first := m.times[len(m.times)-1], len(m.times) == 1
 	m.alarms.add(at, first, sorted(append(m.alarms.room(), set.Active...), m.alarms.compare))
 	m.silences.add(at, first, sorted(append(m.silences.room(), set.Silences...), m.silences.compare))

@@ -324,3 +324,54 @@ func heap() uint64 {
 	runtime.ReadMemStats(&s)
 	return s.HeapAlloc
 }
+
+// BenchmarkSilence is a second in which one source of 1,000 publishes and the others are silent: a
+// message, a View, and a frame of the log.
+func BenchmarkSilence(b *testing.B) {
+	const sources = 1_000
+	tr := newTraffic(sources, 50, 50, 8, 4)
+	m, log := NewMerger(Rules{}, t0), new(Saver)
+	if _, err := m.Define(benchDigest, lineNet("n", 50, 50), t0); err != nil {
+		b.Fatal(err)
+	}
+	var d telemetry.Decoder
+	var msg telemetry.Snapshot
+	take := func(payload []byte, now int64) {
+		err := d.Decode(payload, &msg)
+		if err == nil {
+			_, err = m.Take(&msg, len(payload), now)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for range sources {
+		take(tr.next(), t0+1e6)
+	}
+	now, one := t0+1e6, tr.msg
+	one.Full, one.Rows.Places, one.Rows.Transitions, one.TransitionIndex = false, nil, one.Rows.Transitions[:1], []uint32{0}
+	second := func() {
+		now += 1e6
+		one.Seq++
+		one.SentAt = now
+		one.Rows.Transitions[0].Firings++
+		take(tr.encode(&one), now)
+		m.ReceivedUntil(now, true)
+		m.Tick(now)
+		if frame := log.Begin(m, false); frame != nil {
+			for more := true; more; {
+				more = frame.Piece()
+			}
+			if _, err := frame.Frame(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for range 10 {
+		second()
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		second()
+	}
+}

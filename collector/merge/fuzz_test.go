@@ -178,6 +178,7 @@ func FuzzMerger(f *testing.F) {
 			if in.byte()&3 == 0 {
 				view, _ := m.Tick(in.now)
 				checkView(t, last, view)
+				checkSources(t, m, view)
 				last = view
 			}
 		}

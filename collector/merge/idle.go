@@ -60,6 +60,7 @@ func (m *Merger) roomForQuestion(s *source, now int64) error {
 	for _, other := range oldest.net.order {
 		if other.wants == oldest.digest {
 			other.wants, other.pending = "", nil
+			m.touch(other)
 		}
 	}
 	return nil

@@ -84,5 +84,6 @@ func (m *Merger) countLost(s *source) {
 		return
 	}
 	s.gaps, m.traffic.Lost = s.gaps+u.n, m.traffic.Lost+u.n
-	m.counted, m.touched = true, true
+	m.counted = true
+	m.touch(s)
 }

@@ -114,9 +114,17 @@ func (n *net) lookAtRows(now, forget int64) (changed bool) {
 		a.users = make(map[string]int64)
 	}
 	clear(a.users)
+	digest, last := "", int64(0) // of the sources before, of which most have the same
 	for _, s := range n.contributors() {
-		if s.rows != nil && s.state != Gone {
-			a.users[s.digest] = max(a.users[s.digest], s.rowsAt)
+		if s.rows == nil || s.state == Gone {
+			continue
+		}
+		if s.digest != digest {
+			digest, last = s.digest, 0
+		}
+		if last == 0 || s.rowsAt > last {
+			last = max(s.rowsAt, a.users[digest])
+			a.users[digest] = last
 		}
 	}
 	if !n.settled && n.since != 0 {

@@ -72,7 +72,8 @@ type Merger struct {
 
 	refusedSources map[refusedKey]*source // sources that are refused and not held
 	counted        bool                   // traffic changed since the last tick
-	touched        bool                   // View.Sources changed since the last tick
+	touched        bool                   // any of View.Sources may have changed since the last tick
+	dirty          []*source              // these did
 	revision       uint64                 // counts the ticks that found a change of what a state has
 	view           *View
 	work           workspace
@@ -188,7 +189,8 @@ func (m *Merger) Overran(messages uint64, reason telemetry.Reason) {
 func (m *Merger) Received(net, source string, at int64) {
 	if n := m.nets[net]; at != 0 && n != nil {
 		if s := n.sources[source]; s != nil && at > s.messageAt {
-			s.messageAt, m.touched = at, true
+			s.messageAt = at
+			m.touch(s)
 		}
 	}
 }

@@ -45,12 +45,14 @@ type net struct {
 	live      stats.Sums  // of base and of all that contribute
 	sums      *stats.Rows // live, as of the last tick
 	changed   bool        // anything of the net changed since then
+	moved     bool        // a source changed by the message of another one since then
 	floor     *stats.Rows // what the previous process showed, while a counter of sums is lower; or nil
 	shown     *NetView    // as of the last tick
 	window    int64       // of Rate.Now
 	speed     speed
 	saturated saturation
 	checked   int // rows of the net that were compared in this round: see Merger.checkSums
+	unchecked int // rows to compare until each was since the last change
 
 	requests *stats.RefusedRequests // refused by all sources: see countRefused
 }

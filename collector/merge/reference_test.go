@@ -428,6 +428,7 @@ func (w *world) compare() {
 	w.t.Helper()
 	view, _ := w.m.Tick(w.now)
 	checkTotals(w.t, view)
+	checkSources(w.t, w.m, view)
 	want, got := w.ref.sums(w.now), sumsOf(view.Nets[0].Rows)
 	if d := cmp.Diff(want, got); d != "" {
 		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
@@ -475,6 +476,7 @@ func (w *world) neverTwice() {
 	}
 	view, _ := w.m.Tick(w.now)
 	checkTotals(w.t, view)
+	checkSources(w.t, w.m, view)
 	got := sumsOf(view.Nets[0].Rows)
 	for i := range worldRows {
 		if got.Arrivals[i] > arrivals[i] || got.Firings[i] > firings[i] {

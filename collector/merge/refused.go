@@ -46,6 +46,7 @@ func (m *Merger) source(n *net, name string) *source {
 // refuse records that a message of a source was refused. inOrder records late
 // messages and those of other processes.
 func (m *Merger) refuse(n *net, s *source, epoch, interval int64, err error, now int64) {
+	m.touch(s)
 	reason := telemetry.ReasonOf(err)
 	if waits(reason) {
 		return

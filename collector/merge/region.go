@@ -117,7 +117,7 @@ func (n *net) claim(s *source, msg *telemetry.Snapshot, now int64) {
 			next.before = last
 		}
 	}
-	n.fences[msg.Region] = next
+	n.fences[msg.Region], n.moved = next, true
 	for _, other := range n.contributors() {
 		switch {
 		case other == s || other.region != msg.Region:
@@ -196,6 +196,7 @@ func (n *net) putAway(s *source, msg *telemetry.Snapshot, now int64) {
 		return
 	}
 	o := *s
+	o.listed, o.dirty, o.log = 0, false, nil
 	o.orphan, o.messageAt, o.outage, o.state, o.processes = true, s.rowsAt, s.rowsOutage, Up, nil
 	o.rival, o.refusal, o.notice = rival{}, refusal{}, telemetry.Notice{}
 	o.unread, o.wants, o.pending, o.parts, o.missing = false, "", nil, nil, nil
@@ -214,7 +215,7 @@ func (n *net) inherit(s *source, next series) {
 			continue
 		}
 		s.rows, s.columns, s.digest, s.rowsAt, s.rowsOutage = from.rows, from.columns, from.digest, from.rowsAt, from.rowsOutage
-		s.region, s.since = next.region, next.since
+		s.region, s.since, n.moved = next.region, next.since, true
 		n.live.Move(s.rows, from.clock.shift, s.clock.shift)
 		n.changed = true
 		from.rows, from.columns = nil, 0

@@ -402,6 +402,7 @@ func (w *regionWorld) compare() {
 	w.t.Helper()
 	view, _ := w.m.Tick(w.now)
 	checkTotals(w.t, view)
+	checkSources(w.t, w.m, view)
 	got := sumsOf(view.Nets[0].Rows)
 	if d := cmp.Diff(w.ref.sums(w.now), got); d != "" {
 		w.t.Fatalf("at %d (-reference +merger):\n%s", w.now, d)
@@ -449,6 +450,7 @@ func (w *regionWorld) settle() {
 	w.compare()
 	view, _ := w.m.Tick(w.now)
 	checkTotals(w.t, view)
+	checkSources(w.t, w.m, view)
 	if d := cmp.Diff(want, sumsOf(view.Nets[0].Rows)); d != "" {
 		w.t.Fatalf("in the end (-truth +merger):\n%s", d)
 	}

@@ -41,7 +41,6 @@ type Saver struct {
 
 	nets      map[string]*netLog // what the log has; nil if the next frame is the first
 	bad       map[string]bool    // nets that are left out
-	passes    uint64             // over all sources, so far
 	tombstone uint64             // of the last forgotten source that the log has
 	next      int                // index of the next source of the round
 	at        int64              // when the last frame was begun
@@ -66,9 +65,9 @@ type netLog struct {
 
 // sourceLog is what a log has of the source with a name, and of the orphans with it.
 type sourceLog struct {
+	of      *netLog
 	place   placement
 	changes uint64 // source.changes
-	seen    uint64 // the last pass in which it was there
 
 	saved savedSource
 	notes stats.Notes // how its rows were
@@ -158,16 +157,33 @@ func (k *Saver) Failed() {
 	k.nets, k.notBefore = nil, k.at+int64(k.first)*1e6/saveAgain
 }
 
-// has returns what the log has of a name of a net, and whether its counters are still there.
-func (l *netLog) has(name string, s *source, orphans uint64) (have *sourceLog, placed bool) {
-	have = l.sources[name]
-	return have, have != nil && have.place == placementOf(s, orphans)
+// source returns what the log has of a source; nil for nothing.
+func (l *netLog) source(s *source) *sourceLog {
+	if s.log != nil && s.log.of == l {
+		return s.log
+	}
+	return l.sources[s.name]
 }
 
-// gone returns the names that the log has and the net has not any more, in order.
-func (l *netLog) gone(pass uint64) (names []string) {
-	for name, have := range l.sources {
-		if have.seen != pass {
+// placed reports whether counters are still where the log has them.
+func (have *sourceLog) placed(s *source, orphans uint64) bool {
+	return have != nil && have.place == placementOf(s, orphans)
+}
+
+// gone returns the names that the log has and the net has not any more, in order. The log has all
+// that the net has.
+func (l *netLog) gone(orphans map[string]uint64) (names []string) {
+	there := len(l.of.order)
+	for name := range orphans {
+		if l.of.sources[name] == nil {
+			there++
+		}
+	}
+	if there == len(l.sources) {
+		return nil
+	}
+	for name := range l.sources {
+		if _, orphan := orphans[name]; !orphan && l.of.sources[name] == nil {
 			names = append(names, name)
 		}
 	}

@@ -62,9 +62,6 @@ func (v *Saving) Piece() (more bool) {
 	}
 	for whole := false; !whole; { // until one pass over all sources was of one moment
 		whole = v.net == 0 && v.source == 0
-		if whole {
-			v.k.passes++
-		}
 		if !v.pass(most) {
 			return true
 		}
@@ -89,21 +86,15 @@ func (v *Saving) pass(most int) bool {
 				return false
 			}
 			s := n.order[v.source]
-			have, placed := l.has(s.name, s, orphans[s.name])
-			if !placed {
-				if v.moved[n] = true; !v.group(n, l, s.name, orphans[s.name]) {
-					break
-				}
-			} else {
-				have.seen = v.k.passes
+			if l.source(s).placed(s, orphans[s.name]) {
+				continue
+			}
+			if v.moved[n] = true; !v.group(n, l, s.name, orphans[s.name]) {
+				break
 			}
 		}
 		for name, sum := range orphans {
-			have, placed := l.has(name, n.sources[name], sum)
-			switch {
-			case placed:
-				have.seen = v.k.passes
-			case v.k.nets[n.name] == l:
+			if !l.sources[name].placed(n.sources[name], sum) && v.k.nets[n.name] == l {
 				v.moved[n] = true
 				v.group(n, l, name, sum)
 			}
@@ -187,7 +178,7 @@ func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
 	if changed {
 		record = recordChanges
 	} else {
-		have = &sourceLog{notes: stats.Notes{Room: saveNotes / max(1, v.m.sources)}}
+		have = &sourceLog{of: l, notes: stats.Notes{Room: saveNotes / max(1, v.m.sources)}}
 	}
 	in, err := v.k.sourceRecords(n, name, have, changed)
 	if err != nil {
@@ -196,9 +187,9 @@ func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
 	}
 	v.begin(n.name)
 	v.out = appendRecord(v.out, record, binary.AppendUvarint(nil, uint64(len(name))), []byte(name), in)
-	have.place, have.seen = place, v.k.passes
+	have.place = place
 	if s != nil {
-		have.changes = s.changes
+		have.changes, s.log = s.changes, have
 	}
 	if l.sources[name] = have; s == nil && orphans == 0 {
 		delete(l.sources, name)
@@ -252,7 +243,7 @@ func (v *Saving) round(most int) (more bool) {
 			}
 			before := len(v.out)
 			if l, s := v.log(n), n.order[at]; l != nil {
-				have := l.sources[s.name]
+				have := l.source(s)
 				if have != nil && have.changes != s.changes && have.place == placementOf(s, have.place.orphans) { // else the pass keeps it
 					v.group(n, l, s.name, have.place.orphans)
 				}
@@ -279,7 +270,7 @@ func (v *Saving) finish() {
 		if l == nil {
 			continue
 		}
-		for _, name := range l.gone(v.k.passes) {
+		for _, name := range l.gone(n.orphansByName()) {
 			if v.moved[n] = true; !v.group(n, l, name, 0) {
 				break
 			}

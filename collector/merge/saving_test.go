@@ -127,9 +127,6 @@ func (v *Saving) passSome(sources int) {
 	if v.moved == nil {
 		v.moved = make(map[*net]bool)
 	}
-	if v.net == 0 && v.source == 0 {
-		v.k.passes++
-	}
 	for range sources {
 		v.pass(len(v.out) + 1)
 	}

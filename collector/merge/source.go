@@ -25,7 +25,9 @@ const (
 // source is the state of one source of one net: which of its messages count, whether it is
 // alive and believed, and what it said.
 type source struct {
-	name string
+	name   string
+	listed int  // its place in View.Sources, from 1; 0 if it is not there
+	dirty  bool // it is in Merger.dirty
 	sequence
 	health
 	said
@@ -92,12 +94,13 @@ type said struct {
 	digest     string        // of the definition with which they were read
 	reported   string        // the digest of the last message
 	columns    stats.Columns
-	complete   bool      // a sparse snapshot can be added to them
-	parts      *assembly // sparse snapshots that are not complete yet, if !complete
-	missing    *cover    // after a gap: rows that may have changed since; else nil
-	unread     bool      // the last message could not be taken into the rows
-	known      bool      // rows of it were shown before they were forgotten
-	changes    uint64    // counts the messages that changed the rows: see Saver
+	complete   bool       // a sparse snapshot can be added to them
+	parts      *assembly  // sparse snapshots that are not complete yet, if !complete
+	missing    *cover     // after a gap: rows that may have changed since; else nil
+	unread     bool       // the last message could not be taken into the rows
+	known      bool       // rows of it were shown before they were forgotten
+	changes    uint64     // counts the messages that changed the rows: see Saver
+	log        *sourceLog // what a log has of it; of another log if that has begun since
 
 	region   string
 	fence    uint64

@@ -353,6 +353,7 @@ func answer(asks []Ask, err error) string {
 // view ticks and shows the numbers that are not 0.
 func (s *story) view() string {
 	view, asks := s.m.Tick(s.now)
+	checkSources(s.t, s.m, view)
 	var b strings.Builder
 	for _, n := range view.Nets {
 		fmt.Fprintf(&b, "net %s: %d up, %d stale, digests %v\n", n.Name, n.Up, n.Stale, n.Digests)

@@ -21,6 +21,9 @@ func (n *net) sum() *stats.Rows {
 		}
 	}
 	n.noteSaturated(rows)
+	if len(n.live.Places.List)+len(n.live.Transitions.List) > 0 {
+		n.unchecked = len(rows.Places) + len(rows.Transitions)
+	}
 	n.live.Places.Clear()
 	n.live.Transitions.Clear()
 	return rows

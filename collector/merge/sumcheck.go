@@ -10,7 +10,8 @@ var sumCheck = struct {
 }{minute, 20_000}
 
 // checkSums compares a sample of the sums with what the sources add up to, each row in its
-// turn. View.SumDifferences counts what differs: a fault of this program.
+// turn, until each was compared after the last change of the net. View.SumDifferences counts what
+// differs: a fault of this program.
 func (m *Merger) checkSums(now int64) {
 	if now-m.checkedAt < sumCheck.every && now >= m.checkedAt {
 		return
@@ -21,14 +22,16 @@ func (m *Merger) checkSums(now int64) {
 	for range nets {
 		n := nets[m.checkedNets%len(nets)]
 		places, transitions := n.union.sizes()
-		for each := 1 + len(n.contributors()); n.checked < places+transitions; left -= each {
+		for each := 1 + len(n.contributors()); n.checked < places+transitions && n.unchecked > 0; left -= each {
 			if left <= 0 {
 				return
 			}
 			m.sumDifferences += uint64(n.checkRow(n.checked, places))
-			n.checked++
+			n.checked, n.unchecked = n.checked+1, n.unchecked-1
 		}
-		n.checked = 0
+		if n.checked >= places+transitions {
+			n.checked = 0
+		}
 		m.checkedNets++
 	}
 }

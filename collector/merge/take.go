@@ -27,6 +27,7 @@ func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, erro
 func (m *Merger) take(msg *telemetry.Snapshot, now int64) ([]Ask, error) {
 	n := m.net(msg.Net)
 	s := m.source(n, msg.Source)
+	m.touch(s)
 	if s.epoch == 0 && msg.Seq == 1 { // the first message of its process: no other collector has counted it
 		s.counted = 0
 	}
@@ -41,7 +42,6 @@ func (m *Merger) takeFrom(n *net, s *source, msg *telemetry.Snapshot, now int64)
 	if err := n.inOrder(s, msg, now); err != nil {
 		s.duplicates++
 		s.late.arrived(msg)
-		m.touched = true
 		return nil, err
 	}
 	if err := n.checkFence(msg, &m.limits, now); err != nil {
@@ -192,7 +192,7 @@ func (m *Merger) note(n *net, s *source, msg *telemetry.Snapshot, c *columns, no
 		m.bear(s)
 	}
 	m.countLost(s)
-	m.touched = true
+	m.touch(s)
 	if gap {
 		s.parts = nil
 		if c != nil && s.canAdd(msg) {

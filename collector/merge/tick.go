@@ -30,11 +30,8 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 		view.Traffic = m.traffic
 		view.Traffic.Rejected = maps.Clone(m.traffic.Rejected)
 	}
-	if m.touched {
-		view.Sources = m.shownSources()
-		view.States = StatesOf(view.Sources)
-	}
-	changed := m.revision == 0 || m.counted || m.touched
+	changed := m.revision == 0 || m.counted || m.touched || len(m.dirty) > 0
+	m.showSources(view)
 	for _, n := range m.inOrder() {
 		changed = changed || n.changed
 		if n.union.def != nil {
@@ -45,13 +42,14 @@ func (m *Merger) Tick(now int64) (*View, []Ask) {
 		m.revision++
 	}
 	m.SetPresent(view)
-	m.counted, m.touched, m.view = false, false, view
+	m.counted, m.view = false, view
 	return view, asks
 }
 
 // tickNet updates the states of one net.
 func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 	n.turnSlowest(now)
+	m.touched, n.moved = m.touched || n.moved, false
 	n.window = minWindow
 	for _, s := range slices.Clone(n.order) {
 		asks = append(asks, s.asks(n.name, now)...)
@@ -63,6 +61,7 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 		n.noteRemnant(s, state, now)
 		if (state == Gone || state == Undefined) && s.complete {
 			n.retire(s)
+			m.touch(s)
 		}
 		m.judgeUnread(s, state, now)
 		if state == Up {
@@ -103,7 +102,9 @@ func (m *Merger) tickNet(n *net, now int64, e silenceClock) (asks []Ask) {
 func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 	was := s.notice
 	s.judge(now)
-	m.touched = m.touched || s.notice != was
+	if s.notice != was {
+		m.touch(s)
+	}
 	if lost := s.late.over(now); lost > 0 {
 		s.unproved.add(lost, s.late.from, s.late.until)
 	}
@@ -118,13 +119,16 @@ func (m *Merger) judge(n *net, s *source, now int64) []Ask {
 func (m *Merger) judgeUnread(s *source, state SourceState, now int64) {
 	known := s.wasShown() || m.keptAt == 0 && now-m.begun <= m.forgetAfter
 	neverRead := !known && (state == Refused || now-s.first > m.forgetAfter)
-	m.touched = m.touched || neverRead != s.neverRead
-	s.neverRead = neverRead
+	if neverRead != s.neverRead {
+		s.neverRead = neverRead
+		m.touch(s)
+	}
 }
 
 // enter changes the state of a source.
 func (m *Merger) enter(n *net, s *source, state SourceState, now int64) {
-	n.changed, m.touched = true, true
+	n.changed = true
+	m.touch(s)
 	if state == Gone {
 		s.wants, s.pending, s.parts = "", nil, nil
 		if !s.left {
@@ -156,23 +160,64 @@ func (m *Merger) inOrder() []*net {
 	return m.ordered
 }
 
+// touch notes that what a View shows of a source may have changed.
+func (m *Merger) touch(s *source) {
+	switch {
+	case s.listed == 0:
+		m.touched = true
+	case !s.dirty:
+		s.dirty, m.dirty = true, append(m.dirty, s)
+	}
+}
+
+// showSources gives a View the sources: those of the last one while nothing of them changed.
+func (m *Merger) showSources(v *View) {
+	switch {
+	case m.touched:
+		v.Sources = m.shownSources()
+	case len(m.dirty) > 0:
+		v.Sources = slices.Clone(v.Sources)
+		for _, s := range m.dirty {
+			at := &v.Sources[s.listed-1]
+			*at = s.shown(at.Net)
+		}
+	default:
+		return
+	}
+	v.States = StatesOf(v.Sources)
+	for _, s := range m.dirty {
+		s.dirty = false
+	}
+	clear(m.dirty)
+	m.touched, m.dirty = false, m.dirty[:0]
+}
+
 func (m *Merger) shownSources() []Source {
-	shown := make([]Source, 0, m.sources)
+	shown, refused := make([]Source, 0, m.sources), false
 	for _, n := range m.inOrder() {
 		for _, s := range n.order {
+			s.listed = 0
 			if !s.ended {
 				shown = append(shown, s.shown(n.name))
+				s.listed = len(shown)
 			}
 		}
 	}
 	for k, s := range m.refusedSources {
 		if s.state == Refused {
-			shown = append(shown, s.shown(k.net))
+			shown, refused = append(shown, s.shown(k.net)), true
 		}
 	}
-	ordered.By(shown, func(a, b *Source) int {
-		return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
-	})
+	if refused { // they are not listed, and move others
+		ordered.By(shown, func(a, b *Source) int {
+			return cmp.Or(strings.Compare(a.Net, b.Net), strings.Compare(a.Name, b.Name))
+		})
+		for _, n := range m.inOrder() {
+			for _, s := range n.order {
+				s.listed = 0
+			}
+		}
+	}
 	return shown
 }
 

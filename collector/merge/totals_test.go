@@ -3,6 +3,7 @@
 package merge
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -10,6 +11,15 @@ import (
 
 	"github.com/pnagent/pnagent/stats"
 )
+
+// checkSources compares the sources of the last View with those made from all that is known now: a View
+// shows again what did not change.
+func checkSources(t *testing.T, m *Merger, v *View) {
+	t.Helper()
+	if all := m.shownSources(); len(all)+len(v.Sources) > 0 && !reflect.DeepEqual(v.Sources, all) {
+		t.Fatalf("View has the sources %+v; they are %+v", v.Sources, all)
+	}
+}
 
 // checkTotals adds up what a View derives, from its rows and sources.
 func checkTotals(t *testing.T, v *View) {

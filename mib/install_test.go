@@ -4,6 +4,7 @@ package mib
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -70,18 +71,25 @@ func TestInstallingWithoutADirectoryFails(t *testing.T) {
 	if _, _, err := Install(nil, nil); !errors.Is(err, ErrNoInstallDir) {
 		t.Error(err)
 	}
-	sealed := filepath.Join(t.TempDir(), "sealed")
-	if err := os.Mkdir(sealed, 0o500); err != nil {
+	top := t.TempDir()
+	sealed, file := filepath.Join(top, "sealed"), filepath.Join(top, "file")
+	if err := errors.Join(os.Mkdir(sealed, 0o500), os.WriteFile(file, nil, 0o600)); err != nil {
 		t.Fatal(err)
-	}
-	if os.Geteuid() == 0 {
-		t.Skip("root may write everywhere")
 	}
 	made, err := Generate(t.TempDir(), filepath.Join(t.TempDir(), LockFile), testRoot(t), nil, Options{}, testNow())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := Install([]string{sealed}, made); !errors.Is(err, ErrNoInstallDir) || !errors.Is(err, os.ErrPermission) {
-		t.Error(err)
+	var why *fs.PathError
+	if _, _, err := Install([]string{filepath.Join(file, "mibs")}, made); !errors.Is(err, ErrNoInstallDir) || !errors.As(err, &why) {
+		t.Errorf("below a file: %v; want ErrNoInstallDir, and why", err)
 	}
+	t.Run("without permission", func(t *testing.T) {
+		if os.Geteuid() == 0 {
+			t.Skip("root may write everywhere")
+		}
+		if _, _, err := Install([]string{sealed}, made); !errors.Is(err, ErrNoInstallDir) || !errors.Is(err, os.ErrPermission) {
+			t.Errorf("%v; want ErrNoInstallDir, and why", err)
+		}
+	})
 }

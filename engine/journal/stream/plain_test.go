@@ -5,7 +5,6 @@ package stream
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os/exec"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/pnagent/pnagent/engine/journal"
 	"github.com/pnagent/pnagent/engine/journal/journaltest"
 	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // withoutBatches creates the stream of a log as for a server before 2.14.
@@ -89,18 +89,16 @@ func oldServer(t *testing.T) *nats.Conn {
 	t.Helper()
 	path, err := exec.LookPath("nats-server")
 	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/nats-server") // Debian's, which is not in the PATH of each user
+	}
+	if err != nil {
 		t.Skip("no nats-server is installed")
 	}
 	out, err := exec.Command(path, "--version").Output()
 	if version := string(out); err != nil || !strings.Contains(version, " v2.9.") && !strings.Contains(version, " v2.10.") {
 		t.Skipf("the nats-server that is installed is not an old one: %s", version)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	_ = l.Close()
+	port := porttest.Port(t)
 	cmd := exec.Command(path, "-js", "-sd", t.TempDir(), "-a", "127.0.0.1", "-p", port)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
-	"net"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -344,13 +344,8 @@ func attach(t *testing.T, a Attachment) *Source {
 }
 
 func TestSourceThatStartsWithoutNATSPublishesOnceItIsThere(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	url := fmt.Sprintf("nats://127.0.0.1:%d", port)
+	addr := porttest.Addr(t)
+	url := "nats://" + addr
 	s := attach(t, Attachment{URL: url})
 	rec := s.Recorder()
 	inbox, _ := s.Place("inbox")
@@ -360,7 +355,7 @@ func TestSourceThatStartsWithoutNATSPublishesOnceItIsThere(t *testing.T) {
 		rec.Fire(0, now0)
 	}
 	for _, when := range []string{"there at last", "there again"} {
-		srv := startServer(t, port)
+		srv := startServer(t, addr)
 		nc := connect(t, url)
 		got := nextSnapshot(t, listen(t, nc, Subjects{}.Snapshots()))
 		for !got.Full {
@@ -379,7 +374,7 @@ func TestSourceThatStartsWithoutNATSPublishesOnceItIsThere(t *testing.T) {
 }
 
 func TestSourceAnswersFromTheEngine(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	sub := listen(t, nc, Subjects{}.Snapshots())
 	s := attach(t, Attachment{Conn: nc,
 		Fill: func(_ int64, rows *stats.Rows) error {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -22,17 +21,21 @@ import (
 	"github.com/nats-io/nats.go/micro"
 
 	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
 )
 
-const patience = 20 * time.Second // enough for events that take milliseconds on an idle machine
+const patience = time.Minute // enough for events that take milliseconds on an idle machine
 
-// startServer starts a NATS server for the test; port -1 chooses a free port.
-func startServer(t *testing.T, port int) natstest.Server {
+// anyPort has a server choose a free port.
+const anyPort = "127.0.0.1:-1"
+
+// startServer starts a NATS server for the test.
+func startServer(t *testing.T, addr string) natstest.Server {
 	t.Helper()
-	return natstest.Run(t, fmt.Sprintf(`listen: "127.0.0.1:%d"`, port))
+	return natstest.Run(t, fmt.Sprintf("listen: %q", addr))
 }
 
 func connect(t *testing.T, url string, opts ...nats.Option) *nats.Conn {
@@ -91,7 +94,7 @@ func nextSnapshot(t *testing.T, sub *nats.Subscription) *Snapshot {
 
 // From the engine through Publisher, NATS and Decoder, rows arrive unchanged.
 func TestRowsArriveAsTheEngineMeansThem(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	size := [2]int{7, 5}
 	r, rows := rand.New(rand.NewPCG(1, 7)), stats.Rows{}
 	var mu sync.Mutex
@@ -154,7 +157,7 @@ func checkHeard(t *testing.T, reader *reader, msg *nats.Msg, mu *sync.Mutex, mea
 }
 
 func TestHelloAndFullAreAnsweredWithAFullSnapshot(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a", "b.c")
 	cfg.Conn, cfg.Interval = nc, time.Hour
 	sub := listen(t, nc, Subjects{}.Snapshots())
@@ -179,7 +182,7 @@ func TestHelloAndFullAreAnsweredWithAFullSnapshot(t *testing.T) {
 }
 
 func TestDefinitionIsAnsweredByItsDigest(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	large := fmt.Appendf(nil, "<pnml>%s</pnml>", strings.Repeat(`<arc id="a" source="p" target="t"/>`, 100_000))
 	cfg := testConfig("a b", "large")
 	cfg.Conn, cfg.Nets[1].PNML = nc, large
@@ -219,7 +222,7 @@ func TestADefinitionWithTheLargestModelFitsOneMessage(t *testing.T) {
 }
 
 func TestDefinitionOfAnotherDigestIsRejected(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	bomb, _, err := pack(bytes.Repeat([]byte{'x'}, MaxDefinition), MaxMessage)
 	if err != nil {
 		t.Fatal(err)
@@ -247,7 +250,7 @@ func TestDefinitionOfAnotherDigestIsRejected(t *testing.T) {
 }
 
 func TestDefinitionThatFitsNoMessageIsRejectedAtTheStart(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn, cfg.Nets[0].PNML = nc, make([]byte, 2*MaxMessage)
 	for i, r := 0, rand.New(rand.NewPCG(1, 1)); i < len(cfg.Nets[0].PNML); i++ {
@@ -259,7 +262,7 @@ func TestDefinitionThatFitsNoMessageIsRejectedAtTheStart(t *testing.T) {
 }
 
 func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a")
 	digest := Digest(cfg.Nets[0].PNML)
 	cfg.Conn = nc
@@ -305,7 +308,7 @@ func TestOldestTokensOfAPlaceAreAnswered(t *testing.T) {
 
 // An answer that is too large for a message has fewer tokens, and says that there are more.
 func TestAnAnswerFitsIntoAMessage(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn = nc
 	cfg.Oldest = func(_, _ int, q *stats.Query) (stats.Found, error) {
@@ -320,7 +323,7 @@ func TestAnAnswerFitsIntoAMessage(t *testing.T) {
 }
 
 func TestAnInstanceIsAnsweredByItsName(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn = nc
 	want := &Instance{Instance: "case 7", At: now0, Tokens: []InstanceToken{{Place: "p", Tokens: 2, Injected: now0 - 5,
@@ -363,7 +366,7 @@ func TestAnInstanceIsAnsweredByItsName(t *testing.T) {
 // A source of an older version, which only answers about places, returns an error
 // other than ErrNoInstance.
 func TestASourceWithoutTheRequest(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a")
 	cfg.Conn = nc
 	cfg.Oldest = func(int, int, *stats.Query) (stats.Found, error) { return stats.Found{}, nil }
@@ -381,7 +384,7 @@ func TestASourceWithoutTheRequest(t *testing.T) {
 }
 
 func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
-	nc := connect(t, startServer(t, -1).ClientURL())
+	nc := connect(t, startServer(t, anyPort).ClientURL())
 	cfg := testConfig("a", "b")
 	cfg.Conn = nc
 	p := start(t, cfg)
@@ -414,10 +417,8 @@ func TestSourceIsFoundByTheServiceConventions(t *testing.T) {
 // A source connects if its server starts later, and reconnects if the server
 // restarts.
 func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
-	first := startServer(t, -1)
-	url, port := first.ClientURL(), first.Addr().(*net.TCPAddr).Port
-	natstest.Stop(first)
-
+	addr := porttest.Addr(t)
+	url := "nats://" + addr
 	retry := []nats.Option{nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(5 * time.Millisecond)}
 	cfg := testConfig("a")
 	cfg.Conn, cfg.Interval, cfg.Log = connect(t, url, retry...), 5*time.Millisecond, slog.New(slog.DiscardHandler)
@@ -426,7 +427,7 @@ func TestServerMayComeLaterAndGoAndComeBack(t *testing.T) {
 		<-time.After(time.Millisecond)
 	}
 	for round := range 2 {
-		s := startServer(t, port)
+		s := startServer(t, addr)
 		reader := connect(t, url)
 		sub := listen(t, reader, Subjects{}.Snapshots())
 		for !nextSnapshot(t, sub).Full {

@@ -17,7 +17,7 @@ import (
 // its rows at once under the new digest, and requests for both definitions are
 // answered.
 func TestANetThatGrowsContinuesInTheSameEpoch(t *testing.T) {
-	s := startServer(t, -1)
+	s := startServer(t, anyPort)
 	nc := connect(t, s.ClientURL())
 	sub := listen(t, nc, "petrinet.v1.snapshot.>")
 	p := start(t, Config{

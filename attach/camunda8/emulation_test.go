@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -17,6 +18,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // emulation serves the searches of the Orchestration Cluster REST API from an
@@ -26,6 +29,7 @@ import (
 type emulation struct {
 	t *testing.T
 	*httptest.Server
+	addr string // the same when it is started again
 
 	mu    sync.Mutex
 	items map[string]map[string]item // by path and key
@@ -57,9 +61,20 @@ func newEmulation(t *testing.T, ten bool) *emulation {
 	for path := range searchable {
 		e.items[path] = map[string]item{}
 	}
-	e.Server = httptest.NewServer(e)
+	e.addr = porttest.Addr(t)
+	e.start()
 	t.Cleanup(func() { e.Close() })
 	return e
+}
+
+func (e *emulation) start() {
+	e.t.Helper()
+	l, err := net.Listen("tcp", e.addr)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: e}}
+	e.Start()
 }
 
 // put changes an item, and makes it.

@@ -9,9 +9,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"time"
@@ -21,21 +19,9 @@ import (
 
 // kill closes the server and its connections. again starts it at the same address.
 func (e *emulation) kill() (again func()) {
-	address := e.Listener.Addr().String()
 	e.CloseClientConnections()
 	e.Close()
-	return func() {
-		l, err := net.Listen("tcp", address)
-		for tries := 0; err != nil && tries < 300; tries++ { // the port may be in use for a moment
-			<-time.After(100 * time.Millisecond)
-			l, err = net.Listen("tcp", address)
-		}
-		if err != nil {
-			e.t.Fatal(err)
-		}
-		e.Server = &httptest.Server{Listener: l, Config: &http.Server{Handler: e}}
-		e.Start()
-	}
+	return e.start
 }
 
 // active returns the tokens by what the API answers to a client of its own: element

@@ -21,6 +21,7 @@ import (
 	"github.com/pnagent/pnagent/engine/journal/stream"
 	"github.com/pnagent/pnagent/engine/region"
 	"github.com/pnagent/pnagent/engine/region/regiontest"
+	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/telemetry"
@@ -29,20 +30,30 @@ import (
 // jetStream is a NATS server with JetStream that keeps its state over restarts.
 type jetStream struct {
 	t    *testing.T
-	opts server.Options
+	opts server.Options // with the port, which is the same when it is started again
 	s    *server.Server
 	url  string
 }
 
 func startJetStream(t *testing.T, change func(*server.Options)) *jetStream {
 	t.Helper()
-	j := &jetStream{t: t, opts: server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}}
+	j := &jetStream{t: t, opts: server.Options{Host: "127.0.0.1", Port: port(t), JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true}}
 	if change != nil {
 		change(&j.opts)
 	}
 	j.start()
 	t.Cleanup(j.stop)
 	return j
+}
+
+// port returns a port where nothing listens.
+func port(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(porttest.Port(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 func (j *jetStream) start() {
@@ -57,7 +68,6 @@ func (j *jetStream) start() {
 		j.t.Fatal("the NATS server does not get ready")
 	}
 	j.s, j.url = s, s.ClientURL()
-	j.opts.Port = opts.Port // the same when it is started again
 }
 
 func (j *jetStream) stop() {

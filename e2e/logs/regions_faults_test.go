@@ -17,7 +17,6 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/pnagent/pnagent/e2e/kit"
-	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 // lossy is the way to a NATS server on which answers can be lost.
@@ -169,16 +168,12 @@ func startCluster(t *testing.T) *cluster {
 	c := &cluster{t: t}
 	var routes []*url.URL
 	var ports []int
-	for range 3 {
-		addr, err := net.ResolveTCPAddr("tcp", porttest.Addr(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		ports = append(ports, addr.Port)
-		routes = append(routes, &url.URL{Scheme: "nats", Host: addr.String()})
+	for i := range 3 {
+		ports = append(ports, port(t))
+		routes = append(routes, &url.URL{Scheme: "nats", Host: fmt.Sprint("127.0.0.1:", ports[i])})
 	}
 	for i := range 3 {
-		j := &jetStream{t: t, opts: server.Options{ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, StoreDir: t.TempDir(),
+		j := &jetStream{t: t, opts: server.Options{ServerName: fmt.Sprintf("n%d", i), Host: "127.0.0.1", Port: port(t), JetStream: true, StoreDir: t.TempDir(),
 			NoLog: true, NoSigs: true, Routes: routes, Cluster: server.ClusterOpts{Name: "c", Host: "127.0.0.1", Port: ports[i]}}}
 		j.start()
 		t.Cleanup(j.stop)

@@ -142,7 +142,7 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 		if !whole {
 			t.Error("after one that was not kept, a frame is not the first of a log")
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // four intervals, in which no other one may be shown
 		if c.View() != before {
 			t.Error("a merge.View is shown that is not kept")
 		}
@@ -151,15 +151,15 @@ func TestViewIsKeptBeforeItIsShown(t *testing.T) {
 	}
 	// The end keeps all once more.
 	cancel()
-	for whole := range kept {
-		goOn <- struct{}{}
+	for whole := false; ; { // a tick may come before it
 		select {
+		case whole = <-kept:
+			goOn <- struct{}{}
 		case err := <-done:
 			if err != nil || !whole {
 				t.Errorf("%v, whole: %v", err, whole)
 			}
 			return
-		case <-time.After(50 * time.Millisecond): // that one was of a tick
 		}
 	}
 }

@@ -75,7 +75,7 @@ func requestsAreAudited(t *testing.T) {
 		{"fire", `garbage`, telemetry.Who{}, telemetry.Action{Error: `invalid character 'g' looking for beginning of value; expected {"instance":0,"transition":"id","data":{}}`}},
 	} {
 		c.want.Source, c.want.Kind, c.want.Net, c.want.Who = "s 1", c.kind, "line", c.who
-		answer, err := nc.RequestMsg(&nats.Msg{Subject: "petrinet.v1." + c.kind + ".line.s=201", Header: c.who.Header(), Data: []byte(c.body)}, 5*time.Second)
+		answer, err := nc.RequestMsg(&nats.Msg{Subject: "petrinet.v1." + c.kind + ".line.s=201", Header: c.who.Header(), Data: []byte(c.body)}, patience)
 		if err != nil || strings.HasPrefix(string(answer.Data), `{"ok":true`) != c.want.OK {
 			t.Fatalf("%s: got %s, %v", c.body, answer.Data, err)
 		}
@@ -84,7 +84,7 @@ func requestsAreAudited(t *testing.T) {
 			t.Errorf("%s: kept (-want +got):\n%s", c.body, d)
 		}
 		mu.Unlock()
-		m, err := published.NextMsg(5 * time.Second)
+		m, err := published.NextMsg(patience)
 		if err != nil {
 			t.Fatal(err)
 		}

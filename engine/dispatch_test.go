@@ -349,7 +349,7 @@ func TestDedicatedLetsNoPriorityWaitForAnother(t *testing.T) {
 	wait := func(c chan struct{}) coloured.Verdict {
 		select {
 		case <-c:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			t.Error("one priority waits for another")
 		}
 		return coloured.Verdict{OK: true}

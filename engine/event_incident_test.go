@@ -125,7 +125,7 @@ func TestAKeyThatComesLaterIsCaught(t *testing.T) {
 		in, err := e.Instance(t.Context(), "p", e.InstanceName(0))
 		return err == nil && slices.ContainsFunc(in.Tokens, func(tok telemetry.InstanceToken) bool { return tok.Place == "e/end" })
 	}
-	for deadline := time.Now().Add(20 * time.Second); !ended() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(patience); !ended() && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	stop()

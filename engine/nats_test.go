@@ -21,7 +21,7 @@ import (
 
 func ask(t *testing.T, nc *nats.Conn, subject, body string) string {
 	t.Helper()
-	m, err := nc.Request(subject, []byte(body), 5*time.Second)
+	m, err := nc.Request(subject, []byte(body), patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func serveTakesRequestsAndPublishesWhatTheyDid(t *testing.T) {
 	if err := end(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	m, err := byes.NextMsg(5 * time.Second)
+	m, err := byes.NextMsg(patience)
 	if err != nil {
 		t.Fatal(err)
 	}

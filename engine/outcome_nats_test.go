@@ -52,7 +52,7 @@ func theAnswerHasAKey(t *testing.T, how string) {
 		Error, Key        string
 	}) {
 		t.Helper()
-		m, err := nc.Request("petrinet.v1.fire.n.s", []byte(body), 5*time.Second)
+		m, err := nc.Request("petrinet.v1.fire.n.s", []byte(body), patience)
 		if err == nil {
 			err = json.Unmarshal(m.Data, &answer)
 		}
@@ -115,7 +115,7 @@ func serve(t *testing.T, cfg Config, nc *nats.Conn) (end func()) {
 	}
 	return func() {
 		stop()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
 		if err := leave(ctx); err != nil && !errors.Is(err, journal.ErrStopped) {
 			t.Error(err)

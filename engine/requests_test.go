@@ -106,7 +106,7 @@ func aFloodOfRequestsIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, err := answers.NextMsg(30 * time.Second)
+	first, err := answers.NextMsg(patience)
 	if err != nil || !strings.Contains(string(first.Data), "expected at most 256 of one kind and net") {
 		t.Fatalf("the first answer: got %s, %v; want that it is refused", first.Data, err)
 	}
@@ -117,7 +117,7 @@ func aFloodOfRequestsIsRefused(t *testing.T) {
 	}
 	done, refused := 0, 1
 	for range flood - 1 {
-		m, err := answers.NextMsg(30 * time.Second)
+		m, err := answers.NextMsg(patience)
 		switch {
 		case err != nil:
 			t.Fatal(err)
@@ -188,7 +188,7 @@ func refusedRequestsArePublishedWithTheirNet(t *testing.T) {
 	}
 	want := stats.RefusedRequests{stats.RefusedTokens: 2, stats.RefusedPlace: 1, stats.RefusedSize: 1}
 	for published := (map[string]stats.RefusedRequests{}); published["other"] != want; {
-		m, err := snapshots.NextMsg(30 * time.Second)
+		m, err := snapshots.NextMsg(patience)
 		if err != nil {
 			t.Fatalf("%v; published %v, want %v", err, published, want)
 		}

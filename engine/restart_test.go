@@ -103,7 +103,7 @@ func TestAnEngineStartsAgainHoweverOftenItIsKilled(t *testing.T) {
 						log := openJournal(t, dir)
 						e := newEngine(t, Config{Source: "s", Nets: []NetConfig{net}, Instances: 3, Workers: 1 + life%2, Journal: log})
 						stop := alive(t, e)
-						deadline := time.Now().Add(5 * time.Second)
+						deadline := time.Now().Add(patience)
 						for time.Now().Before(deadline) && published(t, e, 0, time.Now().UnixMicro()).Net != c.want {
 							time.Sleep(time.Millisecond)
 						}

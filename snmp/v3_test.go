@@ -466,7 +466,7 @@ func TestAnAnswerToAUserIsNotSeenByOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := make([]byte, 2000)
-	if err := conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	n, err := conn.Read(answer)

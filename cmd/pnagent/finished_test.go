@@ -107,7 +107,7 @@ func facesOf(t *testing.T, view *merge.View, rules *alarm.Rules, now time.Time) 
 		t.Fatal(err)
 	}
 	f.http = exporter.Handler()
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(f.get(t, "/api/v1/overview"), `"tokens":3`); {
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.get(t, "/api/v1/overview"), `"tokens":3`); {
 		if time.Now().After(deadline) {
 			t.Fatal("the page does not show the View")
 		}

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	enough = 20 * time.Second // for what takes milliseconds on an idle machine
+	enough = time.Minute // for what takes milliseconds on an idle machine
 	beat   = 20 * time.Millisecond
 )
 

@@ -100,7 +100,7 @@ func TestForgedMessagesSilenceNoEngine(t *testing.T) {
 		if err := nc.PublishMsg(msg); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) // an interval of the engine, in which nothing may change
 		waitsFor(t, side, uint64(40+i))
 		kit.Request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":1}`)
 		waitsFor(t, side, uint64(40+i+1)) // what the engine does is shown

@@ -91,7 +91,7 @@ func StartGroup(t *testing.T, env []string, path string, args ...string) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait() // how it ended was just decided
 		// Its children write into directories of the test until they are gone, too.
-		for end := time.Now().Add(10 * time.Second); syscall.Kill(-cmd.Process.Pid, 0) == nil && time.Now().Before(end); {
+		for end := time.Now().Add(Patience); syscall.Kill(-cmd.Process.Pid, 0) == nil && time.Now().Before(end); {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if t.Failed() {

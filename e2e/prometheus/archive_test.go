@@ -84,8 +84,14 @@ func TestMomentsBeforeTheHistoryAreThoseOfPrometheus(t *testing.T) {
 	kit.Request(t, nc, "inject", "claims", "berlin", `{"instance":0,"place":"inbox","tokens":7}`)
 	after := settled(t, side, prom, 47, true)
 	side.Kill(t)
-	silence := time.Now().Add(2 * time.Second)
-	time.Sleep(4 * time.Second) // Prometheus finds it down
+	kit.Until(t, "Prometheus finds it down", func() error {
+		if up := prom.Number(t, "max(up)"); up != 0 {
+			return fmt.Errorf("up is %v", up)
+		}
+		return nil
+	})
+	silence := time.Now().Add(time.Second)
+	time.Sleep(2 * time.Second) // it does not run at that moment, nor a second before and after
 
 	side = kit.ServeAsIs(t, natsURL, append(flags, "--web.prometheus", prom.URL, "--web.prometheus.matchers", `job="pnagent"`)...)
 	kit.Until(t, "it has looked for older data", func() error {

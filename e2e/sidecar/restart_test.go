@@ -133,7 +133,7 @@ func TestTheFirstStartShowsWhatRunningEnginesDidBefore(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // so that the sidecar misses its first one
-				if _, err := sub.NextMsg(10 * time.Second); err != nil {
+				if _, err := sub.NextMsg(kit.Patience); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -85,7 +85,7 @@ func (r *relay) until(what string, least time.Duration, check func() error) {
 		err := check()
 		if took := time.Since(begun); err == nil && took >= least {
 			return
-		} else if took > 30*time.Second {
+		} else if took > kit.Patience {
 			r.t.Fatalf("%s: %v", what, err)
 		}
 	}

@@ -95,6 +95,7 @@ func TestCommandIsKilledWithItsChildrenAtTheEndOfItsTime(t *testing.T) {
 		if text, err := os.ReadFile(pid); err == nil {
 			child, _ = strconv.Atoi(strings.TrimSpace(string(text)))
 		}
+		time.Sleep(time.Millisecond)
 	}
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "killed when its attempt ended") {
@@ -110,7 +111,7 @@ func TestCommandIsKilledWithItsChildrenAtTheEndOfItsTime(t *testing.T) {
 
 // gone waits until a process has ended; a zombie counts as ended.
 func gone(pid int) bool {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			return true
 		}

@@ -49,7 +49,9 @@ func TestNATSAsksAndTakesTheReplyAsOutcome(t *testing.T) {
 	}
 }
 
-func TestNATSFailures(t *testing.T) {
+func TestNATSFailures(t *testing.T) { natstest.Bubble(t, natsFailures) }
+
+func natsFailures(t *testing.T) {
 	nc := natstest.Client(t)
 	serve(t, nc, "silent", nil)
 	serve(t, nc, "garbled", &nats.Msg{Data: []byte("fired")})

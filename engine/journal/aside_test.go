@@ -41,7 +41,7 @@ func within(t *testing.T, what string, done <-chan error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal(what + " waits for the disk")
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -132,7 +133,11 @@ func (r *relay) lose(one, two uint64) {
 	r.logs.Lose("two", two)
 }
 
-func (r *relay) last(part string) uint64 { return r.logs.Open(part, nil).Last() }
+// last returns the last commit of a part, once no member has anything left to do at this moment.
+func (r *relay) last(part string) uint64 {
+	synctest.Wait()
+	return r.logs.Open(part, nil).Last()
+}
 
 // begin starts two processes that play both regions, injects tokens, and waits
 // until they have reached region two.

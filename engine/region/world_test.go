@@ -63,14 +63,14 @@ func run(t testing.TB, cfg region.Config) (stop func() *region.Member) {
 // until waits for a condition.
 func until(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(20 * time.Second)
+	deadline := time.NewTimer(time.Minute)
 	defer deadline.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for !is() {
 		select {
 		case <-deadline.C:
-			t.Fatalf("not within 20 s: %s", what)
+			t.Fatalf("not within a minute: %s", what)
 		case <-tick.C:
 		}
 	}

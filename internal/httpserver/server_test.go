@@ -229,7 +229,7 @@ func TestAConnectionWhoseClientDoesNotReadIsClosed(t *testing.T) {
 		if !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("got %v; want a deadline", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the answer is still under way; want the connection closed")
 		_ = conn.Close()
 	}

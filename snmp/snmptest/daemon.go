@@ -19,7 +19,7 @@ import (
 
 const (
 	startTimeout = time.Minute
-	stopTimeout  = 5 * time.Second
+	stopTimeout  = time.Minute
 	pollEvery    = 20 * time.Millisecond
 )
 

@@ -21,16 +21,14 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/pnagent/pnagent/e2e/kit"
-	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
-// terminal is a program on a pseudo-terminal.
+// terminal is a program on a pseudo-terminal: Out is the screen.
 type terminal struct {
 	*kit.Process
 	keyboard, tty *os.File
 	before        *term.State
-	screen        logtest.Buffer
 }
 
 // onTerminal runs pnagent as a user at a terminal of 160 by 40 does.
@@ -59,7 +57,7 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 		buf := make([]byte, 4096)
 		for {
 			n, err := keyboard.Read(buf)
-			_, _ = x.screen.Write(buf[:n])
+			_, _ = x.Out.Write(buf[:n])
 			if err != nil {
 				return
 			}
@@ -85,18 +83,18 @@ func (x *terminal) shows(t *testing.T, from int, text string) int {
 	t.Helper()
 	squeeze := func(s string) string { return strings.Join(strings.Fields(ansi.Strip(s)), "") }
 	kit.Until(t, fmt.Sprintf("%q is on the screen", text), func() error {
-		if all := x.screen.String()[from:]; !strings.Contains(squeeze(all), squeeze(text)) {
+		if all := x.Out.String()[from:]; !strings.Contains(squeeze(all), squeeze(text)) {
 			return fmt.Errorf("there is %.4000q", all)
 		}
 		return nil
 	})
-	return len(x.screen.String())
+	return len(x.Out.String())
 }
 
 // press types keys and returns what had been written before.
 func (x *terminal) press(t *testing.T, keys string) int {
 	t.Helper()
-	from := len(x.screen.String())
+	from := len(x.Out.String())
 	if _, err := x.keyboard.WriteString(keys); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +112,7 @@ func (x *terminal) checkLeft(t *testing.T) {
 		t.Errorf("the terminal's modes were %+v and are %+v, %v", x.before, after, err)
 	}
 	kit.Until(t, "the main screen and its cursor are back", func() error {
-		all := x.screen.String()
+		all := x.Out.String()
 		if strings.LastIndex(all, ansi.ResetModeAltScreenSaveCursor) < strings.LastIndex(all, ansi.SetModeAltScreenSaveCursor) ||
 			strings.LastIndex(all, ansi.ShowCursor) < strings.LastIndex(all, ansi.HideCursor) {
 			return errors.New("they are not")

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -114,9 +115,18 @@ func CleanEnv() []string {
 	return env
 }
 
-// Signal sends a signal to the program.
+// Signal sends a signal to the program. Pnagent listens to signals before it prints
+// anything; until then, they end it as if it were killed.
 func (p *Process) Signal(t *testing.T, s os.Signal) {
 	t.Helper()
+	if s != syscall.SIGKILL && slices.Contains(p.Cmd.Args, Built().Pnagent) {
+		Until(t, p.Name+" has printed something", func() error {
+			if p.Out.String()+p.Err.String() == "" {
+				return errors.New("it has not")
+			}
+			return nil
+		})
+	}
 	if err := p.Cmd.Process.Signal(s); err != nil {
 		t.Fatalf("%s: %v", p.Name, err)
 	}

@@ -115,7 +115,7 @@ func TestForgedHeartbeatsAtAPairWithoutAKeyAreReported(t *testing.T) {
 		t.Errorf("under attack %v notifications were sent; want %v", sent, before)
 	}
 	stop()
-	ended := flushed(t, nc)
+	ended := flushed(t, nc, primary.Process, standby.Process)
 	kit.Until(t, "the pair has announced the alarm", func() error {
 		sent, unannounced := announced(t, pair...)
 		if sent != before+1 || unannounced[0]+unannounced[1] != 0 {

@@ -181,7 +181,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 			t.Fatalf("got %d, %v; want 200 for the newest connection", status, err)
 		}
 	}
-	ended := time.Now()
+	ended := now(p)
 	closed := closedAt(silent)
 	for _, ip := range []string{"127.0.0.1", "127.0.0.2"} {
 		if _, status, err := requestFrom(t, side, ip, "/metrics"); err != nil || status != 200 {
@@ -203,7 +203,7 @@ func TestIdleConnectionsTakeNeitherTheMetricsNorTheFiles(t *testing.T) {
 		}
 		return err
 	})
-	last := ended
+	last := ended.Time
 	for range silent {
 		if at := <-closed; at.After(last) {
 			last = at
@@ -252,7 +252,7 @@ func TestViewersOfOneAddressLeaveRoomForThoseOfAnother(t *testing.T) {
 	for _, c := range viewers {
 		_ = c.Close()
 	}
-	ended := time.Now()
+	ended := now(side.Process)
 	kit.Until(t, "a viewer is accepted", func() error {
 		_, status, err := requestFrom(t, side.Web, "127.0.0.3", "/api/v1/live")
 		if err == nil && status != http.StatusOK {

@@ -66,7 +66,7 @@ func largeUnknown(t *testing.T, limit int, answered bool, command ...string) {
 			}
 		}
 	}
-	ended := flushed(t, nc)
+	ended := flushed(t, nc, p)
 	kit.Until(t, "some are refused", func() error {
 		if n, _ := side.Self(t).Value("pnagent_messages_rejected_total", "reason", reason); n == 0 {
 			return fmt.Errorf("no %s", reason)

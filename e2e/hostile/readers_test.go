@@ -24,7 +24,7 @@ func TestClientsThatReadNothingLeaveTheMetricsReachable(t *testing.T) {
 	side := kit.Serve(t, kit.StartNATS(t), "--mib-dir", "", "--web.viewers", "12", "--web.viewers-per-address", "10")
 	const limit, page = 524, "/api/v1/openapi.json" // connections in all, 138 of an address
 	pipelined(t, side.Web, 6, 120, page, 500)
-	blocked := time.Now()
+	blocked := now(side.Process)
 	kit.Until(t, "a scrape at a new connection is answered", func() error { return newly(side.Web, 10*time.Second) })
 	within(t, "a scrape is answered", 30*time.Second, blocked, time.Now()) // no client blocks for longer
 	kit.Until(t, "connections are closed whose client does not read", func() error {
@@ -37,7 +37,7 @@ func TestClientsThatReadNothingLeaveTheMetricsReachable(t *testing.T) {
 		return nil
 	})
 	side.Alarmed(t, "PnagentHTTPRefused", "pnagent_http_connections_closed_total")
-	blocked = time.Now()
+	blocked = now(side.Process)
 	kit.Until(t, "another scrape at a new connection is answered", func() error { return newly(side.Web, 10*time.Second) })
 	within(t, "another scrape is answered", time.Second, blocked, time.Now())
 }

@@ -56,7 +56,7 @@ func TestRequestsOfAnAttackerAreBounded(t *testing.T) {
 	if err := end(); err != nil {
 		t.Fatal(err)
 	}
-	ended := time.Now()
+	ended := now(side.Process)
 	kit.Until(t, "a request to inject is accepted after the flood", func() error {
 		m, err := nc.Request(subject, []byte(`{"place":"inbox","tokens":1}`), 5*time.Second)
 		if err == nil && string(m.Data) != `{"ok":true}` {
@@ -111,7 +111,7 @@ func TestRefusedRequestsFireARule(t *testing.T) {
 	if err := end(); err != nil {
 		t.Error(err)
 	}
-	ended := flushed(t, a.nc)
+	ended := flushed(t, a.nc, side.Process, e.Process)
 	accepted := func() {
 		kit.Until(t, "a request is accepted", func() error {
 			m, err := a.nc.Request(subject, []byte(`{"place":"inbox","tokens":1}`), 5*time.Second)
@@ -142,7 +142,7 @@ func TestRefusedRequestsFireARule(t *testing.T) {
 	e.Kill(t)
 	run()
 	accepted()
-	if _, err := a.nc.Request(subject, bodies[0], 5*time.Second); err != nil {
+	if _, err := a.nc.Request(subject, bodies[0], kit.Patience); err != nil {
 		t.Fatal(err)
 	}
 	last["too many tokens"]++

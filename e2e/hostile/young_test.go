@@ -97,7 +97,7 @@ func TestInventedSourcesDoNotTakeAYoungNet(t *testing.T) {
 		return bounded(side.View(t))
 	})
 	for _, one := range of() {
-		within(t, "the alarm is raised", 10*time.Second, one.Time(t, one.Since), one.Time(t, one.Raised))
+		within(t, "the alarm is raised", 10*time.Second, at(one.Time(t, one.Since)), one.Time(t, one.Raised))
 	}
 	side.Alarmed(t, "PnagentMessagesRejected", "pnagent_messages_rejected_total")
 	side.Alarmed(t, "PetrinetSourceRefused", "petrinet_alarm_active")
@@ -106,7 +106,7 @@ func TestInventedSourcesDoNotTakeAYoungNet(t *testing.T) {
 	}
 	end()
 	end = nil
-	ended := flushed(t, nc)
+	ended := flushed(t, nc, side.Process)
 	v := side.UntilView(t, "the rows have left", func(v kit.View) error {
 		if n := len(v.Nets[0].Places); n != len(calm.Nets[0].Places) {
 			return fmt.Errorf("%d places", n)

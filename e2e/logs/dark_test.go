@@ -5,13 +5,12 @@ package logs
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/busytest"
 	"github.com/pnagent/pnagent/internal/proxytest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -57,34 +56,13 @@ func startDark(t *testing.T, js *jetStream, urls string) *dark {
 // comesBack checks that everything continues in time.
 func (d *dark) comesBack(t *testing.T) {
 	t.Helper()
-	before := d.starved(t)
+	waited := busytest.Since(d.side.Cmd.Process.Pid, d.shop.Cmd.Process.Pid, d.member.Cmd.Process.Pid, d.engine.Cmd.Process.Pid)
 	took, most := d.goesOn(t), comesBack+3*d.calm
-	starved := d.starved(t) - before
+	starved := waited() // these, and this one with the NATS server
 	d.late = took > most
 	if took-starved > most {
 		t.Errorf("it took %s, %s of it without a processor, and %s before; want at most %s", took, starved, d.calm, most)
 	}
-}
-
-// starved is how long the processes, and this one with the NATS server, have waited for a processor.
-func (d *dark) starved(t *testing.T) (all time.Duration) {
-	t.Helper()
-	for _, pid := range []int{os.Getpid(), d.side.Cmd.Process.Pid, d.shop.Cmd.Process.Pid, d.member.Cmd.Process.Pid, d.engine.Cmd.Process.Pid} {
-		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, thread := range threads {
-			var ran, waited, turns int64
-			// A thread may have ended since, and a kernel may not count.
-			if text, err := os.ReadFile(thread); err == nil {
-				if _, err := fmt.Sscan(string(text), &ran, &waited, &turns); err == nil {
-					all += time.Duration(waited)
-				}
-			}
-		}
-	}
-	return all
 }
 
 // lostNothing checks that no source was called lost. Where all waited long for a processor,

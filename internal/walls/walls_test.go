@@ -160,6 +160,7 @@ var rooms = map[string]room{
 	"e2e/kit":                              {imports: []string{"*"}},
 	"snmp/snmptest":                        {imports: []string{"internal/logtest", "internal/pausetest", "internal/porttest", "mib/smi"}},
 	"internal/pausetest":                   {},
+	"internal/busytest":                    {},
 	"internal/selfmetrics/selfmetricstest": {imports: []string{"internal/selfmetrics"}},
 	"internal/proxytest":                   {},
 	"internal/natstest":                    {},

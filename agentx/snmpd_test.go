@@ -96,13 +96,13 @@ func serveUntil(tb testing.TB, config agentx.Config) (subagent *agentx.Subagent,
 // until waits for a condition.
 func until(tb testing.TB, what string, condition func() bool) {
 	tb.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for !condition() {
 		select {
 		case <-deadline:
-			tb.Fatalf("%s: not in 30 s", what)
+			tb.Fatalf("%s: not in a minute", what)
 		case <-tick.C:
 		}
 	}

@@ -126,7 +126,18 @@ func TestRowsArriveAsTheEngineMeansThem(t *testing.T) {
 	if err := p.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for msg, err := sub.NextMsg(time.Millisecond); err == nil; msg, err = sub.NextMsg(time.Millisecond) {
+	if err := nc.Flush(); err != nil { // then all have arrived
+		t.Fatal(err)
+	}
+	left, _, err := sub.Pending()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range left {
+		msg, err := sub.NextMsg(patience)
+		if err != nil {
+			t.Fatal(err)
+		}
 		checkHeard(t, reader, msg, &mu, meant)
 	}
 	msg, err := bye.NextMsg(patience)

@@ -104,7 +104,7 @@ func TestWhatTheAPIHidesIsNotOver(t *testing.T) {
 	e.put(definitionsPath, "1", item{"processDefinitionId": "p", "version": 1})
 	started := date(time.Now().UnixMilli())
 	e.put(elementsPath, "100", item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "p", "processDefinitionKey": "1", "processInstanceKey": "9", "startDate": started})
-	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()}})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Minute, Source: "s", Log: discard()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 		key := strconv.Itoa(100 + i)
 		e.put(elementsPath, key, item{"state": "ACTIVE", "type": "USER_TASK", "elementId": "a", "processDefinitionId": "gone", "processDefinitionKey": "1", "processInstanceKey": key, "startDate": date(time.Now().UnixMilli())})
 	}
-	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Second, Source: "s", Log: discard()}})
+	a, err := New(Config{Address: e.URL, Client: e.Client(), Tokens: 100, Polling: ledger.Polling{Interval: time.Second, Timeout: time.Minute, Source: "s", Log: discard()}})
 	if err != nil {
 		t.Fatal(err)
 	}

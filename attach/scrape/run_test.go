@@ -30,7 +30,7 @@ import (
 	"github.com/pnagent/pnagent/telemetry"
 )
 
-const patience = 30 * time.Second // enough for events that take milliseconds on an idle machine
+const patience = time.Minute // enough for events that take milliseconds on an idle machine
 
 // target is an endpoint whose answers a test changes. Its client reaches it without
 // sockets, so that both can be in a bubble.

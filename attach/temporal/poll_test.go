@@ -245,11 +245,11 @@ func TestTheBudgetIsSpentOnTheOldest(t *testing.T) {
 	const n, rps = 300, 200
 	begin := time.Now()
 	f, a := newFake(t, n, Config{Polling: ledger.Polling{Timeout: 800 * time.Millisecond}}, Access{RPS: rps})
-	for a.Status().Listed == 0 {
+	for a.Status().Read == 0 {
 		poll(t, a)
 	}
 	c := a.Status().coverage
-	if c.Open != n || c.Read == 0 || c.Read >= n || a.tokensAt(placeUnread) != n-c.Read || a.tokensAt(placeWaiting) != c.Read {
+	if c.Open != n || c.Read >= n || a.tokensAt(placeUnread) != n-c.Read || a.tokensAt(placeWaiting) != c.Read {
 		t.Errorf("%+v, %d not read, %d waiting; expected some of %d to be read", c, a.tokensAt(placeUnread), a.tokensAt(placeWaiting), n)
 	}
 	for i := range c.Read {

@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/pnagent/pnagent/cli"
+	"github.com/pnagent/pnagent/internal/logtest"
 )
 
 // idle returns a file of a process with tasks that never begin: a warning for each.
@@ -27,6 +29,22 @@ func idle(t *testing.T, tasks int) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// ending is a log that ends a command, which may run on, a second after a text.
+type ending struct {
+	logtest.Buffer
+	text string
+	end  func()
+	once sync.Once
+}
+
+func (e *ending) Write(p []byte) (int, error) {
+	n, err := e.Buffer.Write(p)
+	if strings.Contains(e.String(), e.text) {
+		e.once.Do(func() { time.AfterFunc(time.Second, e.end) })
+	}
+	return n, err
 }
 
 func TestEveryCommandThatReadsNetFilesLogsTheirWarnings(t *testing.T) {
@@ -45,12 +63,13 @@ func TestEveryCommandThatReadsNetFilesLogsTheirWarnings(t *testing.T) {
 		{"attach", "lines", "--nats", "nats://127.0.0.1:1", "--xes", events, one},
 	} {
 		t.Run(strings.Join(args[:2], " "), func(t *testing.T) {
-			var out, log bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second) // some would run on
+			var out bytes.Buffer
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			run(ctx, args, streams{strings.NewReader(""), &out, &log})
-			if want := `level=WARN msg="net file" warning="` + one + `:1:102: no sequence flow leads to task`; strings.Count(log.String(), want) != 1 {
-				t.Errorf("%s\nwant once %s", log.String(), want)
+			log := &ending{text: `level=WARN msg="net file" warning="` + one + `:1:102: no sequence flow leads to task`, end: cancel}
+			run(ctx, args, streams{strings.NewReader(""), &out, log})
+			if strings.Count(log.String(), log.text) != 1 {
+				t.Errorf("%s\nwant once %s", log.String(), log.text)
 			}
 		})
 	}

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a condition may take, where a test fails.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // screen is a terminal with a simulated user.
 type screen struct {

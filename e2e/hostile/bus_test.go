@@ -67,7 +67,7 @@ func now(watched ...*kit.Process) moment {
 func at(when time.Time) moment { return moment{when, func() time.Duration { return 0 }} }
 
 // took is how long it took until a time, without what was waited for a processor.
-func (m moment) took(there time.Time) time.Duration { return there.Sub(m.Time) - m.waited() }
+func (m moment) took(there time.Time) time.Duration { return max(0, there.Sub(m.Time)-m.waited()) }
 
 // answerDefinition answers requests for a definition.
 func answerDefinition(t *testing.T, nc *nats.Conn, net, digest string, text []byte) {

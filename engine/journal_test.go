@@ -175,10 +175,9 @@ func TestAJournalOfOtherVariablesIsRefused(t *testing.T) {
 		{"not shared any more", same, older, true},
 		{"another local variable", same, func(n *petri.Net) { n.Scopes[0].Local = []string{"b"} }, true},
 		{"a scope apart", same, func(n *petri.Net) { n.Scopes[0].Apart = true }, true},
-		{"a place with own data", same, func(n *petri.Net) { n.Places[1].Data = petri.OwnData }, true},
 		{"a place with data around", same, func(n *petri.Net) { n.Places[1].Data = petri.DataAround }, true},
 		{"written by an older version", older, same, false},
-		{"written by an older version, other data now", older, func(n *petri.Net) { n.Places[1].Data, n.Scopes[0].Apart = petri.OwnData, true }, false},
+		{"written by an older version, other data now", older, func(n *petri.Net) { n.Places[1].Data, n.Scopes[0].Apart = petri.DataAround, true }, false},
 		{"written by an older version, what a run gets now", older, func(n *petri.Net) { n.Scopes[0].Apart, n.Scopes[0].In = true, []petri.Assignment{{}} }, false},
 		{"what a run gets", same, func(n *petri.Net) { n.Scopes[0].Apart, n.Scopes[0].In = true, []petri.Assignment{{}} }, true},
 	} {

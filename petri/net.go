@@ -104,7 +104,6 @@ type PlaceData uint8
 const (
 	Variables  PlaceData = iota // variables that the run of the place's scope sees
 	DataAround                  // variables that the run around it sees
-	OwnData                     // no variables: the tokens carry it
 )
 
 // Transition is one transition of a net.
@@ -261,11 +260,7 @@ type Arc struct {
 	// Aside says which paths of inclusive joins, see JoinTest, do not lead along the arc. In
 	// BPMN, tokens also move where no sequence flow leads, such as from an activity to its
 	// boundary event.
-	Aside Aside
-	// Each makes the arc put Weight tokens for each element of the value of Data, which
-	// they carry: a list, or a whole number n for 1 to n. Into an inner scope, it opens a
-	// run of that scope for each element.
-	Each   bool
+	Aside  Aside
 	Weight uint32 // 1 or more; ignored for Reset
 	Pos    Pos
 

@@ -81,9 +81,8 @@ func (t *Tables) Encloses(outer, inner int32) bool {
 // InscribedArc is an arc whose tokens carry the value of an expression, see Arc.Data.
 type InscribedArc struct {
 	Place int32
-	Put   uint32 // tokens, for each element if Each is set
-	Arc   int32  // index in the net
-	Each  bool
+	Put   uint32
+	Arc   int32 // index in the net
 	// Branch is the index in Branches of a branch arc; -1 for a normal arc. The tokens of
 	// a normal arc are also in Effect.Put.
 	Branch int32
@@ -115,7 +114,7 @@ func (t *Tables) compileInscribed() {
 		if by == nil {
 			by = make([][]InscribedArc, len(t.Net.Transitions))
 		}
-		by[tr] = append(by[tr], InscribedArc{Place: t.placeID[a.Target], Put: a.Weight, Arc: int32(i), Each: a.Each, Branch: branch})
+		by[tr] = append(by[tr], InscribedArc{Place: t.placeID[a.Target], Put: a.Weight, Arc: int32(i), Branch: branch})
 	}
 	if by != nil {
 		all := flatten(by)

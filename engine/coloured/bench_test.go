@@ -139,15 +139,13 @@ func BenchmarkLook100k(b *testing.B) {
 func BenchmarkRunsOfAScope(b *testing.B) {
 	for _, runs := range []int{10, 1000, 10_000} {
 		b.Run(fmt.Sprint(runs), func(b *testing.B) {
-			n := inscribe(build("p n a@s b@s c@s", "each one two three end", "p>each each>a a>one one>b b>two two>c c>three three>n a|end b|end c|end p|end n>end*"+fmt.Sprint(runs)), "each>a", true)
-			bindings := make([]Binding, 5)
-			bindings[0].Data = []Inscription{says(fmt.Sprint(runs))}
-			s := newShard(b, Config{Tables: petritest.Compile(b, n), Bindings: bindings})
+			n := build("p n a@s b@s c@s", "each one two three end", "p>each each>a a>one one>b b>two two>c c>three three>n a|end b|end c|end p|end n>end*"+fmt.Sprint(runs))
+			s := newShard(b, Config{Tables: petritest.Compile(b, n)})
 			now, fired := now0, 0
 			b.ResetTimer()
 			for fired < b.N {
 				now++
-				if err := s.Inject(0, 0, nil, 1, now); err != nil {
+				if err := s.Inject(0, 0, nil, uint32(runs), now); err != nil {
 					b.Fatal(err)
 				}
 				for k := -1; k != 0; fired += k {

@@ -118,12 +118,7 @@ func (x *change) find(f *frame, transitions []int32) {
 }
 
 func (x *change) foundAt(t int32) int {
-	for k := range x.found {
-		if x.found[k].t == t {
-			return k
-		}
-	}
-	return -1
+	return slices.IndexFunc(x.found, func(c candidate) bool { return c.t == t })
 }
 
 // soonest is the shortest time, in µs, after which a guard is asked again at

@@ -19,28 +19,19 @@
 // plays each until no immediate transition is enabled or its quota is used up.
 //
 // A transition takes the oldest tokens. A guard is asked about combinations of
-// tokens, oldest first, at most [MaxCombinations]; a rejection is remembered
-// until something changes that the guard depends on. New tokens have a new
-// identity and the data of the tokens that were taken, or the value of their
-// arc's expression ([Inscription]).
+// tokens, oldest first, at most [MaxCombinations]. New tokens have a new identity
+// and the data of the tokens that were taken, or the value of their arc's
+// expression ([Inscription]). A transition with an action takes its tokens when it
+// starts; until its run ends they are in flight.
 //
-// A transition with an action takes its tokens when it starts. Until its run
-// ends they are in flight: they count for inhibitors, joins, markings and rows,
-// but no normal or read arc can use them. A run that does not fire puts its
-// tokens back with their age.
+// A transition that failed is tried again. After its last attempt, or if an
+// expression of it cannot be evaluated, it is an incident: it waits until
+// [Shard.Fire] names it, or what it depends on changes.
 //
-// A transition that failed is tried again. After its last attempt it is an
-// incident: it waits until [Shard.Fire] names it or its tokens are gone. One whose
-// guard, data, time or event cannot be evaluated is an incident at once, unless its
-// binding has retries; it is evaluated again when one of its places changes. An
-// instance that comes to rest with an incident has failed; it is not
-// deadlocked.
-//
-// In a net with scopes, each run of a scope has its own tokens: see
-// [petri.Scope]. A transition that can fire in several runs fires in the oldest. A
-// scope may have a loop ([petri.Loop]): its runs are opened and ended by two
-// transitions, and the shard keeps the list, the counter, the variables of each
-// run and the results.
+// In a net with scopes, each run of a scope has its own tokens and variables: see
+// [petri.Scope]. A scope may have a loop ([petri.Loop]): its runs are opened and
+// ended by two transitions, and the shard keeps the list, the counter and the
+// results.
 //
 // What a shard did can be recorded and replayed, as in package plain, counters
 // included. If [Config].Runs is set, so are the starts and ends of runs: the

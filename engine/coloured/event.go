@@ -19,7 +19,7 @@ func (x *change) throw(t int, data []byte) {
 			tok.ID += uint64(j)
 			tok.Data = x.s.view(x.in, h.spot, tok.Data)
 			if data != nil {
-				tok.Data = x.s.renewed(h.place, tok.Data, data)
+				tok.Data = x.s.renewed(tok.Data, data)
 			}
 			e.Taken = append(e.Taken, Placed{Place: h.place, Scope: h.frame, Token: tok})
 		}
@@ -41,18 +41,15 @@ func (x *change) unnamed(r *rule, taken []Placed, data []byte) error {
 // does not count, as for the event.
 func (x *change) addressed(f *frame, t int, clock int32, tokens []Placed) bool {
 	n := &x.s.notes.all[clock]
-	of := identities(tokens)
-	if n.token == of {
-		return true
-	}
-	err := x.s.rules[t].Event(tokens, x.now)
-	if err == nil {
+	if of := identities(tokens); n.token != of {
+		if err := x.s.rules[t].Event(tokens, x.now); err != nil {
+			x.s.notes.dropNote(x.in, clock)
+			x.unevaluated(f, t, tokens, "event cannot be caught", err)
+			return false
+		}
 		n.token = of
-		return true
 	}
-	x.s.notes.dropNote(x.in, clock)
-	x.unevaluated(f, t, tokens, "event cannot be caught", err)
-	return false
+	return true
 }
 
 // maxWaiting is the number of combinations of tokens of one frame that are

@@ -101,30 +101,27 @@ func (c *Config) checkScope(tr int) error {
 	if f == nil {
 		f = &ScopeFuncs{}
 	}
-	check := func(x *petri.Expression, missing bool) error {
-		if x.Text == "" || !missing {
-			return nil
+	var unbound []*petri.Expression
+	check := func(x *petri.Expression, bound bool) {
+		if x.Text != "" && !bound {
+			unbound = append(unbound, x)
 		}
-		return fmt.Errorf("no function is bound to %q, %s", x.Text, x.Of)
 	}
-	for _, of := range []struct {
-		list  []petri.Assignment
-		funcs []Inscription
-	}{{sc.In, f.In}, {sc.Out, f.Out}} {
-		for k := range of.list {
-			if err := check(&of.list[k].Value, k >= len(of.funcs) || of.funcs[k] == nil); err != nil {
-				return err
-			}
-		}
+	for k := range sc.In {
+		check(&sc.In[k].Value, k < len(f.In) && f.In[k] != nil)
+	}
+	for k := range sc.Out {
+		check(&sc.Out[k].Value, k < len(f.Out) && f.Out[k] != nil)
 	}
 	if l := sc.Loop; l != nil {
-		for _, x := range l.Expressions() {
-			missing := x == &l.Until && f.Until == nil || x == &l.While && f.While == nil || x == &l.Result && f.Result == nil ||
-				(x == &l.Number || x == &l.List) && f.Amount == nil
-			if err := check(x, missing); err != nil {
-				return err
-			}
-		}
+		check(&l.Number, f.Amount != nil)
+		check(&l.List, f.Amount != nil)
+		check(&l.Until, f.Until != nil)
+		check(&l.While, f.While != nil)
+		check(&l.Result, f.Result != nil)
+	}
+	if len(unbound) > 0 {
+		return fmt.Errorf("no function is bound to %q, %s", unbound[0].Text, unbound[0].Of)
 	}
 	return nil
 }
@@ -150,11 +147,10 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 		}
 		value := json.RawMessage("null")
 		if a.value != nil {
-			all, err := evaluate(a.value, false, also(tokens, seen), now)
-			if err != nil {
+			var err error
+			if value, err = evaluate(a.value, also(tokens, seen), now); err != nil {
 				return nil, at(s.tables.Net, &a.Value, err)
 			}
-			value = all[0]
 		} else if k := slices.IndexFunc(of, func(o object) bool { return o[a.Source] != nil }); k >= 0 {
 			value = of[k][a.Source]
 		}
@@ -168,12 +164,6 @@ func (s *scopes) assign(x *exchange, of []object, tokens []Placed, lead object, 
 		}
 	}
 	return given, nil
-}
-
-// gets evaluates what a run gets that a firing in a frame begins.
-func (x *change) gets(f *frame, r *rule, tokens []Placed, o *outcome) (err error) {
-	o.given, err = x.s.assign(r.in, []object{x.s.fields(x.s.renewedIn(x.in, f, o.data))}, tokens, nil, x.now)
-	return err
 }
 
 // renewedIn returns what is seen in a run after an action or a call returned data.

@@ -182,7 +182,7 @@ func (x *change) takePicked(taken []Placed) {
 			p := x.s.frame(x.in, taken[k].Scope).in(x.in).pile(taken[k].Place)
 			x.took, ok = p.remove(taken[k].Token.ID, 1, taken[k].Scope, x.took)
 			if !ok {
-				x.cancelHolder(func(t Placed) bool { return t.Token.ID == taken[k].Token.ID })
+				x.cancelHolder(func(t held) bool { return t.id == taken[k].Token.ID })
 			}
 		}
 	}
@@ -192,11 +192,11 @@ func (x *change) takePicked(taken []Placed) {
 type outcome struct {
 	mask      uint64
 	data      []byte
-	values    [][][]byte // of inscribed arcs: see inscribe
-	puts      []Put      // if not nil, the tokens to put instead of those of the arcs
-	turn      *turn      // what it does to a loop; nil for nothing
-	given     object     // what the run gets that it begins
-	writes    []write    // what runs give that it ends, or that something leaves
+	values    []inscribed
+	puts      []Put   // if not nil, the tokens to put instead of those of the arcs
+	turn      *turn   // what it does to a loop; nil for nothing
+	given     object  // what the run gets that it begins
+	writes    []write // what runs give that it ends, or that something leaves
 	contested bool
 	replayed  bool // the tokens to put are in change.out
 }
@@ -272,12 +272,15 @@ func (x *change) pass(f *frame, t int) {
 // empty destroys the tokens of a place that a reset arc covers, also those in
 // flight.
 func (x *change) empty(f *frame, place int32) {
-	if x.s.frames == nil {
-		x.emptySpot(&x.in.piles, spot{place: place})
+	home, scope := x.s.around(f, place), x.s.Tables.ScopeOf(place)
+	if home.scopeID() == scope {
+		x.emptySpot(home.in(x.in), spot{place, home.id()})
 		return
 	}
-	for g := range x.s.covered(x.in, f, place) {
-		x.emptySpot(g.in(x.in), spot{place, g.id()})
+	for _, g := range x.s.opened(x.in) {
+		if g.scope == scope && g.within(home) {
+			x.emptySpot(&g.piles, spot{place, g.number})
+		}
 	}
 }
 
@@ -287,7 +290,7 @@ func (x *change) emptySpot(ps *piles, at spot) {
 		return
 	}
 	for p.flying > 0 {
-		x.cancelHolder(func(t Placed) bool { return t.at() == at })
+		x.cancelHolder(func(t held) bool { return t.spot == at })
 		p = ps.pile(at.place)
 	}
 	from := len(x.took)
@@ -343,22 +346,20 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 			h := x.took[j]
 			h.n = min(h.n, left)
 			if left -= h.n; o.data != nil {
-				h.data = x.s.carried(h.place, o.data)
+				h.data = x.s.carried(o.data)
 			}
 			x.out = append(x.out, h)
 		}
 		if left > 0 {
-			x.putNew(spot{e.Place, x.aim(f, e.Place, false)}, left, &p)
+			x.putNew(spot{e.Place, x.aim(f, e.Place)}, left, &p)
 		}
 	}
 	for k, b := range r.branches {
 		if o.mask>>k&1 != 0 && b.Put > 0 && !o.turn.skips(x.s, b.Place) {
-			x.putNew(spot{b.Place, x.aim(f, b.Place, false)}, b.Put, &p)
+			x.putNew(spot{b.Place, x.aim(f, b.Place)}, b.Put, &p)
 		}
 	}
-	if o.values != nil {
-		x.inscribed(f, r, o)
-	}
+	x.inscribed(f, o)
 	if o.given != nil {
 		x.writeGiven(r, o.given)
 	}
@@ -375,14 +376,11 @@ func (x *change) byArcs(f *frame, t int, o *outcome) {
 func (x *change) explicit(f *frame, puts []Put) {
 	x.out = x.out[:0]
 	for k := range puts {
-		at := spot{puts[k].Place, x.aim(f, puts[k].Place, false)}
+		at := spot{puts[k].Place, x.aim(f, puts[k].Place)}
 		h := held{lot{data: puts[k].Data, n: 1}, at}
 		if h.id = puts[k].Moved; h.id != 0 {
 			j := slices.IndexFunc(x.took, func(t held) bool { return t.id == h.id })
 			h.data = x.took[j].data
-			if x.s.ownData(at.place) {
-				h.data = x.s.view(x.in, x.took[j].spot, h.data)
-			}
 		}
 		h.data = x.keep(at, h.data)
 		x.out = append(x.out, h)

@@ -12,7 +12,7 @@ import (
 // overflow. The tokens that it takes are still in their places: those in taken
 // if picked is set, else the oldest.
 func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed) (place int32, fits bool) {
-	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxEach)) {
+	if x.s.frames != nil && !x.s.framesLeft(x.in, uint64(len(r.effects)+len(r.branches)+len(o.puts)+MaxRuns)) {
 		return stats.NoPlace, false
 	}
 	byArcs := o.puts == nil && o.values == nil
@@ -28,8 +28,8 @@ func (x *change) room(f *frame, r *rule, o *outcome, picked bool, taken []Placed
 	}
 	if t := o.turn; t != nil && !t.ends && t.runs == 0 {
 		for _, p := range t.out {
-			if _, total := x.s.amount(x.in, f, p.place); total+p.n < total {
-				return p.place, false
+			if _, total := x.s.amount(x.in, f, p.Place); total+p.Put < total {
+				return p.Place, false
 			}
 		}
 	}
@@ -72,9 +72,9 @@ func (x *change) fits(f *frame, r *rule, place int32, o *outcome, picked bool, t
 			more += uint64(b.Put)
 		}
 	}
-	for k, v := range o.values {
-		if a := &(*r.inscribed)[k]; a.Place == place {
-			more += uint64(a.Put) * uint64(len(v))
+	for _, v := range o.values {
+		if v.Place == place {
+			more += uint64(v.Put)
 		}
 	}
 	if o.puts != nil {
@@ -95,7 +95,7 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 		return true
 	}
 	sum := len(o.data)
-	o.eachPut(r, func(_ int32, data []byte, _ bool) { sum += len(data) })
+	o.eachPut(func(_ int32, data []byte) { sum += len(data) })
 	given := []object{o.given}
 	if o.turn != nil {
 		given = append(given, o.turn.given...)
@@ -119,18 +119,15 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 			all.add(x.s, x.in, func(name string) (*frame, bool) { return x.s.owner(g, name), true }, x.s.fields(o.data))
 		}
 	}
-	o.eachPut(r, func(place int32, data []byte, each bool) {
+	o.eachPut(func(place int32, data []byte) {
 		fields := x.s.fields(data)
-		if x.s.ownData(place) || fields == nil {
-			return
-		}
 		home := x.s.around(f, place)
 		if home.scopeID() == x.s.Tables.ScopeOf(place) {
 			home = x.s.holder(home, place)
 		}
 		all.add(x.s, x.in, func(name string) (*frame, bool) {
 			g, ok := x.s.ownerAround(home, place, name)
-			if !ok && !each {
+			if !ok {
 				entering[name] = fields[name]
 			}
 			return g, ok
@@ -146,15 +143,12 @@ func (x *change) fitsAll(f *frame, r *rule, o *outcome) bool {
 }
 
 // eachPut calls do for the places and the data of the tokens that an outcome puts with data of
-// their own; each is set if a run of its own may open for each token.
-func (o *outcome) eachPut(r *rule, do func(place int32, data []byte, each bool)) {
+// their own.
+func (o *outcome) eachPut(do func(place int32, data []byte)) {
 	for k := range o.puts {
-		do(o.puts[k].Place, o.puts[k].Data, false)
+		do(o.puts[k].Place, o.puts[k].Data)
 	}
-	for k, values := range o.values {
-		a := &(*r.inscribed)[k]
-		for _, v := range values {
-			do(a.Place, v, a.Each)
-		}
+	for _, v := range o.values {
+		do(v.Place, v.data)
 	}
 }

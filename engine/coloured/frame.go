@@ -132,23 +132,6 @@ func (f *frame) within(outer *frame) bool {
 	return f == outer
 }
 
-// covered yields the frames in which a transition that acts in f sees a place, oldest
-// first.
-func (s *scopes) covered(in *instance, f *frame, place int32) iter.Seq[*frame] {
-	return func(yield func(*frame) bool) {
-		home, scope := s.around(f, place), s.tables.ScopeOf(place)
-		if home.scopeID() == scope {
-			yield(home)
-			return
-		}
-		for _, g := range s.opened(in) {
-			if g.scope == scope && g.within(home) && !yield(g) {
-				return
-			}
-		}
-	}
-}
-
 // actors yields the frames in which a transition can act, oldest first.
 func (s *scopes) actors(in *instance, t int) iter.Seq[*frame] {
 	scope := s.tables.ActsIn(t)
@@ -245,52 +228,35 @@ func (s *scopes) pile(in *instance, f *frame, place int32) *pile {
 
 // marked yields the places that hold a token in f or inside of it.
 func (s *scopes) marked(in *instance, f *frame) func(yield func(place int32) bool) {
-	if s.frames == nil {
-		return in.piles.marked
-	}
 	return func(yield func(int32) bool) {
-		for g := range s.each(in) {
-			if !g.within(f) {
-				continue
-			}
-			for _, p := range *g.in(in) {
-				if !yield(p.place) {
-					return
-				}
+		for g, p := range s.filled(in) {
+			if g.within(f) && !yield(p.place) {
+				return
 			}
 		}
 	}
 }
 
 // aim returns the number of the frame into which a firing in f puts tokens of a place. It
-// opens frames of scopes that f is not in. All tokens of a firing share them, except for
-// the innermost one if separate is set.
-func (x *change) aim(f *frame, place int32, separate bool) uint32 {
+// opens frames of scopes that f is not in; all tokens of a firing share them.
+func (x *change) aim(f *frame, place int32) uint32 {
 	if x.s.frames == nil {
 		return 0
 	}
-	return x.aimFramed(f, place, separate)
+	return x.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place)).id()
 }
 
-func (x *change) aimFramed(f *frame, place int32, separate bool) uint32 {
-	return x.enter(x.s.around(f, place), x.s.Tables.ScopeOf(place), separate).id()
-}
-
-func (x *change) enter(from *frame, scope int32, separate bool) *frame {
+func (x *change) enter(from *frame, scope int32) *frame {
 	if from.scopeID() == scope {
 		return from
 	}
-	if !separate {
-		for _, f := range x.entered {
-			if f.scope == scope {
-				return f
-			}
+	for _, f := range x.entered {
+		if f.scope == scope {
+			return f
 		}
 	}
-	f := x.openFrame(x.enter(from, x.s.Tables.ScopeParent(scope), false), scope)
-	if !separate {
-		x.entered = append(x.entered, f)
-	}
+	f := x.openFrame(x.enter(from, x.s.Tables.ScopeParent(scope)), scope)
+	x.entered = append(x.entered, f)
 	return f
 }
 

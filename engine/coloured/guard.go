@@ -69,12 +69,15 @@ func (x *change) pick(f *frame, t int, also Guard, data []byte) (candidate, answ
 
 // ask calls a guard and recovers if it panics.
 func ask(g Guard, tokens []Placed, now int64) (a answer) {
-	defer func() {
-		if why := recover(); why != nil {
-			a = answer{panicked: fmt.Errorf("%v", why)}
-		}
-	}()
+	defer caught(&a.panicked)
 	return answer{Verdict: g(tokens, now)}
+}
+
+// caught makes the panic of a user's function an error. It is deferred.
+func caught(err *error) {
+	if why := recover(); why != nil {
+		*err = fmt.Errorf("%v", why)
+	}
 }
 
 // placeOrNone returns the place that a guard names, or stats.NoPlace if that is

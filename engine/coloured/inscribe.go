@@ -3,22 +3,14 @@
 package coloured
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/pnagent/pnagent/petri"
 )
 
-// MaxEach is the maximum number of elements for which one firing puts tokens,
-// see petri.Arc.Each.
-const MaxEach = 10_000
-
-// Inscription returns the data of the tokens that an arc puts, as JSON; for an
-// arc with petri.Arc.Each, a list of them, or a whole number n for 1 to n. It
+// Inscription returns the data of the tokens that an arc puts, as JSON. It
 // gets the tokens that a guard gets; those that were taken have the data that an
 // action or a call returned for the new tokens, if any. The rules for a Guard
 // hold for it, too. A panic is an incident of the transition, see Binding.Retry.
@@ -72,10 +64,11 @@ func (x *change) valued(f *frame, r *rule, o *outcome, taken, read []Placed) (er
 	switch {
 	case r.begins != nil:
 		o.turn, err = x.planBegin(f, r, tokens, o)
-	case r.in != nil:
-		err = x.gets(f, r, tokens, o)
+	case r.in != nil: // what the run gets that it begins
+		seen := x.s.fields(x.s.renewedIn(x.in, f, o.data))
+		o.given, err = x.s.assign(r.in, []object{seen}, tokens, nil, x.now)
 	case r.ends != nil && f.up.loop != nil:
-		o.turn, err = x.planEnd(f, r, taken, read, o)
+		o.turn, err = x.planEnd(f, taken, read, o)
 	}
 	return err
 }
@@ -88,85 +81,48 @@ func (x *change) inscribable(f *frame, taken, read []Placed, data []byte) []Plac
 	return also(tokens, x.s.lead(f))
 }
 
-// inscribe returns the data of the tokens that inscribed arcs put, by arc and
-// token: of normal arcs, and of the branches in mask. It returns an error if a
-// function panics or its result does not fit.
-func (x *change) inscribe(r *rule, mask uint64, tokens []Placed) ([][][]byte, error) {
+// inscribe returns the data of the tokens that the inscribed arcs of a firing put, by arc: of
+// normal arcs, and of the branches in mask. It returns an error if a function panics or its
+// result does not fit.
+func (x *change) inscribe(r *rule, mask uint64, tokens []Placed) (values []inscribed, _ error) {
 	if r.inscribed == nil {
 		return nil, nil
 	}
-	values, left := make([][][]byte, len(*r.inscribed)), MaxEach
-	for k, a := range *r.inscribed {
+	for k := range *r.inscribed {
+		a := &(*r.inscribed)[k]
 		if a.Branch >= 0 && mask>>a.Branch&1 == 0 {
 			continue
 		}
-		var err error
-		if values[k], err = evaluate(r.Data[k], a.Each, tokens, x.now); err != nil {
+		data, err := evaluate(r.Data[k], tokens, x.now)
+		if err != nil {
 			return nil, fmt.Errorf("the data of the arc to place %q: %w", x.s.Tables.Net.Arcs[a.Arc].Target, err)
 		}
-		if a.Each {
-			left -= len(values[k])
-		}
-	}
-	if left < 0 {
-		return nil, fmt.Errorf("%d elements; expected at most %d", MaxEach-left, MaxEach)
+		values = append(values, inscribed{a, data})
 	}
 	return values, nil
 }
 
-// evaluate calls an inscription, which may panic.
-func evaluate(what Inscription, each bool, tokens []Placed, now int64) (values [][]byte, err error) {
-	defer func() {
-		if why := recover(); why != nil {
-			values, err = nil, fmt.Errorf("%v", why)
-		}
-	}()
-	value := what(tokens, now)
-	if len(value) > MaxData {
-		return nil, fmt.Errorf("%w, not %d", ErrTooLarge, len(value))
-	}
-	if !each {
-		return [][]byte{value}, nil
-	}
-	return elements(value)
+// inscribed is an arc that puts tokens, and their data.
+type inscribed struct {
+	*petri.InscribedArc
+	data []byte
 }
 
-// elements returns the elements of a list in JSON, or the numbers from 1 to a
-// whole number.
-func elements(value []byte) ([][]byte, error) {
-	if n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63); err == nil {
-		if n > MaxEach {
-			return nil, fmt.Errorf("%d elements; expected at most %d", n, MaxEach)
-		}
-		out := make([][]byte, n)
-		for k := range out {
-			out[k] = strconv.AppendInt(nil, int64(k)+1, 10)
-		}
-		return out, nil
+// evaluate calls an inscription, which may panic.
+func evaluate(what Inscription, tokens []Placed, now int64) (value []byte, err error) {
+	defer caught(&err)
+	if value = what(tokens, now); len(value) > MaxData {
+		return nil, fmt.Errorf("%w, not %d", ErrTooLarge, len(value))
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(value, &list); err != nil || list == nil {
-		return nil, fmt.Errorf("found %.40s; expected a list or a whole number", value)
-	}
-	if len(list) > MaxEach {
-		return nil, fmt.Errorf("%d elements; expected at most %d", len(list), MaxEach)
-	}
-	out := make([][]byte, len(list))
-	for k := range out {
-		out[k] = list[k]
-	}
-	return out, nil
+	return value, nil
 }
 
 // inscribed appends to out the tokens that inscribed arcs put.
-func (x *change) inscribed(f *frame, r *rule, o *outcome) {
-	for k, a := range *r.inscribed {
-		if o.turn.skips(x.s, a.Place) {
-			continue
-		}
-		for _, v := range o.values[k] {
-			to := spot{a.Place, x.aim(f, a.Place, a.Each)}
-			x.out = append(x.out, held{lot{data: x.keep(to, v), n: a.Put}, to})
+func (x *change) inscribed(f *frame, o *outcome) {
+	for _, v := range o.values {
+		if !o.turn.skips(x.s, v.Place) {
+			to := spot{v.Place, x.aim(f, v.Place)}
+			x.out = append(x.out, held{lot{data: x.keep(to, v.data), n: v.Put}, to})
 		}
 	}
 }

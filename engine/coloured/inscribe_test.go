@@ -4,7 +4,6 @@ package coloured
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -13,10 +12,10 @@ import (
 )
 
 // inscribe declares the data of the arc between two nodes.
-func inscribe(n *petri.Net, arc string, each bool) *petri.Net {
+func inscribe(n *petri.Net, arc string) *petri.Net {
 	for k := range n.Arcs {
 		if a := &n.Arcs[k]; a.Source+">"+a.Target == arc || a.Source+"/"+a.Target == arc {
-			a.Data, a.Each = "its data", each
+			a.Data = "its data"
 		}
 	}
 	return n
@@ -36,7 +35,7 @@ func says(value string) Inscription {
 // The value of an arc's expression is the data of its tokens. It sees what the transition takes
 // and reads, by place; what other arcs put carries the data of what was taken.
 func TestAnArcGivesItsTokensData(t *testing.T) {
-	n := inscribe(build("p q out other", "t", "p>t q~t t>out*2 t>other"), "t>out", false)
+	n := inscribe(build("p q out other", "t", "p>t q~t t>out*2 t>other"), "t>out")
 	w := newWorld(t, n, Binding{Data: []Inscription{says("[%s]")}})
 	w.inject("q", "read")
 	w.inject("p", "taken")
@@ -45,7 +44,7 @@ func TestAnArcGivesItsTokensData(t *testing.T) {
 
 // A token that comes back to its place with data of the arc is a new one.
 func TestATokenThatGetsDataIsANewOne(t *testing.T) {
-	n := inscribe(build("count p", "t", "p>t count>t t>count"), "t>count", false)
+	n := inscribe(build("count p", "t", "p>t count>t t>count"), "t>count")
 	w := newWorld(t, n, Binding{Data: []Inscription{says("%s+")}})
 	w.inject("count", "0")
 	w.inject("p", "a", "b")
@@ -55,34 +54,9 @@ func TestATokenThatGetsDataIsANewOne(t *testing.T) {
 	}
 }
 
-// An arc puts tokens for each element of a list, or for 1 to n; into an inner scope, each in a run
-// of its own.
-func TestAnArcPutsATokenForEachElement(t *testing.T) {
-	for value, want := range map[string]string{
-		`[1, {"a": [2]}, "x", null]`: `out: 1 {"a": [2]} "x" null`,
-		" 3 ":                        "out: 1 2 3",
-		"[]":                         "",
-		"0":                          "",
-	} {
-		w := newWorld(t, inscribe(build("p out", "t", "p>t t>out"), "t>out", true), Binding{Data: []Inscription{says(value)}})
-		w.inject("p", "a")
-		w.want(want)
-		scoped := newWorld(t, inscribe(build("p out@s.t", "t", "p>t t>out*2"), "t>out", true), Binding{Data: []Inscription{says(value)}})
-		scoped.inject("p", "a")
-		tokens := ""
-		if want != "" {
-			for k, v := range strings.Split(strings.TrimPrefix(strings.ReplaceAll(want, ": [", ":["), "out: "), " ") {
-				v = strings.ReplaceAll(v, ":[", ": [")
-				tokens += fmt.Sprintf("; out/%d: %s %s", k+2, v, v)
-			}
-		}
-		scoped.want(strings.TrimPrefix(tokens, "; "))
-	}
-}
-
 // A branch that is not taken has no data.
 func TestABranchThatIsTakenHasData(t *testing.T) {
-	n := inscribe(inscribe(build("p a b", "t", `p>t t/a t\b`), "t/a", true), `t/b`, false)
+	n := inscribe(inscribe(build("p a b", "t", `p>t t/a t\b`), "t/a"), `t/b`)
 	n.Arcs[2].Data = "its data"
 	no := func([]Placed, int64) Verdict { return Verdict{WaitsFor: -1} }
 	w := newWorld(t, n, Binding{Branches: []Guard{no, nil}, Data: []Inscription{func([]Placed, int64) []byte { panic("asked") }, says("<%s>")}})
@@ -92,7 +66,7 @@ func TestABranchThatIsTakenHasData(t *testing.T) {
 
 // The result of an action, or of a call, is what an expression sees of the tokens that were taken.
 func TestDataSeesTheResultOfAnAction(t *testing.T) {
-	n := inscribe(build("p q out", "t", "p>t q~t t>out"), "t>out", false)
+	n := inscribe(build("p q out", "t", "p>t q~t t>out"), "t>out")
 	w := newWorld(t, n, Binding{Action: true, Data: []Inscription{says("%s")}})
 	w.inject("q", "read")
 	w.inject("p", "taken")
@@ -110,19 +84,11 @@ func TestDataSeesTheResultOfAnAction(t *testing.T) {
 // What cannot be data is a failure of the transition, and an incident after its last attempt.
 func TestAnExpressionThatFailsIsAFailure(t *testing.T) {
 	for rule, what := range map[string]Inscription{
-		"it panics":                  func([]Placed, int64) []byte { panic("no such field") },
-		"it is no list":              says(`"x"`),
-		"it is null":                 says(`null`),
-		"it is negative":             says(`-1`),
-		"it is not whole":            says(`1.5`),
-		"it is not JSON":             says(`[1,`),
-		"it is a large number":       says(`10001`),
-		"it has too many elements":   says(`[` + strings.Repeat("1,", MaxEach) + `1]`),
-		"it is larger than a token":  says(`["` + strings.Repeat("x", MaxData) + `"]`),
-		"it is too many for numbers": says(`99999999999999999999`),
+		"it panics":                 func([]Placed, int64) []byte { panic("no such field") },
+		"it is larger than a token": says(`["` + strings.Repeat("x", MaxData) + `"]`),
 	} {
 		t.Run(rule, func(t *testing.T) {
-			n := inscribe(build("p out", "t", "p>t t>out"), "t>out", true)
+			n := inscribe(build("p out", "t", "p>t t>out"), "t>out")
 			w := newWorld(t, n, Binding{Data: []Inscription{what}, Retry: Retry{Attempts: 1}})
 			w.inject("p", "a")
 			w.want("p: a")
@@ -142,7 +108,7 @@ func TestAnExpressionThatFailsIsAFailure(t *testing.T) {
 }
 
 func TestDataOfArcsMustBeBound(t *testing.T) {
-	tables := petritest.Compile(t, inscribe(build("p out", "t", "p>t t>out"), "t>out", false))
+	tables := petritest.Compile(t, inscribe(build("p out", "t", "p>t t>out"), "t>out"))
 	for want, b := range map[string]Binding{
 		`no function is bound to the data "its data" of the arc to place "out"`: {},
 		"functions for the data of 2 arcs; expected 1":                          {Data: []Inscription{says(""), says("")}},

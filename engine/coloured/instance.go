@@ -138,8 +138,7 @@ func (p *pile) pop(n, frame uint32, to []held) []held {
 // remove takes n tokens of a frame with identities from id on out of one lot, and
 // reports whether they were there.
 func (p *pile) remove(id uint64, n, frame uint32, to []held) ([]held, bool) {
-	left := p.left()
-	k := slices.IndexFunc(left, func(l lot) bool { return id >= l.id && id-l.id < uint64(l.n) })
+	left, k := p.left(), p.lotOf(id)
 	if k < 0 || n == 0 || uint64(n) > uint64(left[k].n)-(id-left[k].id) {
 		return to, false
 	}
@@ -165,12 +164,15 @@ func (p *pile) remove(id uint64, n, frame uint32, to []held) ([]held, bool) {
 	return append(to, took), true
 }
 
+// lotOf returns the index of the lot in which a token is, or -1.
+func (p *pile) lotOf(id uint64) int {
+	return slices.IndexFunc(p.left(), func(l lot) bool { return id >= l.id && id-l.id < uint64(l.n) })
+}
+
 // from returns how many tokens with identities from id on are in one lot.
 func (p *pile) from(id uint64) uint32 {
-	for _, l := range p.left() {
-		if id >= l.id && id-l.id < uint64(l.n) {
-			return l.n - uint32(id-l.id)
-		}
+	if k := p.lotOf(id); k >= 0 {
+		return p.left()[k].n - uint32(id-p.left()[k].id)
 	}
 	return 0
 }
@@ -205,15 +207,6 @@ func (ps piles) count(place int32) (available, total uint32) {
 		return p.n, p.total()
 	}
 	return 0, 0
-}
-
-// marked yields the places that hold a token.
-func (ps piles) marked(yield func(place int32) bool) {
-	for i := range ps {
-		if !yield(ps[i].place) {
-			return
-		}
-	}
 }
 
 // maxSpare bounds the memory that is kept for later piles.

@@ -49,22 +49,15 @@ type holder struct {
 // instance counts the content of one instance.
 func (l *look) instance(i int) {
 	in := &l.s.instances[i]
-	for f := range l.s.each(in) {
-		for k := range *f.in(in) {
-			p := &(*f.in(in))[k]
-			for _, lot := range p.left() {
-				l.Tokens(int(p.place), int32(i), lot.injected, lot.n, holder{int32(i), none, f.id()})
-			}
-		}
+	for run, h := range l.s.holding(in) {
+		l.Tokens(int(h.place), int32(i), h.injected, h.n, holder{int32(i), run, h.frame})
 	}
 	for id := in.runs; id != none; id = l.s.notes.all[id].next {
-		l.run(i, id)
+		l.Running(int(l.s.notes.all[id].transition), l.s.notes.all[id].since)
 	}
-	for f := range l.s.each(in) {
-		for k := range *f.in(in) {
-			if p := &(*f.in(in))[k]; !l.s.Tables.Final(int(p.place)) && l.Old(l.s.oldest(in, f, p)) {
-				l.blocked(i, in, f, p.place)
-			}
+	for f, p := range l.s.filled(in) {
+		if !l.s.Tables.Final(int(p.place)) && l.Old(l.s.standing(in, f, p)[0].injected) {
+			l.blocked(i, in, f, p.place)
 		}
 	}
 	for id := in.notes; id != none; id = l.s.notes.all[id].next {
@@ -75,33 +68,6 @@ func (l *look) instance(i int) {
 	if l.s.pool.Waiting(i) > 0 {
 		l.ready(i, in)
 	}
-}
-
-func (l *look) run(i int, id int32) {
-	n := &l.s.notes.all[id]
-	l.Running(int(n.transition), n.since)
-	for _, t := range l.s.load(id).taken {
-		l.Tokens(int(t.Place), int32(i), t.Token.Injected, 1, holder{int32(i), id, t.Scope})
-	}
-}
-
-// oldest returns the injection time of the oldest token of a place.
-func (s *Shard) oldest(in *instance, f *frame, p *pile) int64 {
-	var oldest int64
-	if left := p.left(); len(left) > 0 {
-		oldest = left[0].injected
-	}
-	if p.flying == 0 {
-		return oldest
-	}
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.load(id).taken {
-			if t.at() == (spot{p.place, f.id()}) {
-				oldest = stats.Earlier(oldest, t.Token.Injected)
-			}
-		}
-	}
-	return oldest
 }
 
 // ready counts the immediate transitions of an instance that waits for its
@@ -150,22 +116,10 @@ func (l *look) blocked(i int, in *instance, f *frame, p int32) {
 // the data of a token.
 func (s *Shard) Find(place, i int, name string, show func(data []byte) string, into *stats.Search) {
 	in := &s.instances[i]
-	offer := func(at int64, n uint32, data []byte, spot spot, run int32) {
-		into.Offer(stats.FoundToken{Token: stats.Token{Instance: name, Injected: at}, N: uint64(n)}, func() string { return show(s.view(in, spot, data)) },
-			func() []stats.Wait { return s.waits(in, spot, run) })
-	}
-	for f, p := range s.filled(in) {
-		if int(p.place) == place {
-			for _, lot := range p.left() {
-				offer(lot.injected, lot.n, lot.data, spot{p.place, f.id()}, none)
-			}
-		}
-	}
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.load(id).taken {
-			if int(t.Place) == place {
-				offer(t.Token.Injected, 1, t.Token.Data, t.at(), id)
-			}
+	for run, h := range s.holding(in) {
+		if int(h.place) == place {
+			into.Offer(stats.FoundToken{Token: stats.Token{Instance: name, Injected: h.injected}, N: uint64(h.n)},
+				func() string { return show(s.view(in, h.spot, h.data)) }, func() []stats.Wait { return s.waits(in, h.spot, run) })
 		}
 	}
 }
@@ -174,16 +128,8 @@ func (s *Shard) Find(place, i int, name string, show func(data []byte) string, i
 // including those in flight, what each waits for, and what show returns of its data.
 func (s *Shard) Inside(i int, show func(data []byte) string, into *stats.HeldList) {
 	in := &s.instances[i]
-	for f, p := range s.filled(in) {
-		waits := s.waits(in, spot{p.place, f.id()}, none)
-		for _, lot := range p.left() {
-			into.Add(stats.Held{Place: p.place, Tokens: uint64(lot.n), Injected: lot.injected, Waits: waits, Data: show(s.view(in, spot{p.place, f.id()}, lot.data))})
-		}
-	}
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.load(id).taken {
-			into.Add(stats.Held{Place: t.Place, Tokens: 1, Injected: t.Token.Injected, Waits: s.waits(in, t.at(), id), Data: show(s.view(in, t.at(), t.Token.Data))})
-		}
+	for run, h := range s.holding(in) {
+		into.Add(stats.Held{Place: h.place, Tokens: uint64(h.n), Injected: h.injected, Waits: s.waits(in, h.spot, run), Data: show(s.view(in, h.spot, h.data))})
 	}
 }
 

@@ -20,15 +20,12 @@ type loop struct {
 	scope  int32     // of one run
 	around int32     // of the activity as a whole
 	in     *exchange // what a run gets; nil for nothing
-	into   []loopPut
-	out    []loopPut // what the end of the last run puts outside
+	into   []petri.Effect
+	out    []petri.Effect // what the end of the last run puts outside
 }
 
-// loopPut is an arc of a transition of a loop.
-type loopPut struct {
-	place int32
-	n     uint32
-}
+// MaxRuns is the maximum number of runs of a petri.Loop.
+const MaxRuns = 10_000
 
 // series is the runs of a loop in one run of the scope around.
 type series struct {
@@ -41,16 +38,13 @@ type series struct {
 	size        int               // of the results, in bytes
 }
 
-// turn is what a firing does to a loop.
+// turn is what a firing does to a loop: of a beginning, the series is that which begins.
 type turn struct {
-	*loop
-	ends, last bool              // a run ends; it is the last one
-	n          int               // of a beginning: as of series
-	text       []byte            // of a beginning: as of series
-	list       []json.RawMessage // of a beginning: as of series
-	runs       int               // that begin
-	given      []object          // by run that begins: what it gets; nil for nothing
-	result     []byte            // of the run that ends; nil for none
+	*series
+	ends, last bool     // a run ends; it is the last one
+	runs       int      // that begin
+	given      []object // by run that begins: what it gets; nil for nothing
+	result     []byte   // of the run that ends; nil for none
 }
 
 // compileLoop fills in the loop of a scope in the rules of the transitions that begin and end its runs.
@@ -62,12 +56,12 @@ func (s *Shard) compileLoop(sc *petri.Scope, scope int32, begin, end int, funcs 
 	s.rules[end].evaluates()
 	for _, e := range s.rules[begin].effects {
 		if e.Put > 0 && s.inLoop(l, e.Place) {
-			l.into = append(l.into, loopPut{e.Place, e.Put})
+			l.into = append(l.into, e)
 		}
 	}
 	for _, e := range t.Effects(end) {
 		if e.Put > 0 && !t.Encloses(l.around, t.ScopeOf(e.Place)) {
-			l.out = append(l.out, loopPut{e.Place, e.Put})
+			l.out = append(l.out, e)
 		}
 	}
 	s.looped = true
@@ -84,16 +78,16 @@ func (l *loop) amount(text []byte) (n int, list []json.RawMessage, err error) {
 		if json.Unmarshal(text, &list) != nil || list == nil {
 			return 0, nil, at(l.net, &l.List, fmt.Errorf("found %.40s; expected a list", text))
 		}
-		if len(list) > MaxEach {
-			return 0, nil, at(l.net, &l.List, fmt.Errorf("a list of %d elements; expected at most %d", len(list), MaxEach))
+		if len(list) > MaxRuns {
+			return 0, nil, at(l.net, &l.List, fmt.Errorf("a list of %d elements; expected at most %d", len(list), MaxRuns))
 		}
 		return len(list), list, nil
 	}
 	digits := string(text)
 	_ = json.Unmarshal(text, &digits) // or it is no text
 	v, err := strconv.ParseFloat(digits, 64)
-	if err != nil || v < 0 || v > MaxEach || v != math.Trunc(v) {
-		return 0, nil, at(l.net, &l.Number, fmt.Errorf("found %.40s; expected a whole number from 0 to %d", text, MaxEach))
+	if err != nil || v < 0 || v > MaxRuns || v != math.Trunc(v) {
+		return 0, nil, at(l.net, &l.Number, fmt.Errorf("found %.40s; expected a whole number from 0 to %d", text, MaxRuns))
 	}
 	return int(v), nil, nil
 }
@@ -128,21 +122,21 @@ func (l *loop) holds(x *petri.Expression, of Guard, tokens []Placed, now int64) 
 // planBegin evaluates how a loop begins in a frame. tokens are those that an inscription sees.
 func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*turn, error) {
 	l := r.begins
-	t := &turn{loop: l, n: -1, runs: 1}
+	t := &turn{series: &series{loop: l, n: -1}, runs: 1}
 	if l.Multi() {
 		amount := &l.Number
 		if l.List.Text != "" {
 			amount = &l.List
 		}
-		value, err := evaluate(l.funcs.Amount, false, tokens, x.now)
+		value, err := evaluate(l.funcs.Amount, tokens, x.now)
 		if err != nil {
 			return nil, at(l.net, amount, err)
 		}
-		if t.n, t.list, err = l.amount(value[0]); err != nil {
+		if t.n, t.list, err = l.amount(value); err != nil {
 			return nil, err
 		}
 		if t.list != nil {
-			t.text = value[0]
+			t.text = value
 		}
 		if t.runs = t.n; !l.Parallel {
 			t.runs = min(t.n, 1)
@@ -157,7 +151,7 @@ func (x *change) planBegin(f *frame, r *rule, tokens []Placed, o *outcome) (*tur
 		}
 	}
 	if t.runs == 0 && l.Into != "" {
-		o.writes = append(o.writes, write{x.s.around(f, t.into0()), object{l.Into: json.RawMessage("[]")}})
+		o.writes = append(o.writes, write{x.s.around(f, l.into[0].Place), object{l.Into: json.RawMessage("[]")}})
 	}
 	return t, x.planRuns(t, 0, x.s.fields(x.s.renewedIn(x.in, f, o.data)), tokens)
 }
@@ -179,19 +173,19 @@ func (x *change) planRuns(t *turn, from int, of object, tokens []Placed) error {
 }
 
 // planEnd evaluates how a run ends in a frame, and what is next. The outcome has what the run gives.
-func (x *change) planEnd(f *frame, r *rule, taken, read []Placed, o *outcome) (*turn, error) {
+func (x *change) planEnd(f *frame, taken, read []Placed, o *outcome) (*turn, error) {
 	q := f.up.loop
-	t := &turn{loop: r.ends, ends: true, n: q.n, list: q.list}
+	t := &turn{series: q, ends: true}
 	var tokens []Placed
 	if t.Result.Text != "" || t.Until.Text != "" || t.While.Text != "" {
 		tokens = x.inscribable(f, taken, read, o.data)
 	}
 	if t.Result.Text != "" {
-		value, err := evaluate(t.funcs.Result, false, tokens, x.now)
+		value, err := evaluate(t.funcs.Result, tokens, x.now)
 		if err != nil {
 			return nil, at(t.net, &t.Result, err)
 		}
-		if t.result = value[0]; q.size+len(t.result) > MaxData {
+		if t.result = value; q.size+len(t.result) > MaxData {
 			return nil, at(t.net, &t.Result, fmt.Errorf("the results have more than %d bytes", MaxData))
 		}
 	}
@@ -231,18 +225,26 @@ func (s *scopes) outsideOf(in *instance, f *frame, data []byte) []Placed {
 // lead returns the variables of a run that its loop sets and only the expressions of the loop see,
 // because the run is apart.
 func (s *scopes) lead(f *frame) object {
-	if f.parent() == nil || f.up.loop == nil || f.up.loop.scope != f.scope || !s.isApart(f.scope) {
+	if q := f.of(); q != nil && s.isApart(f.scope) {
+		return q.own(f.turn, q.list)
+	}
+	return nil
+}
+
+// of returns the loop of which a frame is a run; nil if it is none.
+func (f *frame) of() *series {
+	if f == nil || f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope {
 		return nil
 	}
-	return f.up.loop.own(f.turn, f.up.loop.list)
+	return f.up.loop
 }
 
 // begun gives a new frame the variables of its run, if it is one of a loop.
 func (s *Shard) begun(f *frame) {
-	if f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope {
+	q := f.of()
+	if q == nil {
 		return
 	}
-	q := f.up.loop
 	f.turn = q.begun
 	if !s.isApart(f.scope) {
 		f.own = q.own(f.turn, q.list).data()
@@ -340,17 +342,19 @@ func (f *frame) below(outer *frame) *frame {
 
 // turnPuts adds to out what a loop puts: into runs that begin, or outside if there is none.
 func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
-	up := f.parent()
-	if !t.ends {
-		up = x.s.around(f, t.into0())
+	var up *frame
+	if t.ends {
+		up = f.up
+	} else {
+		up = x.s.around(f, t.into[0].Place)
 		if t.runs == 0 {
 			for _, p := range t.out {
-				x.putNew(spot{p.place, x.aim(f, p.place, false)}, p.n, pass)
+				x.putNew(spot{p.Place, x.aim(f, p.Place)}, p.Put, pass)
 			}
 			return
 		}
-		up = x.enter(up, t.around, false)
-		up.loop = &series{loop: t.loop, n: t.n, text: t.text, list: t.list}
+		up = x.enter(up, t.around)
+		up.loop = t.series
 		x.s.log.loop(x.i, up)
 	}
 	for k := range t.runs {
@@ -358,7 +362,7 @@ func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
 		before := x.entered
 		x.entered = []*frame{run}
 		for _, p := range t.into {
-			x.putNew(spot{p.place, x.enter(run, x.s.Tables.ScopeOf(p.place), false).id()}, p.n, pass)
+			x.putNew(spot{p.Place, x.enter(run, x.s.Tables.ScopeOf(p.Place)).id()}, p.Put, pass)
 		}
 		if t.given != nil {
 			x.writes = append(x.writes, write{run, t.given[k]})
@@ -366,13 +370,3 @@ func (x *change) turnPuts(f *frame, t *turn, pass *passing) {
 		x.entered = before
 	}
 }
-
-func (f *frame) parent() *frame {
-	if f == nil {
-		return nil
-	}
-	return f.up
-}
-
-// into0 returns a place of the scope of the runs.
-func (t *turn) into0() int32 { return t.into[0].place }

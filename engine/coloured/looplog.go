@@ -7,26 +7,16 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/pnagent/pnagent/petri"
 )
 
 // turns reports whether a firing of the rule puts tokens of a place for a loop.
 func (r *rule) turns(place int32) bool {
-	for _, l := range []*loop{r.begins, r.ends} {
-		if l == nil {
-			continue
-		}
-		for _, p := range l.into {
-			if p.place == place {
-				return true
-			}
-		}
-		for _, p := range l.out {
-			if p.place == place {
-				return true
-			}
-		}
-	}
-	return false
+	puts := func(e petri.Effect) bool { return e.Place == place }
+	return slices.ContainsFunc([]*loop{r.begins, r.ends}, func(l *loop) bool {
+		return l != nil && (slices.ContainsFunc(l.into, puts) || slices.ContainsFunc(l.out, puts))
+	})
 }
 
 // from returns the frame from which what a firing in f puts is seen: the end of a run begins others.
@@ -82,7 +72,7 @@ func (r *reader) loop(what uint64) {
 	var scope, n uint64
 	switch what {
 	case opLoop:
-		scope, n = r.Next(uint64(r.s.Tables.Scopes()-1)), r.Next(MaxEach+1)
+		scope, n = r.Next(uint64(r.s.Tables.Scopes()-1)), r.Next(MaxRuns+1)
 	case opOver:
 		n = r.Next(1)
 	}
@@ -100,10 +90,10 @@ func (r *reader) loop(what uint64) {
 		r.Fail("a loop in run 0")
 	case what == opLoop:
 		f.loop = r.series(f, int32(scope), int(n)-1, data)
-	case f.up == nil || f.up.loop == nil || f.up.loop.scope != f.scope || f.ended:
+	case f.of() == nil || f.ended:
 		r.Fail("run %d of scope %d ends, which is none of a loop", number, f.scope)
 	default:
-		r.turn = &turn{loop: f.up.loop.loop, ends: true, last: n == 1, result: data}
+		r.turn = &turn{series: f.up.loop, ends: true, last: n == 1, result: data}
 	}
 }
 
@@ -228,7 +218,7 @@ func (r *reader) loadSeries(f *frame) {
 	if r.Err != nil || scope == 0 {
 		return
 	}
-	n, begun, over := int(r.Next(MaxEach+1))-1, int(r.Next(math.MaxInt32)), int(r.Next(math.MaxInt32))
+	n, begun, over := int(r.Next(MaxRuns+1))-1, int(r.Next(math.MaxInt32)), int(r.Next(math.MaxInt32))
 	text := r.data(nil)
 	if r.Err != nil {
 		return

@@ -97,11 +97,11 @@ func (m *model) assigned(sc *petri.Scope, list []petri.Assignment, funcs []Inscr
 			if len(seen) > 0 {
 				all = append(all, Placed{Place: -1, Token: Token{ID: math.MaxUint64, Injected: math.MaxInt64, Data: textOf(seen)}})
 			}
-			text, err := evaluate(funcs[k], false, all, m.now)
+			text, err := evaluate(funcs[k], all, m.now)
 			if err != nil {
 				return nil, false
 			}
-			_ = json.Unmarshal(text[0], &value)
+			_ = json.Unmarshal(text, &value)
 		}
 		seen[a.Name] = value
 		if !a.Inner {
@@ -126,7 +126,7 @@ func randomExchange(r *rand.Rand, n *petri.Net, bindings []Binding) {
 			if r.IntN(2) == 0 {
 				a.Source = string("abcd"[r.IntN(4)])
 			} else {
-				a.Value, f = petri.Expression{Text: "some", Of: "some"}, someVariables(r.Uint32(), false)
+				a.Value, f = petri.Expression{Text: "some", Of: "some"}, someVariables(r.Uint32())
 			}
 			list, funcs = append(list, a), append(funcs, f)
 		}

@@ -162,7 +162,7 @@ func (m *model) again(k *modelToken, place int32, in *modelFrame, data []byte) {
 	n := &modelToken{Token: k.Token, place: place, in: in}
 	n.Injected = m.now
 	if data != nil {
-		n.Data = m.carried(place, data)
+		n.Data = m.carried(data)
 	}
 	m.tokens = append(m.tokens, n)
 	m.touch(n)
@@ -176,9 +176,6 @@ func (m *model) puts(f *modelFrame, taken []*modelToken, puts []Put) {
 			continue
 		}
 		k := *taken[slices.IndexFunc(taken, func(k *modelToken) bool { return k.ID == p.Moved })]
-		if m.net.Places[p.Place].Data == petri.OwnData {
-			k.Data = m.view(&k)
-		}
 		k.Data = m.keep(p.Place, in, k.Data)
 		m.again(&k, p.Place, in, nil)
 	}

@@ -3,7 +3,6 @@
 package coloured
 
 import (
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -92,7 +91,7 @@ func (m *model) enter(from *modelFrame, scope string) *modelFrame {
 // modelValue is the value of an inscribed arc.
 type modelValue struct {
 	arc  *petri.Arc // nil for what is exchanged
-	data []string
+	data []byte
 	modelExchange
 }
 
@@ -125,29 +124,10 @@ func (m *model) inscribe(f *modelFrame, t int, c modelChoice, branches []petri.B
 		if a.Kind == petri.Branch && !taken {
 			continue
 		}
-		var list []string
-		value, err := evaluate(m.bindings[t].Data[n-1], false, m.seen(tokens), m.now)
-		if ok = ok && err == nil; !ok {
-			continue
+		value, err := evaluate(m.bindings[t].Data[n-1], m.seen(tokens), m.now)
+		if ok = ok && err == nil; ok {
+			values = append(values, modelValue{arc: a, data: value})
 		}
-		switch {
-		case !a.Each:
-			list = []string{string(value[0])}
-		case json.Unmarshal(value[0], new(int)) == nil:
-			var most int
-			_ = json.Unmarshal(value[0], &most)
-			for i := range most {
-				list = append(list, fmt.Sprint(i+1))
-			}
-		default:
-			var all []any
-			ok = ok && json.Unmarshal(value[0], &all) == nil && all != nil
-			for _, x := range all {
-				text, _ := json.Marshal(x)
-				list = append(list, string(text))
-			}
-		}
-		values = append(values, modelValue{arc: a, data: list})
 	}
 	x, fair := m.exchange(f, t, c, data)
 	return append(values, modelValue{modelExchange: x}), ok && fair
@@ -163,41 +143,24 @@ func (m *model) inscribed(f *modelFrame, v modelValue) {
 		return
 	}
 	place := int32(slices.IndexFunc(m.net.Places, func(p petri.Place) bool { return p.ID == v.arc.Target }))
-	for _, data := range v.data {
-		scope := m.net.Places[place].Scope
-		shared := m.entered[scope]
-		if v.arc.Each {
-			delete(m.entered, scope)
-		}
-		in := m.aim(f, place)
-		m.put(place, in, m.keep(place, in, []byte(data)), int(v.arc.Weight))
-		if v.arc.Each {
-			m.entered[scope] = shared
-		}
-	}
+	in := m.aim(f, place)
+	m.put(place, in, m.keep(place, in, v.data), int(v.arc.Weight))
 }
 
 // someData returns an inscription whose value depends only on the tokens and the salt. It
 // fails now and then.
-func someData(salt uint32, each bool) Inscription {
+func someData(salt uint32) Inscription {
 	return func(tokens []Placed, _ int64) []byte {
 		h := fnv.New32a()
 		fmt.Fprint(h, salt)
 		for _, p := range tokens {
 			fmt.Fprint(h, p.Place, p.Scope, p.Token.ID, string(p.Token.Data), ";")
 		}
-		switch n := h.Sum32() % 12; {
-		case n == 0:
+		n := h.Sum32() % 12
+		if n == 0 {
 			panic("no value")
-		case !each:
-			return fmt.Append(nil, n)
-		case n < 5:
-			return fmt.Append(nil, n-1)
-		case n == 5:
-			return []byte(`"no list"`)
-		default:
-			return []byte(`["a",{"b":[1]},null,3]`)
 		}
+		return fmt.Append(nil, n)
 	}
 }
 
@@ -222,7 +185,7 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 		for k := range n.Arcs {
 			a := &n.Arcs[k]
 			if output := slices.ContainsFunc(n.Places, func(p petri.Place) bool { return p.ID == a.Target }); output && r.IntN(4) == 0 {
-				a.Data, a.Each = "some data", r.IntN(2) == 0
+				a.Data = "some data"
 			}
 		}
 		tables, err := petri.Compile(n)
@@ -239,8 +202,8 @@ func randomScopedNet(r *rand.Rand) (*petri.Net, []Binding) {
 			if tables.Source(t) {
 				b.Guard = nil
 			}
-			for _, a := range tables.Inscribed(t) {
-				b.Data = append(b.Data, someData(r.Uint32(), a.Each))
+			for range tables.Inscribed(t) {
+				b.Data = append(b.Data, someData(r.Uint32()))
 			}
 		}
 		return n, bindings

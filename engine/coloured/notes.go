@@ -89,7 +89,7 @@ func (k *notes) add(first *int32, n note) int32 {
 func (k *notes) remove(first *int32, id int32) {
 	k.due.Drop(id)
 	n := &k.all[id]
-	if n.kind >= noteWait && n.kind <= noteIncident {
+	if n.failure() {
 		delete(k.why, id)
 	}
 	if n.prev == none {
@@ -222,45 +222,39 @@ func (k *notes) before(i, j int32) bool {
 // of reports whether a note is about a transition in a frame.
 func (n *note) of(f *frame, t int) bool { return int(n.transition) == t && n.frame == f.id() }
 
-// clock returns the clock of a transition in a frame of an instance, or none.
-func (k *notes) clock(in *instance, f *frame, t int) int32 {
+// failure reports whether a note is about a failure.
+func (n *note) failure() bool { return n.kind >= noteWait && n.kind <= noteIncident }
+
+// find returns the first note about a transition in a frame of an instance for which a function
+// holds, or none.
+func (k *notes) find(in *instance, f *frame, t int, holds func(*note) bool) int32 {
 	id := k.firstOf(in, f)
-	for id != none && (!k.all[id].of(f, t) || k.all[id].kind != noteClock) {
+	for id != none && (!k.all[id].of(f, t) || !holds(&k.all[id])) {
 		id = k.after(id)
 	}
 	return id
 }
 
+// clock returns the clock of a transition in a frame of an instance, or none.
+func (k *notes) clock(in *instance, f *frame, t int) int32 {
+	return k.find(in, f, t, func(n *note) bool { return n.kind == noteClock })
+}
+
 // trouble returns the note about a failure of a transition with some first
 // token, or none.
 func (k *notes) trouble(in *instance, f *frame, t int, token uint64) int32 {
-	for id := k.firstOf(in, f); id != none; id = k.after(id) {
-		if n := &k.all[id]; n.of(f, t) && n.token == token && n.kind >= noteWait && n.kind <= noteIncident {
-			return id
-		}
-	}
-	return none
+	return k.find(in, f, t, func(n *note) bool { return n.failure() && n.token == token })
 }
 
 // blocked reports whether a note keeps a transition from being tried without a
 // call of Fire.
 func (k *notes) blocked(in *instance, f *frame, t int) bool {
-	for id := k.firstOf(in, f); id != none; id = k.after(id) {
-		if n := &k.all[id]; n.of(f, t) && n.kind != noteClock && n.kind != noteFailed {
-			return true
-		}
-	}
-	return false
+	return k.find(in, f, t, func(n *note) bool { return n.kind != noteClock && n.kind != noteFailed }) != none
 }
 
 // again reports whether a transition is an incident of an evaluation.
 func (k *notes) again(in *instance, f *frame, t int) bool {
-	for id := k.firstOf(in, f); id != none; id = k.after(id) {
-		if n := &k.all[id]; n.again && n.of(f, t) {
-			return true
-		}
-	}
-	return false
+	return k.find(in, f, t, func(n *note) bool { return n.again }) != none
 }
 
 // clear removes the notes that block a transition, because Fire names it.
@@ -283,7 +277,7 @@ func (k *notes) forget(in *instance, id uint64, n uint32) {
 	for at := in.notes; at != none; {
 		note := &k.all[at]
 		next := note.next
-		if note.token >= id && note.token-id < uint64(n) && note.kind >= noteWait && note.kind <= noteIncident {
+		if note.token >= id && note.token-id < uint64(n) && note.failure() {
 			k.dropNote(in, at)
 		}
 		at = next

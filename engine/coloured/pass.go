@@ -6,12 +6,11 @@ import "github.com/pnagent/pnagent/petri/split"
 
 // passing is the data that a firing passes on to new tokens.
 type passing struct {
-	t          int
-	data       []byte // that an action or a call returned; nil for none
-	written    bool   // the variables in data are
-	made, seen bool   // carried is determined; shown is
-	carried    []byte // by the tokens that were taken
-	shown      []byte // by them, for a place of a shared net whose tokens have data of their own
+	t       int
+	data    []byte // that an action or a call returned; nil for none
+	written bool   // the variables in data are
+	made    bool   // carried is determined
+	carried []byte // by the tokens that were taken
 }
 
 // putNew adds new tokens, to which a firing passes on data, to out.
@@ -21,42 +20,32 @@ func (x *change) putNew(at spot, n uint32, p *passing) {
 
 // passedTo returns the data that new tokens of a spot carry.
 func (x *change) passedTo(at spot, p *passing) []byte {
-	own := x.s.shared && x.s.ownData(at.place)
 	switch {
-	case p.data != nil && x.s.shared && !own && !p.written:
+	case p.data != nil && x.s.shared && !p.written:
 		return x.keep(at, p.data)
 	case p.data != nil:
-		return x.s.carried(at.place, p.data)
-	case own:
-		if !p.seen {
-			p.shown, p.seen = x.passed(p.t, true), true
-		}
-		return p.shown
+		return x.s.carried(p.data)
 	}
 	if !p.made {
-		p.carried, p.made = x.passed(p.t, false), true
+		p.carried, p.made = x.passed(p.t), true
 	}
 	return x.keep(at, p.carried)
 }
 
-// carried returns what a token of a place carries of data that an action or a call returned, whose
-// variables are written already.
-func (s *scopes) carried(place int32, data []byte) []byte {
-	if s.shared && !s.ownData(place) && s.fields(data) != nil {
+// carried returns what a token carries of data that an action or a call returned, whose variables
+// are written already.
+func (s *scopes) carried(data []byte) []byte {
+	if s.shared && s.fields(data) != nil {
 		return nil
 	}
 	return data
 }
 
-// passed returns the data for new tokens: that of the tokens that were taken, or that which they
-// show.
-func (x *change) passed(t int, shown bool) []byte {
+// passed returns the data for new tokens: that of the tokens that were taken.
+func (x *change) passed(t int) []byte {
 	x.datas = x.datas[:0]
 	for k := range x.took {
 		data := x.took[k].data
-		if shown {
-			data = x.s.view(x.in, x.took[k].spot, data)
-		}
 		if data == nil {
 			continue
 		}
@@ -81,11 +70,7 @@ func (x *change) passed(t int, shown bool) []byte {
 // merge calls a user's function, which may panic. ok reports whether a token
 // can carry the result.
 func merge(how func([][]byte) []byte, data [][]byte) (merged []byte, ok bool) {
-	defer func() {
-		if why := recover(); why != nil {
-			merged, ok = nil, false
-		}
-	}()
+	defer func() { _ = recover() }()
 	merged = how(data)
 	return merged, len(merged) <= MaxData
 }

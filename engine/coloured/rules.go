@@ -67,17 +67,9 @@ func sights(t *petri.Tables, tr int) []sight {
 // looksAt reports whether a change of the tokens in a place can enable or
 // disable the transition.
 func (r *rule) looksAt(place int32) bool {
-	for i := range r.conds {
-		if r.conds[i].Place == place {
-			return true
-		}
-	}
-	for i := range r.sights {
-		if r.sights[i].place == place {
-			return true
-		}
-	}
-	return r.join != nil && r.join.Reach[place] != 0
+	return slices.ContainsFunc(r.conds, func(c petri.Cond) bool { return c.Place == place }) ||
+		slices.ContainsFunc(r.sights, func(v sight) bool { return v.place == place }) ||
+		r.join != nil && r.join.Reach[place] != 0
 }
 
 // puts reports whether the transition has an output arc to a place.
@@ -187,14 +179,9 @@ func (s *Shard) joins(in *instance, f *frame, j *petri.JoinTest) bool {
 // memory.
 func (s *Shard) flights(in *instance, at spot) []Placed {
 	s.flown = s.flown[:0]
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		if s.rules[s.notes.all[id].transition].preempts {
-			continue
-		}
-		for _, p := range s.load(id).taken {
-			if p.at() == at {
-				s.flown = append(s.flown, p)
-			}
+	for id, h := range s.inFlight(in) {
+		if h.spot == at && !s.rules[s.notes.all[id].transition].preempts {
+			s.flown = append(s.flown, Placed{Place: h.place, Scope: h.frame, Token: h.token()})
 		}
 	}
 	slices.SortFunc(s.flown, func(a, b Placed) int {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -87,6 +88,34 @@ func (x *change) depart(run RunID, f *frame, t int, l load, since int64) {
 
 // load returns the load of the run of a note.
 func (s *Shard) load(id int32) *load { return &s.runs.loads[s.notes.all[id].ref] }
+
+// inFlight yields the tokens of an instance that are in flight, with the notes of their runs.
+func (s *Shard) inFlight(in *instance) iter.Seq2[int32, held] {
+	return func(yield func(int32, held) bool) {
+		for id := in.runs; id != none; id = s.notes.all[id].next {
+			for _, t := range s.load(id).taken {
+				if !yield(id, held{lot{t.Token.ID, t.Token.Injected, t.Token.Data, 1}, t.at()}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// holding yields all tokens of an instance: those in their places with none, and then those in
+// flight with the notes of their runs.
+func (s *Shard) holding(in *instance) iter.Seq2[int32, held] {
+	return func(yield func(int32, held) bool) {
+		for f, p := range s.filled(in) {
+			for _, l := range p.left() {
+				if !yield(none, held{l, spot{p.place, f.id()}}) {
+					return
+				}
+			}
+		}
+		s.inFlight(in)(yield)
+	}
+}
 
 // attempt returns the number of the attempt with some first token, and counts a
 // retry.
@@ -324,9 +353,9 @@ func (s *Shard) timeOut(id int32, now int64) {
 }
 
 // cancelHolder cancels the run that has a token in flight; there must be one.
-func (x *change) cancelHolder(holds func(Placed) bool) {
-	for id := x.in.runs; id != none; id = x.s.notes.all[id].next {
-		if slices.ContainsFunc(x.s.load(id).taken, holds) {
+func (x *change) cancelHolder(holds func(held) bool) {
+	for id, h := range x.s.inFlight(x.in) {
+		if holds(h) {
 			x.cancel(id)
 			return
 		}

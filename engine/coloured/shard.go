@@ -115,11 +115,11 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 	for i := range s.instances {
 		in := &s.instances[i]
 		in.notes, in.runs, in.index = none, none, int32(i)
+		if err := s.rank(i, priority); err != nil {
+			return err
+		}
 		if !s.Barren && spare != nil && spare(s.Number(i)) {
 			in.flags = finished | everMoved
-			if err := s.rank(i, priority); err != nil {
-				return err
-			}
 			continue
 		}
 		in.piles = piles[i*k : i*k : (i+1)*k]
@@ -129,9 +129,6 @@ func (s *Shard) create(priority func(int) ready.Priority, spare func(int) bool, 
 			in.piles[j].add(lot{id: in.lastID + 1, injected: now, n: m})
 			in.lastID += uint64(m)
 			s.Rec.Arrived(int(p), now)
-		}
-		if err := s.rank(i, priority); err != nil {
-			return err
 		}
 		s.Rec.Net.Created++
 		s.wake(i, now)
@@ -202,11 +199,9 @@ func (s *Shard) standing(in *instance, f *frame, p *pile) []lot {
 		return p.left()
 	}
 	all := slices.Clone(p.left())
-	for id := in.runs; id != none; id = s.notes.all[id].next {
-		for _, t := range s.load(id).taken {
-			if t.at() == (spot{p.place, f.id()}) {
-				all = append(all, lot{id: t.Token.ID, injected: t.Token.Injected, data: t.Token.Data, n: 1})
-			}
+	for _, h := range s.inFlight(in) {
+		if h.spot == (spot{p.place, f.id()}) {
+			all = append(all, h.lot)
 		}
 	}
 	slices.SortFunc(all, func(a, b lot) int { return a.compare(&b) })

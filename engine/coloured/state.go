@@ -122,19 +122,17 @@ func (w *state) frames(in *instance) {
 
 // clocks writes the clocks of an instance, the latest first.
 func (w *state) clocks(in *instance) {
-	notes, n := w.s.notes.all, uint64(0)
-	for id := in.notes; id != none; id = notes[id].next {
+	var clocks []*note
+	for id := in.notes; id != none; id = w.s.notes.all[id].next {
 		if w.s.isDelay(id) {
-			n++
+			clocks = append(clocks, &w.s.notes.all[id])
 		}
 	}
-	w.put(n)
-	for id := in.notes; id != none; id = notes[id].next {
-		if w.s.isDelay(id) {
-			w.put(uint64(notes[id].transition))
-			w.frame(notes[id].frame)
-			w.put(uint64(notes[id].since))
-		}
+	w.put(uint64(len(clocks)))
+	for _, n := range clocks {
+		w.put(uint64(n.transition))
+		w.frame(n.frame)
+		w.put(uint64(n.since))
 	}
 }
 

@@ -131,11 +131,6 @@ func (s *Shard) visit(i, quota int, now int64) int {
 	return n
 }
 
-// sooner reports whether a note comes before one with the same due time.
-func (n *note) sooner(o *note) bool {
-	return n.transition < o.transition || n.transition == o.transition && n.frame < o.frame
-}
-
 // ripe returns the delayed transition, or the retry, whose time has come, if
 // there is one; of several, the one with the earliest time.
 func (x *change) ripe() (candidate, bool) {
@@ -146,8 +141,7 @@ func (x *change) ripe() (candidate, bool) {
 			if !n.ripe || !x.s.rules[n.transition].held {
 				continue
 			}
-			b := best
-			if b == none || n.due < x.s.notes.all[b].due || n.due == x.s.notes.all[b].due && n.sooner(&x.s.notes.all[b]) {
+			if best == none || n.due < x.s.notes.all[best].due || n.due == x.s.notes.all[best].due && x.s.notes.before(id, best) {
 				best = id
 			}
 		}
@@ -316,7 +310,7 @@ func (s *Shard) Arrive(i, place int, data []byte, n uint32, now int64) error {
 		return fmt.Errorf("place %q: %w", s.Tables.Net.Places[place].ID, errVariables)
 	}
 	x.renew()
-	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(nil, int32(place), true)}})
+	x.inject(held{lot{data: data, n: n}, spot{int32(place), x.aim(nil, int32(place))}})
 	x.revive()
 	return nil
 }

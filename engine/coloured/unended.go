@@ -81,17 +81,22 @@ func (r *reader) run() (run RunID, p unended) {
 func (r *reader) runStarts() {
 	run, p := r.run()
 	p.since = r.now
-	for _, tokens := range []*[]Placed{&p.taken, &p.read} {
-		for range r.Next(MaxTaken) {
-			if placed, ok := r.placed(p.frame); ok {
-				*tokens = append(*tokens, placed)
-			}
-			if r.Err != nil {
-				return
-			}
+	p.taken = r.tokens(p.frame)
+	p.read = r.tokens(p.frame)
+	r.await(run, p)
+}
+
+// tokens reads what writer.tokens wrote of the tokens that a transition in a frame sees.
+func (r *reader) tokens(frame uint32) (all []Placed) {
+	for range r.Next(MaxTaken) {
+		if placed, ok := r.placed(frame); ok {
+			all = append(all, placed)
+		}
+		if r.Err != nil {
+			return nil
 		}
 	}
-	r.await(run, p)
+	return all
 }
 
 // placed reads a place and an identity, and returns that token; it must be in the place that a
@@ -103,12 +108,10 @@ func (r *reader) placed(frame uint32) (_ Placed, ok bool) {
 	}
 	f := s.frame(r.in, frame)
 	if p := s.pile(r.in, f, place); p != nil {
-		for _, l := range p.left() {
-			if id >= l.id && id-l.id < uint64(l.n) {
-				tok := l.token()
-				tok.ID = id
-				return Placed{Place: place, Scope: s.around(f, place).id(), Token: tok}, true
-			}
+		if k := p.lotOf(id); k >= 0 {
+			tok := p.left()[k].token()
+			tok.ID = id
+			return Placed{Place: place, Scope: s.around(f, place).id(), Token: tok}, true
 		}
 	}
 	r.Fail("a run has token %d of place %q, which does not hold it", id, s.Tables.Net.Places[place].ID)
@@ -238,14 +241,7 @@ func (w *state) unended(run RunID, p *unended) {
 func (r *reader) loadRun() {
 	run, p := r.run()
 	p.since = int64(r.Next(maxTime))
-	for range r.Next(MaxTaken) {
-		if placed, ok := r.placed(p.frame); ok {
-			p.taken = append(p.taken, placed)
-		}
-		if r.Err != nil {
-			return
-		}
-	}
+	p.taken = r.tokens(p.frame)
 	for range r.Next(MaxTaken) {
 		at := r.spot()
 		t := Placed{Place: at.place, Scope: at.frame}

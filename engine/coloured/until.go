@@ -90,11 +90,7 @@ func (r *reader) due() {
 
 // until calls a user's function, which may panic.
 func until(of func([]Placed, int64) (int64, error), tokens []Placed, since int64) (due int64, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
+	defer caught(&err)
 	if due, err = of(tokens, since); err == nil && due > maxTime {
 		err = fmt.Errorf("a time after %d µs; expected an earlier one", int64(maxTime))
 	}

@@ -12,16 +12,13 @@ import (
 
 // The runs of a shared net own its variables: each frame those of petri.Scope.Local, or all with
 // petri.Scope.Apart, and the instance the others. A token shows what its run sees. It carries data
-// of its own only if that is no JSON object, or if its place has petri.OwnData.
+// of its own only if that is no JSON object.
 
 // write is variables that a firing writes, as a run sees them.
 type write struct {
 	f      *frame
 	fields object
 }
-
-// ownData reports whether the data of the tokens of a place are no variables.
-func (s *scopes) ownData(place int32) bool { return s.tables.Net.Places[place].Data == petri.OwnData }
 
 // isLocal reports whether a variable belongs to the runs of a scope, which is not the net.
 func (s *scopes) isLocal(scope int32, name string) bool {
@@ -88,7 +85,7 @@ func (s *scopes) seenIn(in *instance, f *frame) []byte {
 
 // view returns the data that a token shows.
 func (s *scopes) view(in *instance, at spot, data []byte) []byte {
-	if !s.shared || data != nil || s.ownData(at.place) {
+	if !s.shared || data != nil {
 		return data
 	}
 	return s.seenIn(in, s.holderAt(in, at))
@@ -115,14 +112,14 @@ func (s *scopes) with(in *instance, tokens []Placed, data []byte) []Placed {
 	}
 	tokens = slices.Clone(tokens)
 	for k := range tokens {
-		tokens[k].Token.Data = s.renewed(tokens[k].Place, tokens[k].Token.Data, data)
+		tokens[k].Token.Data = s.renewed(tokens[k].Token.Data, data)
 	}
 	return tokens
 }
 
-// renewed returns the data of a token of a place after an action or a call returned data for it.
-func (s *scopes) renewed(place int32, old, data []byte) []byte {
-	if !s.shared || s.ownData(place) || old == nil {
+// renewed returns the data of a token after an action or a call returned data for it.
+func (s *scopes) renewed(old, data []byte) []byte {
+	if !s.shared || old == nil {
 		return data
 	}
 	return s.over(old, data)
@@ -145,7 +142,7 @@ func (s *scopes) context(f *frame, r *rule) (g *frame, ok bool) {
 
 // keep returns what a new token of a spot carries of data, and writes the rest.
 func (x *change) keep(at spot, data []byte) []byte {
-	if !x.s.shared || data == nil || x.s.ownData(at.place) {
+	if !x.s.shared || data == nil {
 		return data
 	}
 	o := x.s.fields(data)

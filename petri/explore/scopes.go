@@ -17,7 +17,6 @@ type scopes struct {
 // opening is a scope in which a transition opens a run.
 type opening struct {
 	scope int32
-	each  bool    // a run for each element of a list: any number of them
 	rest  []int32 // places of the scope, and of those inside, that the transition does not empty
 }
 
@@ -31,17 +30,6 @@ func newScopes(t *petri.Tables) *scopes {
 		}
 		for _, b := range t.Branches(tr) {
 			s.add(t, tr, b.Place)
-		}
-		for _, a := range t.Inscribed(tr) {
-			if !a.Each {
-				continue
-			}
-			scope := t.ScopeOf(a.Place) // Each opens the innermost scope for each element
-			for i := range s.opens[tr] {
-				if o := &s.opens[tr][i]; t.Encloses(o.scope, scope) {
-					o.each = true
-				}
-			}
 		}
 	}
 	return s
@@ -76,12 +64,11 @@ func (s *scopes) add(t *petri.Tables, tr int, place int32) {
 	s.opens[tr] = append(s.opens[tr], o)
 }
 
-// open reports whether a transition that fires in a marking opens a run of a scope that has
-// one, or a run for each element of a list.
+// open reports whether a transition that fires in a marking opens a run of a scope that has one.
 func (s *scopes) open(tr int, m []uint32) (several bool) {
 	for i := range s.opens[tr] {
 		o := &s.opens[tr][i]
-		if o.each || slices.ContainsFunc(o.rest, func(p int32) bool { return m[p] > 0 }) {
+		if slices.ContainsFunc(o.rest, func(p int32) bool { return m[p] > 0 }) {
 			s.seen[o.scope], several = true, true
 		}
 	}
@@ -117,7 +104,7 @@ func NewRuns(t *petri.Tables) Runs {
 }
 
 // Second returns the id of a scope of which a transition opens a run although there is one in
-// the marking, or "". A firing that opens a run for each element of a list counts as one.
+// the marking, or "".
 func (r Runs) Second(tr int, m []uint32) (scope string) {
 	if r.scopes == nil {
 		return ""

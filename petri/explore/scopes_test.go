@@ -40,9 +40,6 @@ func TestAVisitNamesTheScopesWhoseRunsItTookTogether(t *testing.T) {
 		{"a run that empties the one before it", 2, func(n *petri.Net) {
 			n.Arcs = append(n.Arcs, petri.Arc{Source: "active", Target: "begin", Kind: petri.Reset})
 		}, nil},
-		{"a run for each element of a list", 1, func(n *petri.Net) {
-			n.Arcs[1].Data, n.Arcs[1].Each = "items", true
-		}, []int{0}},
 		{"a run by a branch", 2, func(n *petri.Net) { n.Arcs[1].Kind, n.Arcs[1].Guard = petri.Branch, "yes" }, []int{0}},
 		{"two runs of the inner scope in one of the outer", 1, func(n *petri.Net) {
 			n.Places = append(n.Places, petri.Place{ID: "work", Scope: "outer"})
@@ -65,7 +62,6 @@ func TestRunsNamesTheScopeOfASecondRun(t *testing.T) {
 	empties := func(n *petri.Net) {
 		n.Arcs = append(n.Arcs, petri.Arc{Source: "active", Target: "begin", Kind: petri.Reset})
 	}
-	list := func(n *petri.Net) { n.Arcs[1].Data, n.Arcs[1].Each = "items", true }
 	const begin, end, in, active = 0, 1, 0, 1
 	for _, tt := range []struct {
 		rule    string
@@ -78,7 +74,6 @@ func TestRunsNamesTheScopeOfASecondRun(t *testing.T) {
 		{"a second run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, "outer"},
 		{"the end of a run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(end, m) }, ""},
 		{"a run that empties the one before it", empties, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, ""},
-		{"a list counts as one run", list, []uint32{1, 0, 0}, func(r Runs, m []uint32) string { return r.Second(begin, m) }, ""},
 		{"a token from outside in a first run", nil, []uint32{1, 0, 1}, func(r Runs, m []uint32) string { return r.SecondIn(active, m) }, ""},
 		{"a token from outside beside a run", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.SecondIn(active, m) }, "outer"},
 		{"a token from outside in no scope", nil, []uint32{1, 1, 0}, func(r Runs, m []uint32) string { return r.SecondIn(in, m) }, ""},

@@ -69,7 +69,7 @@ func (n *netReader) ownArc(e *element, a *petri.Arc) error {
 		case "data":
 			return n.value(c, &a.Data)
 		case "each":
-			return n.flag(c, &a.Each)
+			n.faults.Add(c.pos, "an arc for each element of a list; expected a scope with a loop")
 		case "aside":
 			return n.aside(c, &a.Aside)
 		}
@@ -85,9 +85,10 @@ func (n *netReader) ownPlace(e *element, p *petri.Place) error {
 		case "open":
 			return n.flag(c, &p.Open)
 		case "around":
-			return n.placeData(c, p, petri.DataAround)
+			p.Data = petri.DataAround
+			return n.flag(c, new(bool))
 		case "own":
-			return n.placeData(c, p, petri.OwnData)
+			n.faults.Add(c.pos, "a place whose tokens carry data of their own in a net that shares variables; expected none")
 		case "role":
 			return n.role(c, &p.Role)
 		case "element":
@@ -110,15 +111,6 @@ func (n *netReader) role(e *element, to *petri.Role) error {
 	}
 	*to = role
 	return nil
-}
-
-// placeData reads a flag that says what the data of the tokens of a place are.
-func (n *netReader) placeData(e *element, p *petri.Place, data petri.PlaceData) error {
-	if p.Data != petri.Variables && p.Data != data {
-		n.faults.Add(e.pos, "<around> and <own> of one place; expected one of them")
-	}
-	p.Data = data
-	return n.flag(e, new(bool))
 }
 
 // ownNet reads the scopes of a net, and whether it is shared.
@@ -384,11 +376,8 @@ func (p printer) ownPlace(pl *petri.Place) {
 	if pl.Open {
 		p.put("          <open/>\n")
 	}
-	switch pl.Data {
-	case petri.DataAround:
+	if pl.Data == petri.DataAround {
 		p.put("          <around/>\n")
-	case petri.OwnData:
-		p.put("          <own/>\n")
 	}
 	p.role(pl.Role)
 	p.value("element", pl.Element)
@@ -464,9 +453,6 @@ func (p printer) ownArc(a *petri.Arc) {
 		p.put("          <default/>\n")
 	}
 	p.value("data", a.Data)
-	if a.Each {
-		p.put("          <each/>\n")
-	}
 	if a.Aside != petri.AsideNone {
 		p.value("aside", a.Aside.String())
 	}

@@ -78,9 +78,9 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		Places: []petri.Place{
 			{ID: "p", Initial: 1},
 			{ID: "q", Scope: "<o>", Data: petri.DataAround},
-			{ID: "r", Scope: "<o>", Open: true, Data: petri.OwnData, Role: petri.RoleData, Element: "e"},
+			{ID: "r", Scope: "<o>", Open: true, Role: petri.RoleData, Element: "e"},
 			{ID: "s", Open: true},
-			{ID: "t", Data: petri.OwnData},
+			{ID: "t"},
 		},
 		Transitions: []petri.Transition{
 			{ID: "split", Guard: "  a < \"b\"\n", Trigger: petri.Trigger{Kind: petri.TriggerWork, Name: " ship "}},
@@ -93,7 +93,7 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
 		},
 		Arcs: []petri.Arc{
 			{ID: "a", Source: "p", Target: "split", Weight: 1},
-			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Each: true, Aside: petri.AsideAll},
+			{ID: "b", Source: "split", Target: "q", Kind: petri.Branch, Weight: 2, Guard: "x && 'y'", Data: " a ", Aside: petri.AsideAll},
 			{ID: "c", Source: "split", Target: "r", Kind: petri.Branch, Weight: 1, Default: true},
 			{ID: "d", Source: "q", Target: "join", Kind: petri.Join, Weight: 1},
 			{ID: "e", Source: "r", Target: "join", Kind: petri.Join, Weight: 1, Aside: petri.AsideOwn},
@@ -130,7 +130,6 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <toolspecific tool="pnagent" version="1">
           <scope value="&lt;o&gt;"/>
           <open/>
-          <own/>
           <role value="data"/>
           <element value="e"/>
         </toolspecific>
@@ -141,9 +140,6 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         </toolspecific>
       </place>
       <place id="t">
-        <toolspecific tool="pnagent" version="1">
-          <own/>
-        </toolspecific>
       </place>
       <transition id="split">
         <toolspecific tool="pnagent" version="1">
@@ -192,7 +188,6 @@ func TestWriteKeepsEverythingOfANet(t *testing.T) {
         <toolspecific tool="pnagent" version="1">
           <guard value="x &amp;&amp; &#39;y&#39;"/>
           <data value=" a "/>
-          <each/>
           <aside value="all"/>
         </toolspecific>
       </arc>
@@ -269,7 +264,7 @@ func TestRandomVariablesAreKept(t *testing.T) {
 		}
 		exchangeOf(r, n)
 		for k := range n.Places {
-			n.Places[k].Data = petri.PlaceData(r.IntN(3))
+			n.Places[k].Data = petri.PlaceData(r.IntN(2))
 		}
 		roundTrip(t, n)
 	}
@@ -344,8 +339,10 @@ func TestReadRefusesInvalidExtensions(t *testing.T) {
 			}},
 		{"an event without a name", transition(`<trigger kind="event"/><catches kind="signal"/>`),
 			[]string{`f:1:32: transition "t" catches a signal with a name of 0 bytes; expected 1 to 255`}},
-		{"two kinds of data", net(`<place id="p"><toolspecific tool="pnagent" version="1"><own/><around/></toolspecific></place>`),
-			[]string{`f:1:93: <around> and <own> of one place; expected one of them`}},
+		{"a place with data of its own, as earlier versions wrote", net(`<place id="p"><toolspecific tool="pnagent" version="1"><own/></toolspecific></place>`),
+			[]string{`f:1:87: a place whose tokens carry data of their own in a net that shares variables; expected none`}},
+		{"an arc for each element, as earlier versions wrote", pt("", `<toolspecific tool="pnagent" version="1"><each/></toolspecific>`),
+			[]string{`f:1:143: an arc for each element of a list; expected a scope with a loop`}},
 		{"a guard on an arc that is no branch", pt("", `<toolspecific tool="pnagent" version="1"><guard value="a"/></toolspecific>`),
 			[]string{`f:1:67: normal arc "a" has a guard or is a default; expected that of branch arcs only`}},
 		{"a branch into a transition", pt(`type="branch"`, ""),

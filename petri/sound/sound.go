@@ -160,7 +160,6 @@ func Ignored(t *petri.Tables) (names []string) {
 	for i := range t.Net.Arcs {
 		a := &t.Net.Arcs[i]
 		has[Guards] = has[Guards] || a.Guard != ""
-		has[Lists] = has[Lists] || a.Each
 	}
 	for i := range t.Net.Scopes {
 		has[Lists] = has[Lists] || t.Net.Scopes[i].Loop != nil

@@ -156,8 +156,11 @@ func TestWhatIsIgnored(t *testing.T) {
 	for name, change := range map[string]func(n *petri.Net){
 		Guards: func(n *petri.Net) { n.Transitions[0].Guard = "ok" }, Priorities: func(n *petri.Net) { n.Transitions[1].Priority = 2 },
 		Times: func(n *petri.Net) { n.Transitions[1].Trigger.Kind = petri.TriggerDelay }, Preemption: func(n *petri.Net) { n.Transitions[0].Preempts = true },
-		Lists: func(n *petri.Net) { n.Arcs[1].Each, n.Arcs[1].Data = true, "list" },
-		"":    func(n *petri.Net) { n.Transitions[1].Priority = petri.Urgent },
+		Lists: func(n *petri.Net) {
+			n.Places[1].Scope, n.Shared = "s", true
+			n.Scopes = []petri.Scope{{ID: "whole"}, {ID: "s", Parent: "whole", Begin: "a", End: "b", Loop: &petri.Loop{Most: 2}}}
+		},
+		"": func(n *petri.Net) { n.Transitions[1].Priority = petri.Urgent },
 	} {
 		n := arcs("a: i > p", "b: p > o")
 		change(n)

@@ -68,9 +68,6 @@ func dotArc(a *petri.Arc) string {
 	if a.Default {
 		text = lines(text, "default")
 	}
-	if a.Each {
-		text = lines(text, "for each")
-	}
 	switch {
 	case text == "" && style == "":
 		return ""

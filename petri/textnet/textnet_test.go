@@ -194,7 +194,6 @@ func TestWhatTinaCannotCarryIsRefusedOrNamed(t *testing.T) {
 	}{
 		{n(func(n *petri.Net) { n.Arcs[0].Kind = petri.Reset }), `f: the reset arc from "p" to "t"; expected normal, read and inhibitor arcs, for Tina's .net`},
 		{n(func(n *petri.Net) { n.Arcs[1].Kind = petri.Branch }), `f: the branch arc from "t" to "q"; expected normal, read and inhibitor arcs, for Tina's .net`},
-		{n(func(n *petri.Net) { n.Arcs[1].Each, n.Arcs[1].Data = true, "list" }), `f: the arc from "t" to "q" puts tokens for each element of a list; expected a weight, for Tina's .net`},
 		{n(func(n *petri.Net) {
 			n.Places[1].ID, n.Arcs[1].Target = "a\nb", "a\nb"
 		}), `f: the id "a\nb" of a place has a control character; expected none, for Tina's .net`},

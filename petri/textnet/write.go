@@ -235,9 +235,6 @@ func refused(n *petri.Net) (errs []error) {
 		if a.Kind != petri.Normal && a.Kind != petri.Inhibitor && a.Kind != petri.Read {
 			no(a.Pos, "the %s arc from %s to %s; expected normal, read and inhibitor arcs, for Tina's .net", a.Kind, xmlscan.Quote(a.Source), xmlscan.Quote(a.Target))
 		}
-		if a.Each {
-			no(a.Pos, "the arc from %s to %s puts tokens for each element of a list; expected a weight, for Tina's .net", xmlscan.Quote(a.Source), xmlscan.Quote(a.Target))
-		}
 	}
 	return errs[:min(len(errs), petri.MaxFaults)]
 }

@@ -87,7 +87,7 @@ func TestAGuardThatFailsIsLogged(t *testing.T) {
 		stop := start(t, e)
 		synctest.Wait()
 		stop()
-		if want := `msg="guard failed" net=p transition=g/yes instance=s/0 err="unknown variable`; !strings.Contains(logged.String(), want) {
+		if want := `msg="guard failed" net=p transition=g/yes instance=s/0 err="f.bpmn:2:1: unknown variable`; !strings.Contains(logged.String(), want) {
 			t.Errorf("logged is %q, expected %s", logged.String(), want)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 // evaluated again when a call fires it, and when a place of it changes, as it does when variables
 // are written.
 func (x *change) unevaluated(f *frame, t int, tokens []Placed, what string, err error) {
+	err = x.s.located(t, err)
 	took, _ := x.s.rules[t].split(tokens)
 	x.s.done.fault(x.i, t, what, err)
 	x.incident(f, t, firstID(took), stats.NoPlace, err.Error())
@@ -29,10 +30,24 @@ func (x *change) panicked(f *frame, t int, tokens []Placed, what string, err err
 		x.unevaluated(f, t, tokens, what, err)
 		return
 	}
+	err = x.s.located(t, err)
 	took, _ := x.s.rules[t].split(tokens)
 	x.s.done.fault(x.i, t, what, err)
 	x.s.count(opFailed, x.i, t)
 	x.setBack(f, t, firstID(took), 0, err.Error())
+}
+
+// located returns an error with a position in the source of a net, unless it has one.
+func located(n *petri.Net, pos petri.Pos, err error) error {
+	if errors.As(err, new(*petri.Fault)) {
+		return err
+	}
+	return &petri.Fault{File: n.File, Pos: pos, Msg: err.Error()}
+}
+
+// located returns an error with the position of a transition, unless it has one.
+func (s *Shard) located(t int, err error) error {
+	return located(s.Tables.Net, s.Tables.Net.Transitions[t].Pos, err)
 }
 
 // Why a transition that is enabled cannot fire, besides expressions.
@@ -53,7 +68,7 @@ func (x *change) refusedAll() {
 	for id := x.in.notes; id != none; id = x.s.notes.all[id].next {
 		if n := &x.s.notes.all[id]; n.kind == noteNo && !n.reported && x.s.refusedForGood(id) {
 			n.reported = true
-			x.s.done.fault(x.i, int(n.transition), "no alternative can be taken", errNoAlternative)
+			x.s.done.fault(x.i, int(n.transition), "no alternative can be taken", x.s.located(int(n.transition), errNoAlternative))
 		}
 	}
 }

@@ -134,6 +134,8 @@ func (x *change) branch(r *rule, taken []Placed, data []byte) (mask uint64, a an
 		default:
 			a = ask(r.Branches[k], taken, x.now)
 			if a.panicked != nil {
+				n := x.s.Tables.Net
+				a.panicked = located(n, n.Arcs[b.Arc].Pos, a.panicked)
 				return 0, a
 			} else if a.OK {
 				mask |= 1 << k

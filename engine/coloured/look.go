@@ -219,7 +219,7 @@ func (s *Shard) waitOf(id int32) (stats.Wait, bool) {
 		}
 	case noteNo:
 		if w.Reason, w.Place = stats.ReasonGuarded, n.ref; s.refusedForGood(id) {
-			w.Reason, w.What = stats.ReasonIncident, errNoAlternative.Error()
+			w.Reason, w.What = stats.ReasonIncident, s.located(int(n.transition), errNoAlternative).Error()
 		}
 	case noteWait:
 		w.Reason, w.Until = stats.ReasonDelayed, n.due

@@ -18,15 +18,33 @@ import (
 
 // checkedNet is what check says of one net.
 type checkedNet struct {
-	File        string   `json:"file"`
-	Net         string   `json:"net"`
-	Name        string   `json:"name,omitempty"`
-	Places      int      `json:"places"`
-	Transitions int      `json:"transitions"`
-	Arcs        int      `json:"arcs"`
-	Tokens      uint64   `json:"tokens"`
-	Elements    []string `json:"elements,omitempty"` // of a process: what each became
-	Findings    []string `json:"findings,omitempty"`
+	File string `json:"file"`
+	Net  string `json:"net"`
+	Name string `json:"name,omitempty"`
+	size
+	Aside    *size    `json:"aside,omitempty"`    // besides, of a process: what its author did not draw
+	Elements []string `json:"elements,omitempty"` // of a process: what each became
+	Findings []string `json:"findings,omitempty"`
+}
+
+// size is how much is in a net.
+type size struct {
+	Places      int    `json:"places"`
+	Transitions int    `json:"transitions"`
+	Arcs        int    `json:"arcs"`
+	Tokens      uint64 `json:"tokens"`
+}
+
+func sizeOf(n *petri.Net) size {
+	out := size{Places: len(n.Places), Transitions: len(n.Transitions), Arcs: len(n.Arcs)}
+	for i := range n.Places {
+		out.Tokens += uint64(n.Places[i].Initial)
+	}
+	return out
+}
+
+func (s size) String() string {
+	return count(uint64(s.Places), "place") + ", " + count(uint64(s.Transitions), "transition") + ", " + count(uint64(s.Arcs), "arc") + ", " + count(s.Tokens, "token")
 }
 
 // Run reads every file, prints what is valid and returns what is not.
@@ -49,14 +67,14 @@ func (c *checkCmd) Run(ctx context.Context, s streams) error {
 				errs = append(errs, err)
 				continue
 			}
-			c.print(s, summary(path, t, file.Became(i)))
+			c.print(s, c.summary(path, t, file.Became(i, c.Objects == "all")))
 			_, err = engine.Declared(t) // compiles the expressions
 			errs = append(errs, err)
 			errs = append(errs, c.visit(ctx, s, t))
 		}
 		errs = append(errs, c.decisions(s, path, file.Decisions))
-		if len(file.Nets) == 0 && len(file.Decisions) == 0 && !c.JSON {
-			fmt.Fprintf(s.out, "%s: no net\n", path)
+		if len(file.Nets) == 0 && len(file.Decisions) == 0 {
+			errs = append(errs, fmt.Errorf("%s: no net in the file; expected one or more", path))
 		}
 	}
 	return errors.Join(errs...)
@@ -102,11 +120,11 @@ func (c *checkCmd) visit(ctx context.Context, s streams, t *petri.Tables) error 
 	return nil
 }
 
-func summary(path string, t *petri.Tables, became []string) *checkedNet {
-	n := t.Net
-	out := &checkedNet{File: path, Net: n.ID, Name: n.Name, Places: len(n.Places), Transitions: len(n.Transitions), Arcs: len(n.Arcs), Elements: became}
-	for i := range n.Places {
-		out.Tokens += uint64(n.Places[i].Initial)
+func (c *checkCmd) summary(path string, t *petri.Tables, became []string) *checkedNet {
+	out := &checkedNet{File: path, Net: t.Net.ID, Name: t.Net.Name, size: sizeOf(t.Net), Elements: became}
+	if work := sizeOf(t.Net.Work()); c.Objects != "all" && work != out.size {
+		out.Aside = &size{out.Places - work.Places, out.Transitions - work.Transitions, out.Arcs - work.Arcs, out.Tokens - work.Tokens}
+		out.size = work
 	}
 	for _, f := range t.Findings() {
 		out.Findings = append(out.Findings, f.Error())
@@ -120,8 +138,11 @@ func (c *checkCmd) print(s streams, n *checkedNet) {
 		fmt.Fprintf(s.out, "%s\n", line)
 		return
 	}
-	fmt.Fprintf(s.out, "%s: net %q: %s, %s, %s, %s\n", n.File, n.Net, count(uint64(n.Places), "place"),
-		count(uint64(n.Transitions), "transition"), count(uint64(n.Arcs), "arc"), count(n.Tokens, "token"))
+	fmt.Fprintf(s.out, "%s: net %q: %s", n.File, n.Net, n.size)
+	if n.Aside != nil {
+		fmt.Fprintf(s.out, "; not drawn: %s", n.Aside)
+	}
+	fmt.Fprintln(s.out)
 	for _, e := range n.Elements {
 		fmt.Fprintf(s.out, "  %s:%s\n", n.File, e)
 	}

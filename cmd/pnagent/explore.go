@@ -8,6 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/explore"
@@ -24,6 +26,9 @@ func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables
 	if ctx.Err() == nil {
 		out.Invariants = explore.ConservedIn(t)
 	}
+	if c.Objects != "all" {
+		out.leaveOut(t.Net)
+	}
 	if !c.JSON {
 		fmt.Fprintln(s.out, out.Sentence())
 		for _, line := range out.Soundness.Sentences() {
@@ -37,6 +42,28 @@ func (c *checkCmd) printExplored(ctx context.Context, s streams, t *petri.Tables
 type explored struct {
 	*explore.Report
 	Soundness *sound.Report `json:"soundness"`
+}
+
+// leaveOut leaves out of the bounds, and of the lists of what is not sound, what is not work. A list of
+// nothing else stays as it is.
+func (e *explored) leaveOut(n *petri.Net) {
+	aside := map[string]bool{}
+	for i := range n.Places {
+		aside[n.Places[i].ID] = n.Places[i].Role != petri.RoleWork
+	}
+	for i := range n.Transitions {
+		aside[n.Transitions[i].ID] = n.Transitions[i].Role != petri.RoleWork
+	}
+	maps.DeleteFunc(e.Bounds, func(id string, _ uint32) bool { return aside[id] })
+	lists := []*[]string{&e.Soundness.Bounded.Places, &e.Soundness.Fire.Dead}
+	if e.Soundness.Live != nil {
+		lists = append(lists, &e.Soundness.Live.Last)
+	}
+	for _, list := range lists {
+		if work := slices.DeleteFunc(slices.Clone(*list), func(id string) bool { return aside[id] }); len(work) > 0 {
+			*list = work
+		}
+	}
 }
 
 // printDeadlocks searches a net for deadlocks and prints what was found.

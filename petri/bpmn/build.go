@@ -26,9 +26,9 @@ func (d *document) build() (*File, error) {
 			continue
 		}
 		out.Nets = append(out.Nets, b.net)
-		out.Elements = append(out.Elements, sortElements(append(b.elements, s.leftOut()...)))
 		out.Graphs = append(out.Graphs, s.graph())
 		out.Parts = append(out.Parts, b.parts())
+		out.Elements = append(out.Elements, sortElements(append(b.became(), s.leftOut()...)))
 	}
 	return out, nil
 }

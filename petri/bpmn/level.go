@@ -65,9 +65,8 @@ type builder struct {
 	later    []func()  // adds the arcs that need all places of a level
 	ranks    int       // see order
 	away     petri.Pos // see level
-	elements []Element
-	text     []byte // of an element, to be used again
-	left     int    // remaining nodes of the limit
+	elements []made
+	left     int // remaining nodes of the limit
 }
 
 func (b *builder) process(s *scope) {
@@ -109,7 +108,7 @@ func (b *builder) reserve() {
 	b.net.Places = make([]petri.Place, 0, flows+flows/8)
 	b.net.Transitions = make([]petri.Transition, 0, nodes+nodes/8)
 	b.net.Arcs = make([]petri.Arc, 0, 2*flows+flows/4)
-	b.elements = make([]Element, 0, nodes+flows)
+	b.elements = make([]made, 0, nodes+flows)
 	b.places = make(map[string]int, flows)
 }
 
@@ -230,20 +229,40 @@ func (f *flow) title() string {
 // returns a further note. A called process is listed at its definition, not at its
 // calls.
 func (b *builder) element(l *level, e Element, also string, make func() string) {
-	places, transitions := len(b.net.Places), len(b.net.Transitions)
-	note := make()
-	if l.prefix != "" {
-		return
+	m := made{Element: e, from: [2]int{len(b.net.Places), len(b.net.Transitions)}}
+	m.notes = [2]string{make(), also}
+	m.to = [2]int{len(b.net.Places), len(b.net.Transitions)}
+	if l.prefix == "" {
+		b.elements = append(b.elements, m)
 	}
-	text := b.describe(b.text[:0], places, transitions)
-	for _, s := range [...]string{note, also} {
-		if s != "" {
-			text = append(between(text, "; "), s...)
+}
+
+// made is an element, notes about it, and what it added to the net: its places and its
+// transitions from two indices on, to two others.
+type made struct {
+	Element
+	notes    [2]string
+	from, to [2]int
+}
+
+// became returns the elements with what each became. The roles of places and transitions are known.
+func (b *builder) became() []Element {
+	out := make([]Element, len(b.elements))
+	var text []byte // reused
+	for k := range b.elements {
+		m := &b.elements[k]
+		text = b.describe(text[:0], m, true)
+		for _, s := range m.notes {
+			if s != "" {
+				text = append(between(text, "; "), s...)
+			}
 		}
+		m.Text = cmp.Or(string(text), "nothing of its own")
+		text = b.describe(text[:0], m, false)
+		m.Aside = string(text)
+		out[k] = m.Element
 	}
-	e.Text = cmp.Or(string(text), "nothing of its own")
-	b.text = text
-	b.elements = append(b.elements, e)
+	return out
 }
 
 // between appends a separator to a text, unless that is empty.
@@ -254,16 +273,27 @@ func between(text []byte, separator string) []byte {
 	return append(text, separator...)
 }
 
-// describe appends a list of the places and transitions from two indices on.
-func (b *builder) describe(text []byte, places, transitions int) []byte {
-	p, t := b.net.Places[places:], b.net.Transitions[transitions:]
-	text = heading(text, "place", len(p))
-	for i := range p {
-		text = append(listed(text, i), p[i].ID...)
+// describe appends a list of the places and transitions of an element: those of work, or the others.
+func (b *builder) describe(text []byte, m *made, work bool) []byte {
+	var places []*petri.Place
+	for i := m.from[0]; i < m.to[0]; i++ {
+		if p := &b.net.Places[i]; (p.Role == petri.RoleWork) == work {
+			places = append(places, p)
+		}
 	}
-	text = heading(text, "transition", len(t))
-	for i := range t {
-		text = describeTransition(listed(text, i), &t[i])
+	var transitions []*petri.Transition
+	for i := m.from[1]; i < m.to[1]; i++ {
+		if t := &b.net.Transitions[i]; (t.Role == petri.RoleWork) == work {
+			transitions = append(transitions, t)
+		}
+	}
+	text = heading(text, "place", len(places))
+	for i, p := range places {
+		text = append(listed(text, i), p.ID...)
+	}
+	text = heading(text, "transition", len(transitions))
+	for i, t := range transitions {
+		text = describeTransition(listed(text, i), t)
 	}
 	return text
 }

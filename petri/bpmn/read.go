@@ -31,6 +31,9 @@ type Element struct {
 	Name string
 	Pos  petri.Pos
 	Text string // what it became: "place x, transitions y, z (if g)"
+	// Aside is, in the same form, what else it became that its author did not draw, see
+	// petri.Role: what is armed, active around its content or on its way.
+	Aside string
 }
 
 // String returns "line:column: kind "id" (name): text".

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -81,21 +82,22 @@ func arcs(n *petri.Net, id string) []string {
 
 func TestElementsListWhatEachElementBecame(t *testing.T) {
 	tests := []struct {
-		file string
-		want []string
+		file  string
+		want  []string
+		aside map[string]string // by element: what its author did not draw
 	}{
 		{"exclusive", []string{
 			`4:5: none start event "s": place s/start, transition s`,
 			`5:5: exclusive gateway "split" (which?): transitions split/f1 (if ${x gt 1 and y eq 'a and b'}), split/f2 (unless ${x gt 1 and y eq 'a and b'}, unless = z = "="), split/f3 (unless ${x gt 1 and y eq 'a and b'}, if = z = "=")`,
 			`6:5: task "t1": transition t1 (work)`,
-		}},
+		}, nil},
 		{"boundary-task", []string{
 			`5:5: none start event "s": place s/start, transition s`,
-			`6:5: user task "t": place t/active, transitions t/begin, t (waits for "t")`,
+			`6:5: user task "t": place t/active, transition t (waits for "t")`,
 			`7:5: timer boundary event "late": transition late (timer PT1H)`,
-			`8:5: timer boundary event "remind": place remind/armed, transition remind (timer PT10M)`,
-			`9:5: message boundary event "asked": place asked/armed, transition asked (waits for "question")`,
-		}},
+			`8:5: timer boundary event "remind": transition remind (timer PT10M)`,
+			`9:5: message boundary event "asked": transition asked (waits for "question")`,
+		}, map[string]string{"t": "transition t/begin", "remind": "place remind/armed", "asked": "place asked/armed"}},
 		{"tasks", []string{
 			`5:5: none start event "s": place s/start, transition s`,
 			`6:5: service task "service": transition service (work "invoices"); not followed: asyncBefore`,
@@ -108,18 +110,20 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 			`13:5: receive task "receive": transition receive (waits for "order")`,
 			`14:5: service task "zeebe": transition zeebe (work "ship")`,
 			`21:5: message end event "e": place e/end, transition e (work "order")`,
-		}},
+		}, nil},
 		{"error", []string{
 			`6:5: none start event "s": place s/start, transition s`,
-			`7:5: sub-process "outer": place outer/active, transitions outer/begin, outer`,
+			`7:5: sub-process "outer": transition outer`,
 			`8:7: none start event "os": place os/start, transition os`,
-			`9:7: sub-process "sub": place sub/active, transitions sub/begin, sub`,
+			`9:7: sub-process "sub": transition sub`,
 			`10:9: none start event "ss": place ss/start, transition ss`,
 			`11:9: parallel gateway "fork": transition fork`,
 			`12:9: user task "t": transition t (waits for "t")`,
 			`13:9: exclusive gateway "which": transitions which/sf3, which/sf4, which/sf5; no conditions: its flows are chosen in turn`,
-			`14:9: error end event "known": place catch1/thrown, transitions known, catch1/caught; caught by error boundary event "catch1"`,
-			`15:9: error end event "other": place any/thrown, transitions other, any/caught; caught by error boundary event "any"`,
+			`14:9: error end event "known": transitions known, catch1/caught; caught by error boundary event "catch1"`,
+			`15:9: error end event "other": transitions other, any/caught; caught by error boundary event "any"`,
+		}, map[string]string{
+			"outer": "place outer/active, transition outer/begin", "sub": "place sub/active, transition sub/begin", "known": "place catch1/thrown", "other": "place any/thrown",
 		}},
 		{"inclusive", []string{
 			`4:5: none start event "s": place s/start, transition s`,
@@ -128,24 +132,31 @@ func TestElementsListWhatEachElementBecame(t *testing.T) {
 			`7:5: task "t2": transition t2 (work)`,
 			`8:5: task "t3": transition t3 (work)`,
 			`9:5: inclusive gateway "join": transition join`,
-		}},
+		}, nil},
 		{"call", []string{
 			`4:5: none start event "s": place s/start, transition s`,
-			`5:5: call activity "c1": place c1/active, transitions c1/begin, c1; the called process is inside, with ids that begin with c1:`,
-			`6:5: call activity "c2": place c2/active, transitions c2/begin, c2; the called process is inside, with ids that begin with c2:`,
+			`5:5: call activity "c1": transition c1; the called process is inside, with ids that begin with c1:`,
+			`6:5: call activity "c2": transition c2; the called process is inside, with ids that begin with c2:`,
 			`7:5: call activity "away": transition away (work "elsewhere"); calls "elsewhere", which is not a process of the files with flow nodes: one piece of work`,
 			`8:5: none end event "e": place e/end, transition e`,
 			`9:5: sequence flow "f0": place f0`,
-		}},
+		}, map[string]string{"c1": "place c1/active, transition c1/begin", "c2": "place c2/active, transition c2/begin"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.file, func(t *testing.T) {
 			var got []string
-			for _, e := range readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Elements[0] {
+			aside := map[string]string{}
+			for k, e := range readFile(t, filepath.Join("testdata", tt.file+".bpmn")).Elements[0] {
 				got = append(got, e.String())
+				if e.Aside != "" && k < len(tt.want) {
+					aside[e.ID] = e.Aside
+				}
 			}
 			if diff := cmp.Diff(tt.want, got[:min(len(tt.want), len(got))]); diff != "" {
 				t.Errorf("-want +got\n%s", diff)
+			}
+			if !maps.Equal(tt.aside, aside) {
+				t.Errorf("not drawn: %q, want %q", aside, tt.aside)
 			}
 		})
 	}

@@ -137,13 +137,18 @@ func Compile(sources []Source, l Limits) ([]*petri.Tables, []petri.Fault, error)
 }
 
 // Became returns what each element of a process became in one of the nets, and, with
-// the first net, what was left out of the file. It returns nothing for other files.
-func (f *File) Became(net int) (out []string) {
+// the first net, what was left out of the file. It returns nothing for other files. If all is
+// set, it also returns what the author of the process did not draw.
+func (f *File) Became(net int, all bool) (out []string) {
 	if f.Process == nil {
 		return nil
 	}
 	for _, e := range f.Process.Elements[net] {
-		out = append(out, e.String())
+		s := e.String()
+		if all && e.Aside != "" {
+			s += "; not drawn: " + e.Aside
+		}
+		out = append(out, s)
 	}
 	if net == 0 {
 		for _, e := range f.Process.LeftOut {

@@ -75,7 +75,7 @@ func TestAFileIsReadByItsNameAndElseByItsRootElement(t *testing.T) {
 			if len(f.Nets) != 1 || f.Nets[0].ID != c.net || (f.Process != nil) != c.process {
 				t.Errorf("%d nets, %+v", len(f.Nets), f)
 			}
-			if became := f.Became(0); (len(became) > 0) != c.process {
+			if became := f.Became(0, true); (len(became) > 0) != c.process {
 				t.Errorf("elements became %q", became)
 			}
 		})

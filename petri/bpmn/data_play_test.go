@@ -44,6 +44,8 @@ func TestDataOfActivities(t *testing.T) {
 		{"an expression of Camunda", gate(`<serviceTask id="n" c:expression="${a + 1}" c:resultVariable="b"/>`, "b == 2"), `{"a": 1}`, "", "yes/end"},
 		{"a script that runs several times", gate(`<scriptTask id="n" scriptFormat="juel" c:resultVariable="a"><script>${a + 1}</script><multiInstanceLoopCharacteristics isSequential="true"><loopCardinality>3</loopCardinality></multiInstanceLoopCharacteristics></scriptTask>`, "a == 4"), `{"a": 1}`, "", "yes/end"},
 		{"a mapping of a sub-process", gate(inner(inOut), "r == 10 &amp;&amp; a == 1 &amp;&amp; x == nil"), `{"a": 1}`, `u,{"x":5,"y":5}`, "yes/end"},
+		{"inputs of an ad hoc sub-process are local, also where the event that ends it brings them", gate(`<adHocSubProcess id="n"><extensionElements>`+inOut+`</extensionElements><userTask id="u"/></adHocSubProcess>`,
+			"a == 1 &amp;&amp; x == 3 &amp;&amp; y == nil &amp;&amp; r == 7"), `{"a": 1, "x": 3}`, `n,{"x":2,"y":5}`, "yes/end"},
 		{"of parallel ends, the last to change a variable counts", gate(forked, "x == 1 &amp;&amp; y == 2"), `{"x": 0, "y": 0}`, `a,{"x":1,"y":0} b,{"y":2}`, "yes/end"},
 		{"even if it sets an earlier value, as a completion in Camunda does", gate(forked, "x == 0 &amp;&amp; y == 2"), `{"x": 0, "y": 0}`, `a,{"x":1,"y":0} b,{"x":0,"y":2}`, "yes/end"},
 		{"or the last one", gate(forked, "x == 2"), `{"x": 0}`, `a,{"x":1} b,{"x":2}`, "yes/end"},

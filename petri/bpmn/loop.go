@@ -159,8 +159,10 @@ func (b *builder) clearLoop(l *level, n *node, transition string) {
 }
 
 // holds reports whether the token in id/run shows the variables of a run of an activity: of a loop, or
-// of a task with variables of its own.
-func (n *node) holds() bool { return n.loop != nil || n.content() == nil && n.maps != nil }
+// of one with variables of its own that ends with work or with an event, which brings data.
+func (n *node) holds() bool {
+	return n.loop != nil || n.maps != nil && (n.content() == nil || n.adHocTrigger().Kind != petri.TriggerNone)
+}
 
 // enclosed builds an activity whose runs are apart: begin opens a run and end ends it. A token in
 // id/active is there for its boundary events. Of a loop, the petri.Scope of the activity as a whole has

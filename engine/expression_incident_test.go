@@ -355,3 +355,39 @@ func TestAnActionIsNotRepeatedForAnExpression(t *testing.T) {
 		}
 	})
 }
+
+// What a call returns with an escalation is evaluated after the work that throws it: if it cannot be, the
+// work is not done again.
+func TestWorkThatThrowsIsNotRepeatedForWhatACallReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		performed := 0
+		nets := eventNets(t, processes(t, `<process id="p"><startEvent id="start"/>flow(start,n)<callActivity id="n" calledElement="q"><extensionElements>`+
+			`<out xmlns="http://camunda.org/schema/1.0/bpmn" sourceExpression="${v}" target="r"/></extensionElements></callActivity>`+
+			`<boundaryEvent id="b" attachedToRef="n"><escalationEventDefinition/></boundaryEvent>flow(b,after)<userTask id="after"/></process>`+
+			`<process id="q"><startEvent id="qs"/>flow(qs,w)<endEvent id="w"><escalationEventDefinition/></endEvent></process>`)...)
+		declaredAt(t, nets, "n:w").Action = func(context.Context, *action.Run) (coloured.Outcome, error) {
+			performed++
+			return coloured.Outcome{}, nil
+		}
+		e := newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1})
+		defer start(t, e)()
+		look := func() *telemetry.Instance {
+			synctest.Wait()
+			in, err := e.Instance(t.Context(), "p", "s/0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return in
+		}
+		time.Sleep(time.Hour)
+		if w := incidentOf(look(), "n:w"); w == nil || w.Transition != "n:w/returns" || !strings.Contains(w.What, `unknown variable "v"`) || performed != 1 {
+			t.Errorf("incident %+v after %d runs; expected one after the first", w, performed)
+		}
+		if err := e.FireData(t.Context(), "p", 0, "n:w/returns", []byte(`{"v":1}`)); err != nil {
+			t.Fatal(err)
+		}
+		if in := look(); !waitsFor(in, "after") || performed != 1 {
+			t.Errorf("after the retry: %+v, %d runs", in, performed)
+		}
+	})
+}

@@ -159,11 +159,16 @@ func (n *node) exchange() (in, out []petri.Assignment) {
 // leaves makes a transition write around a call what leaves it with an event: in Camunda, a call
 // returns what its out elements say each time, not only at its end.
 func (b *builder) leaves(kid *level, transition string) {
-	_, out := kid.node.exchange()
-	if kid.node.calls != nil && slices.ContainsFunc(out, func(a petri.Assignment) bool { return a.Leaves }) {
+	if kid.node.returns() {
 		b.after(func() {
 			k := slices.IndexFunc(b.net.Scopes, func(s petri.Scope) bool { return s.ID == kid.run })
 			b.net.Scopes[k].Leave = append(b.net.Scopes[k].Leave, transition)
 		})
 	}
+}
+
+// returns reports whether a node is a call that returns something each time that an event leaves it.
+func (n *node) returns() bool {
+	_, out := n.exchange()
+	return n.calls != nil && slices.ContainsFunc(out, func(a petri.Assignment) bool { return a.Leaves })
 }

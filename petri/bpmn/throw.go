@@ -292,6 +292,15 @@ func (b *builder) throwTo(c *catcher, l *level, n *node, work petri.Trigger) str
 	if c.x.host == nil {
 		end = c.of
 	}
+	for k := l; k != end; k = k.parent {
+		if work.Kind != petri.TriggerNone && k.node.returns() { // the work is not done again if that cannot be evaluated
+			over := b.state(l, n, "ran")
+			b.put(t, over, n.pos)
+			t = b.step(l, n, "returns").ID
+			b.take(over, t, n.pos)
+			break
+		}
+	}
 	for ; l != end; l = l.parent {
 		b.leaves(l, t)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -17,17 +18,12 @@ func TestThreadsThatWaitForAProcessorAreCounted(t *testing.T) {
 	}
 	waited := Since()
 	const least = 50 * time.Millisecond
-	ended := make(chan struct{})
+	var ended atomic.Bool
 	var working sync.WaitGroup
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2*runtime.NumCPU() + 1))
 	for range 2*runtime.NumCPU() + 1 {
 		working.Go(func() {
-			for {
-				select {
-				case <-ended:
-					return
-				default:
-				}
+			for n := 0; !ended.Load(); n++ {
 			}
 		})
 	}
@@ -35,7 +31,7 @@ func TestThreadsThatWaitForAProcessorAreCounted(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	got := waited()
-	close(ended)
+	ended.Store(true)
 	working.Wait()
 	if got < least {
 		t.Errorf("%v; want %v within a minute", got, least)

@@ -21,6 +21,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/busytest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
 
@@ -60,7 +61,7 @@ type relay struct {
 
 	mu      sync.Mutex
 	alive   map[int]*kit.Sidecar // by priority
-	excused time.Time            // until when it is documented that none may be on duty
+	excused func() bool          // whether it is documented that none may be on duty; nil before one was killed
 	samples map[int]int          // half-seconds by how many were on duty
 	bad     []string
 }
@@ -117,7 +118,12 @@ func (r *relay) end(priority int, s syscall.Signal) {
 	if s == syscall.SIGKILL {
 		r.mu.Lock()
 		delete(r.alive, priority)
-		r.excused = time.Now().Add(4 * time.Second)
+		var others []int
+		for _, other := range r.alive {
+			others = append(others, other.Cmd.Process.Pid)
+		}
+		killed, waited := time.Now(), busytest.Since(others...)
+		r.excused = func() bool { return time.Since(killed)-waited() < 4*time.Second }
 		r.mu.Unlock()
 		side.Kill(r.t)
 		return
@@ -158,7 +164,7 @@ func (r *relay) count() (n int, excused bool) {
 			n++
 		}
 	}
-	return n, time.Now().Before(r.excused)
+	return n, r.excused != nil && r.excused()
 }
 
 // watch counts each half-second how many are on duty. What is not one is looked at

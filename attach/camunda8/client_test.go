@@ -129,7 +129,7 @@ func TestWhatTheAPIHidesIsNotOver(t *testing.T) {
 			t.Errorf("the last one ended: %v", err)
 		}
 	}
-	e.items[definitionsPath], a.listedAt = map[string]item{}, 0
+	e.items[definitionsPath], a.definitions.ListedAt = map[string]item{}, 0
 	if err := poll(); !errors.Is(err, errVanished) {
 		t.Errorf("definitions are hidden: %v", err)
 	}
@@ -285,7 +285,7 @@ func TestUnknownDefinitionsAreLookedUpOnceInAPoll(t *testing.T) {
 	}
 	e.put(definitionsPath, "1", item{"processDefinitionId": "gone", "version": 1})
 	a.presenceAt = 0
-	if err := a.poll(t.Context()); err != nil || a.nets["gone"] == nil {
+	if err := a.poll(t.Context()); err != nil || a.definitions.Nets["gone"] == nil {
 		t.Errorf("%v; expected the definition to be found", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/pnagent/pnagent/attach/internal/diagram"
 	"github.com/pnagent/pnagent/attach/internal/ledger"
-	"github.com/pnagent/pnagent/telemetry"
 )
 
 // The searches that are used.
@@ -38,38 +36,19 @@ func isOptional(path string, err error) bool {
 	return path == waitStatesPath && errors.Is(err, errAbsent)
 }
 
-const (
-	maxNets        = 10_000 // unwanted ones count, too
-	maxDefinitions = 100_000
-	maxModels      = 100       // in one poll, of nets that know the elements already
-	maxFlow        = 1_000_000 // rows of one poll; the next poll continues
-)
-
-// listEvery is the time between two readings of the list of definitions, in
-// microseconds. A definition that an element instance names is looked up in the same
-// poll.
-const listEvery = 60_000_000
-
-// definition is one version of a process.
-type definition struct {
-	processDefinition
-	model *diagram.Process // of this version alone; nil if it was not read
-	used  int64            // the last poll in which an element instance named it
-	unfit bool             // that its model cannot be used was logged
-}
+// maxFlow bounds the rows of one poll; the next poll continues.
+const maxFlow = 1_000_000
 
 // poll asks the API once and changes the ledgers. An error leaves what was read
 // before it.
 func (a *Adapter) poll(ctx context.Context) error {
 	defer func() { a.requests.Store(a.client.requests) }()
-	a.relisted, a.models = false, 0
 	host := time.Now().UnixMicro()
-	a.at = host
-	if a.listedAt == 0 || host-a.listedAt >= listEvery {
-		if err := a.list(ctx); err != nil {
-			return err
-		}
-		a.listedAt = host
+	listed, err := a.definitions.Begin(ctx, host, a.presenceAt)
+	if err != nil {
+		return err
+	}
+	if listed {
 		clear(a.absent)
 	}
 	a.SetClock(a.client.clock.ahead, 0)
@@ -109,43 +88,20 @@ func each[T any](ctx context.Context, a *Adapter, name, path string, q query, mo
 	return err
 }
 
-// list reads the list of definitions, and makes a net of each process id. It forgets the
-// models that no element instance named since the last list and the last tokens.
-func (a *Adapter) list(ctx context.Context) error {
-	if err := a.readDefinitions(ctx); err != nil {
-		return err
-	}
-	ids, since := map[string]bool{}, min(a.listedAt, a.presenceAt)
-	for _, d := range a.definitions {
-		ids[d.ID] = true
-		if d.used < since {
-			d.model = nil
-		}
-	}
-	for _, id := range slices.Sorted(maps.Keys(ids)) {
-		if _, err := a.netOf(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // errVanished is returned if nothing is left of what the API showed before. The engine keeps
 // definitions, and for a time element instances that ended.
 var errVanished = errors.New("the API shows nothing any more; does the client have READ_PROCESS_INSTANCE and READ_PROCESS_DEFINITION?")
 
 // readDefinitions reads the list of definitions.
-func (a *Adapter) readDefinitions(ctx context.Context) error {
+func (a *Adapter) readDefinitions(ctx context.Context, take func(diagram.Definition)) error {
 	listed := 0
-	err := each(ctx, a, "definition", definitionsPath, query{Sort: by("processDefinitionKey")}, maxDefinitions, func(p *processDefinition) error {
+	err := each(ctx, a, "definition", definitionsPath, query{Sort: by("processDefinitionKey")}, diagram.MaxDefinitions, func(p *processDefinition) error {
 		listed++
-		if a.definitions[p.Key] == nil {
-			a.definitions[p.Key] = &definition{processDefinition: *p}
-		}
+		take(diagram.Definition{ID: p.Key, Key: p.ID, Net: p.ID, Name: p.Name, Version: p.Version})
 		return nil
 	})
-	if err == nil && listed == 0 && len(a.definitions) > 0 {
-		err = fmt.Errorf("%d process definitions: %w", len(a.definitions), errVanished)
+	if err == nil && listed == 0 && len(a.definitions.All) > 0 {
+		err = fmt.Errorf("%d process definitions: %w", len(a.definitions.All), errVanished)
 	}
 	return err
 }
@@ -164,91 +120,28 @@ func (a *Adapter) shown(ctx context.Context) error {
 	return err
 }
 
-// netOf returns the net of a process id, and makes it. It returns nil for one that
-// is not wanted, or cannot be published; a refusal is counted once.
-func (a *Adapter) netOf(ctx context.Context, id string) (*diagram.Process, error) {
-	if n, known := a.nets[id]; known {
-		return n, nil
-	}
-	var n *diagram.Process
-	switch {
-	case len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, id):
-	case len(a.nets) >= maxNets || telemetry.CheckName(id) != nil:
-		a.Drop("net")
-	default:
-		d := a.newest(id)
-		if err := a.readModel(ctx, d); err != nil {
-			return nil, err
-		}
-		n = d.model
-		a.Add(n.Ledger)
-	}
-	a.nets[id] = n
-	return n, nil
-}
-
 // net returns the net of an element instance, and that of its version alone; they are the
-// same if the model of the version was not read yet. It reads the list of definitions if
-// the definition is new, at most once in a poll, and the model when an element instance
-// names the definition first. It returns nil for a definition that is not listed, or not
-// wanted.
+// same if the model of the version was not read yet. It returns nil for a definition that is
+// not listed, or not wanted.
 func (a *Adapter) net(ctx context.Context, e *elementInstance) (n, version *diagram.Process, err error) {
 	if len(a.cfg.Nets) > 0 && !slices.Contains(a.cfg.Nets, e.Process) {
 		return nil, nil, nil
 	}
-	if a.definitions[e.Definition] == nil && !a.relisted {
-		a.relisted = true
-		if err := a.readDefinitions(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-	d := a.definitions[e.Definition]
-	if d == nil {
-		a.Drop("definition")
-		return nil, nil, nil
-	}
-	d.used = a.at
-	if n, err = a.netOf(ctx, d.ID); n == nil || err != nil {
+	d, n, err := a.definitions.Of(ctx, e.Definition, e.Element)
+	if n == nil || err != nil {
 		return nil, nil, err
 	}
-	if d.model == nil && (!n.Knows(e.Element) || a.models < maxModels) {
-		a.models++
-		if err := a.readModel(ctx, d); err != nil {
-			return nil, nil, err
-		}
-		n.Merge(d.model)
-		if d == a.newest(d.ID) {
-			n.Show(d.model)
-		}
-	}
-	return n, cmp.Or(d.model, n), nil
+	return n, cmp.Or(d.Model, n), nil
 }
 
-// newest returns the newest version of a process.
-func (a *Adapter) newest(id string) *definition {
-	var out *definition
-	for _, d := range a.definitions {
-		if d.ID == id && (out == nil || d.Version > out.Version || d.Version == out.Version && d.Key > out.Key) {
-			out = d
-		}
-	}
-	return out
-}
-
-// readModel reads the model of a definition. A model that cannot be used is logged;
-// its nodes are added as element instances name them.
-func (a *Adapter) readModel(ctx context.Context, d *definition) error {
-	model, err := a.client.do(ctx, http.MethodGet, definitionsPath+"/"+url.PathEscape(d.Key)+"/xml", nil, maxModel)
+// readModel reads the model of a definition. unfit is about the model, err about the API.
+func (a *Adapter) readModel(ctx context.Context, d *diagram.Definition) (n *diagram.Process, unfit, err error) {
+	model, err := a.client.do(ctx, http.MethodGet, definitionsPath+"/"+url.PathEscape(d.ID)+"/xml", nil, maxModel)
 	if err != nil && !errors.Is(err, errAbsent) {
-		return err
+		return nil, nil, err
 	}
-	n, unusable := diagram.New(d.ID, d.Name, model)
-	d.model = n
-	if err := errors.Join(err, unusable); err != nil && !d.unfit {
-		d.unfit = true
-		a.cfg.Log.Warn("the model cannot be used; places are added as element instances name them", "net", d.ID, "definition", d.Key, "err", err)
-	}
-	return nil
+	n, unfit = diagram.New(d.Key, d.Name, model)
+	return n, errors.Join(err, unfit), nil
 }
 
 // readPresence reads where instances are and what they wait for.
@@ -270,11 +163,7 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range a.nets {
-		if n != nil {
-			n.Begin()
-		}
-	}
+	a.definitions.Each((*diagram.Process).Begin)
 	for i := range open {
 		e := &open[i]
 		n, version, err := a.net(ctx, e)
@@ -293,11 +182,7 @@ func (a *Adapter) readPresence(ctx context.Context, now int64) error {
 			a.Drop("place")
 		}
 	}
-	for _, n := range a.nets {
-		if n != nil {
-			n.End()
-		}
-	}
+	a.definitions.Each((*diagram.Process).End)
 	return nil
 }
 

@@ -35,14 +35,9 @@ type Adapter struct {
 	cfg    Config
 	client *client
 	state  state
-	nets   map[string]*diagram.Process // by process id; nil for one that is not wanted
 
-	definitions  map[string]*definition // by key
-	at           int64                  // when this poll began
-	models       int                    // read in this poll, of definitions that an element instance names
-	listedAt     int64                  // when these were read
-	relisted     bool                   // they were read again in this poll, for one that was unknown
-	absent       map[string]bool        // searches that the API lacks, since listedAt
+	definitions  diagram.Definitions
+	absent       map[string]bool // searches that the API lacks, since the list of definitions was read
 	presenceAt   int64
 	held         bool // the last poll found an element instance that is active
 	presenceTook time.Duration
@@ -65,12 +60,13 @@ func New(cfg Config) (*Adapter, error) {
 	case cfg.Tokens < 1:
 		return nil, fmt.Errorf("%w: at most %d tokens; expected more", ErrConfig, cfg.Tokens)
 	}
-	a := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}, absent: map[string]bool{}}
+	a := &Adapter{cfg: cfg, absent: map[string]bool{}}
 	var err error
 	if a.client, err = newClient(cfg.Address, cfg.Client); err != nil {
 		return nil, err
 	}
 	a.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: a.poll, Program: "pnagent attach camunda8 1", Tool: "Camunda Operate and Tasklist, or Camunda's REST API", Keep: &a.state})
+	a.definitions = diagram.Definitions{Source: a.Source, Wanted: cfg.Nets, Rows: "element instances", Behind: true, Log: cfg.Log, List: a.readDefinitions, Read: a.readModel}
 	return a, err
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	sqlitedriver "modernc.org/sqlite"
+
+	"github.com/pnagent/pnagent/attach/internal/diagram"
 )
 
 // dagsMapping is a mapping for DAGs as Airflow stores them, in the table dag; the newest is
@@ -99,13 +101,13 @@ func TestDefinitionsThatNoRowNamesAreForgotten(t *testing.T) {
 			if err := a.poll(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(listEvery * time.Microsecond)
+			time.Sleep(diagram.ListEvery * time.Microsecond)
 		}
 		// That of the last tokens is kept although it is not listed any more.
-		if n := len(a.definitions); n != 2 {
+		if n := len(a.definitions.All); n != 2 {
 			t.Errorf("%d definitions; expected those of the last two polls", n)
 		}
-		if d := a.definitions["4"]; d == nil || d.model == nil {
+		if d := a.definitions.All["4"]; d == nil || d.Model == nil {
 			t.Error("the definition of open rows, or its model, is forgotten")
 		}
 	})

@@ -21,7 +21,6 @@ const (
 	// ones are counted as dropped.
 	MaxTokens = 1_000_000
 
-	maxNets  = 10_000 // unwanted ones count, too
 	page     = 5000
 	maxPages = 200 // of one query in one poll; the next poll continues
 )
@@ -49,7 +48,6 @@ func (s *Adapter) poll(ctx context.Context) error {
 
 // readAll reads what a poll reads, in its transaction.
 func (s *Adapter) readAll(ctx context.Context) error {
-	s.models, s.reread = 0, false
 	if s.columns == 0 {
 		if err := s.setColumns(ctx); err != nil {
 			return err
@@ -62,11 +60,8 @@ func (s *Adapter) readAll(ctx context.Context) error {
 	s.at = time.Now().UnixMicro()
 	s.SetClock(clock.by, clock.within)
 	now := s.Now()
-	if s.at-s.listedAt >= listEvery {
-		if err := s.list(ctx); err != nil {
-			return err
-		}
-		s.listedAt = s.at
+	if _, err := s.definitions.Begin(ctx, s.at, s.presenceAt); err != nil {
+		return err
 	}
 	if s.presenceDue() {
 		begin := time.Now()
@@ -129,14 +124,14 @@ func (s *Adapter) each(ctx context.Context, name string, with map[string]any, ta
 // openRow is a row of open.
 type openRow struct {
 	definition, node string
-	version          *definition
+	version          *diagram.Definition
 	net              *diagram.Process // nil if it is not wanted, or not known
 	ledger.Token
 }
 
 // model returns the net of the row's version alone, or that of all versions until it is
 // read.
-func (r *openRow) model() *diagram.Process { return cmp.Or(r.version.model, r.net) }
+func (r *openRow) model() *diagram.Process { return cmp.Or(r.version.Model, r.net) }
 
 // readPresence reads where instances are and what they wait for.
 func (s *Adapter) readPresence(ctx context.Context, now int64) error {
@@ -173,15 +168,15 @@ func (s *Adapter) readOpen(ctx context.Context, limit map[string]any) (open []op
 		open = append(open, r)
 		return nil
 	})
-	if err == nil && len(open) == 0 && s.held && !s.reread {
-		err = s.readDefinitions(ctx)
+	if err == nil && len(open) == 0 && s.held {
+		err = s.definitions.Relist(ctx)
 	}
 	if err != nil {
 		return nil, err
 	}
 	s.held = len(open) > 0
 	for i := range open {
-		if open[i].version, open[i].net, err = s.net(ctx, open[i].definition, open[i].node); err != nil {
+		if open[i].version, open[i].net, err = s.definitions.Of(ctx, open[i].definition, open[i].node); err != nil {
 			return nil, err
 		}
 	}
@@ -198,11 +193,7 @@ func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done,
 		return all
 	})
 	first := map[string]int64{}
-	for _, n := range s.nets {
-		if n != nil {
-			n.Begin()
-		}
-	}
+	s.definitions.Each((*diagram.Process).Begin)
 	for i := range open {
 		r := &open[i]
 		if r.net == nil {
@@ -218,11 +209,7 @@ func (s *Adapter) present(open []openRow, whys map[string][]whyRow, ended *done,
 		}
 	}
 	s.first = first
-	for _, n := range s.nets {
-		if n != nil {
-			n.End()
-		}
-	}
+	s.definitions.Each((*diagram.Process).End)
 }
 
 // age sets the time of a token without one to that when it was first seen.
@@ -292,7 +279,7 @@ func (s *Adapter) dwell(v any, end int64) int64 {
 func (s *Adapter) count(ctx context.Context, name string, c *diagram.Cursor, rows []diagram.Row, defs []string, now int64) error {
 	for i := range rows {
 		r := &rows[i]
-		_, n, err := s.net(ctx, defs[i], r.Node)
+		_, n, err := s.definitions.Of(ctx, defs[i], r.Node)
 		if err != nil {
 			return err
 		}

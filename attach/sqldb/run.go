@@ -42,20 +42,16 @@ type Adapter struct {
 	*ledger.Source
 	cfg   Config
 	state state
-	nets  map[string]*diagram.Process // by id; nil for one that is not wanted
 
 	columns stats.Columns // of all nets; 0 until they are known
 	tx      *transaction  // of this poll
 
-	definitions  map[string]*definition // by id
-	listedAt     int64                  // when these were read
-	first        map[string]int64       // tokens without a time, by id: when they were first seen
-	held         bool                   // the last poll found a token
-	future       bool                   // times in the future were logged
+	definitions  diagram.Definitions
+	first        map[string]int64 // tokens without a time, by id: when they were first seen
+	held         bool             // the last poll found a token
+	future       bool             // times in the future were logged
 	probed       bool
 	at           int64 // the time of this poll, by the host's clock
-	reread       bool  // the list of definitions was read in this poll
-	models       int   // that were read in this poll
 	presenceAt   int64
 	presenceTook time.Duration
 
@@ -69,9 +65,10 @@ func New(cfg Config) (*Adapter, error) {
 	if cfg.Overlap < 0 || cfg.Overlap > time.Hour {
 		return nil, fmt.Errorf("%w: overlap of %v; expected 0 to 1h", ErrConfig, cfg.Overlap)
 	}
-	s := &Adapter{cfg: cfg, nets: map[string]*diagram.Process{}, definitions: map[string]*definition{}}
+	s := &Adapter{cfg: cfg}
 	var err error
 	s.Source, err = ledger.NewSource(ledger.Config{Polling: cfg.Polling, Poll: s.poll, Program: stateWord + cfg.Mapping.Name, Tool: cfg.Mapping.Tool, Keep: &s.state})
+	s.definitions = diagram.Definitions{Source: s.Source, Wanted: cfg.Nets, Rows: "rows", Tasks: cfg.Mapping.queries["tasks"] != nil, Log: cfg.Log, List: s.readDefinitions, Read: s.readModel}
 	return s, err
 }
 

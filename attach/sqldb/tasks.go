@@ -20,10 +20,10 @@ const maxModel = 16 << 20
 
 // readTasks reads the rows of the query tasks: a task, one that follows it, and its
 // name. unfit is about the model, err about the database.
-func (s *Adapter) readTasks(ctx context.Context, d *definition) (n *diagram.Process, unfit, err error) {
+func (s *Adapter) readTasks(ctx context.Context, d *diagram.Definition) (n *diagram.Process, unfit, err error) {
 	var tasks []diagram.Task
 	at := map[string]int{}
-	err = s.each(ctx, "tasks", map[string]any{"definition": d.id}, func(row []any) error {
+	err = s.each(ctx, "tasks", map[string]any{"definition": d.ID}, func(row []any) error {
 		id := asText(row[0])
 		i, known := at[id]
 		if !known {
@@ -36,29 +36,29 @@ func (s *Adapter) readTasks(ctx context.Context, d *definition) (n *diagram.Proc
 		}
 		return nil
 	})
-	n, unfit = diagram.NewTasks(d.key, d.name, tasks)
+	n, unfit = diagram.NewTasks(d.Key, d.Name, tasks)
 	return n, unfit, err
 }
 
 // readDiagram reads the model of a definition: BPMN, or a DAG that Airflow stored. If
 // it is unfit, the net has no nodes. err is about the database.
-func (s *Adapter) readDiagram(ctx context.Context, d *definition) (n *diagram.Process, unfit, err error) {
+func (s *Adapter) readDiagram(ctx context.Context, d *diagram.Definition) (n *diagram.Process, unfit, err error) {
 	var model []byte
-	err = s.each(ctx, "model", map[string]any{"definition": d.id}, func(row []any) error {
+	err = s.each(ctx, "model", map[string]any{"definition": d.ID}, func(row []any) error {
 		if model = []byte(asText(row[0])); row[0] == nil && row[1] != nil {
 			model, unfit = inflate([]byte(asText(row[1])))
 		}
 		return nil
 	})
 	if unfit == nil && !bytes.HasPrefix(bytes.TrimSpace(model), []byte("{")) {
-		n, unfit = diagram.New(d.key, d.name, model)
+		n, unfit = diagram.New(d.Key, d.Name, model)
 		return n, unfit, err
 	}
 	var tasks []diagram.Task
 	if unfit == nil {
-		tasks, d.delays, unfit = readAirflow(model)
+		tasks, d.Delays, unfit = readAirflow(model)
 	}
-	n, full := diagram.NewTasks(d.key, d.name, tasks)
+	n, full := diagram.NewTasks(d.Key, d.Name, tasks)
 	return n, errors.Join(unfit, full), err
 }
 
@@ -152,12 +152,12 @@ func (s *Adapter) readDone(ctx context.Context, open []openRow, with map[string]
 	out := &done{at: map[runTask]int64{}, open: map[runTask]bool{}}
 	for i := range open {
 		if d := open[i].version; d != nil {
-			out.open[runTask{d.key, open[i].Instance, open[i].node}] = true
+			out.open[runTask{d.Key, open[i].Instance, open[i].node}] = true
 		}
 	}
 	err := s.each(ctx, "done", with, func(row []any) error {
-		if d := s.definitions[asText(row[0])]; d != nil && len(out.at) < MaxTokens {
-			key := runTask{d.key, asText(row[1]), asText(row[2])}
+		if d := s.definitions.All[asText(row[0])]; d != nil && len(out.at) < MaxTokens {
+			key := runTask{d.Key, asText(row[1]), asText(row[2])}
 			out.at[key] = max(out.at[key], s.time(row[3]))
 		}
 		return nil
@@ -170,7 +170,7 @@ func (s *Adapter) readDone(ctx context.Context, open []openRow, with map[string]
 func (d *done) before(r *openRow) (left, of int, first int64) {
 	before := r.model().Before(r.node)
 	for _, node := range before {
-		key := runTask{r.version.key, r.Instance, node}
+		key := runTask{r.version.Key, r.Instance, node}
 		switch t, ended := d.at[key]; {
 		case !ended || d.open[key]:
 			left++

@@ -77,7 +77,7 @@ func settle(r *openRow, rows []whyRow, ended *done, open func() map[string]bool,
 			continue
 		}
 		if w.failed > 0 {
-			if delay, known := r.version.delays[r.node]; known {
+			if delay, known := r.version.Delays[r.node]; known {
 				w.Why = diagram.Due(w.Why, w.failed+delay, now)
 			} else {
 				w.Text += ", time of the next try not known"

@@ -103,7 +103,7 @@ var rooms = map[string]room{
 	"attach/dipen":                         {imports: []string{"attach/dipen/replica", "internal/atomicfile", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry"}},
 	"attach/dipen/replica":                 {imports: []string{"petri", "stats"}, pure: true},
 	"attach/internal/ledger":               {imports: []string{"internal/framed", "internal/selfmetrics", "petri", "petri/pnml", "stats", "telemetry"}},
-	"attach/internal/diagram":              {imports: []string{"attach/internal/ledger", "petri", "petri/xmlscan", "stats"}},
+	"attach/internal/diagram":              {imports: []string{"attach/internal/ledger", "petri", "petri/xmlscan", "stats", "telemetry"}},
 	"attach/camunda8":                      {imports: []string{"attach/internal/diagram", "attach/internal/ledger", "internal/selfmetrics", "stats", "telemetry"}},
 	"attach/sqldb":                         {imports: []string{"attach/internal/diagram", "attach/internal/ledger", "attach/internal/shipped", "internal/selfmetrics", "petri", "stats", "telemetry"}},
 	"attach/temporal":                      {imports: []string{"attach/internal/ledger", "internal/selfmetrics", "stats", "telemetry"}},

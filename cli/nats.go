@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -97,6 +98,18 @@ func TLSConfig(peer, ca, cert, key string) (*tls.Config, error) {
 		conf.Certificates = []tls.Certificate{pair}
 	}
 	return conf, nil
+}
+
+// ConnectWithin is how long a command that shows something once waits for NATS.
+const ConnectWithin = 5 * time.Second
+
+// Unreachable returns err, or why there is no connection to NATS.
+func (f NATS) Unreachable(link *natslink.Link, err error) error {
+	state := link.State()
+	if state.Connected || state.Reason == "" {
+		return err
+	}
+	return fmt.Errorf("no connection to NATS at %s: %s", natslink.Redact(cmp.Or(f.URL, nats.DefaultURL)), state.Reason)
 }
 
 // WithoutBuffer is an option that drops what is published while there is no connection: the

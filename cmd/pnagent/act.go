@@ -101,8 +101,8 @@ func (f *actFlags) act(ctx context.Context, s streams, r act.Request) error {
 		return err
 	}
 	defer link.Close()
-	if err := link.Conn.FlushTimeout(connectWithin); err != nil {
-		return unreachable(link, f.NATS.URL, err)
+	if err := link.Conn.FlushTimeout(cli.ConnectWithin); err != nil {
+		return f.NATS.Unreachable(link, err)
 	}
 	client := act.Client{Conn: link.Conn, Subjects: subjects, By: by}
 	out, failed := client.Do(ctx, r)

@@ -132,7 +132,7 @@ func (c *engineCmd) run(ctx context.Context, cfg engine.Config, link *natslink.L
 		}
 		end = func(ctx context.Context) error {
 			if err := leave(ctx); err != nil {
-				return fmt.Errorf("the last snapshots may not have been published: %w", unreachable(link, c.NATS.URL, err))
+				return fmt.Errorf("the last snapshots may not have been published: %w", c.NATS.Unreachable(link, err))
 			}
 			return nil
 		}

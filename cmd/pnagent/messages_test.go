@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/pnagent/pnagent/cli"
 	"github.com/pnagent/pnagent/telemetry/natslink"
 )
 
@@ -52,7 +53,7 @@ func TestMistakesOnTheCommandLineAreExplained(t *testing.T) {
 
 // The default server is named where --nats names none.
 func TestAnUnreachableDefaultServerIsNamed(t *testing.T) {
-	if err := unreachable(&natslink.Link{}, "", io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err := (cli.NATS{}).Unreachable(&natslink.Link{}, io.ErrUnexpectedEOF); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("without a reason: %v", err)
 	}
 	link, err := natslink.Open(natslink.Config{URLs: "nats://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
@@ -60,7 +61,7 @@ func TestAnUnreachableDefaultServerIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer link.Close()
-	if err := unreachable(link, "", io.EOF); !strings.Contains(err.Error(), "no connection to NATS at nats://127.0.0.1:4222: ") {
+	if err := (cli.NATS{}).Unreachable(link, io.EOF); !strings.Contains(err.Error(), "no connection to NATS at nats://127.0.0.1:4222: ") {
 		t.Errorf("%v", err)
 	}
 }

@@ -44,8 +44,8 @@ func (c *regionsCmd) Run(ctx context.Context, s streams, log *slog.Logger) error
 		return err
 	}
 	defer link.Close()
-	if err := link.Conn.FlushTimeout(connectWithin); err != nil {
-		return unreachable(link, c.NATS.URL, err)
+	if err := link.Conn.FlushTimeout(cli.ConnectWithin); err != nil {
+		return c.NATS.Unreachable(link, err)
 	}
 	listening, cancel := context.WithTimeout(ctx, c.For)
 	defer cancel()

@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
+	"github.com/coreos/go-systemd/v22/activation"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/pnagent/pnagent/cli"
@@ -214,4 +216,16 @@ func (f *sidecarFlags) config(log *slog.Logger) (sidecar.Config, error) {
 		err = cli.UsageIf(err, snmp.ErrUsers)
 	}
 	return cfg, err
+}
+
+// handedOver is the one socket that systemd opened for this process.
+func handedOver() (net.Listener, error) {
+	sockets, err := activation.Listeners()
+	if err != nil {
+		return nil, fmt.Errorf("taking the socket of systemd: %w", err)
+	}
+	if len(sockets) != 1 || sockets[0] == nil {
+		return nil, cli.Usage(fmt.Errorf("--web.systemd-socket: %d sockets were handed over; expected one that listens for TCP, as a .socket unit opens", len(sockets)))
+	}
+	return sockets[0], nil
 }

@@ -40,7 +40,7 @@ func (c *wireCheckCmd) Run(ctx context.Context, s streams, log *slog.Logger) err
 	defer link.Close()
 	r, err := wirecheck.Listen(ctx, link.Conn, subjects, c.For)
 	if err != nil {
-		return fmt.Errorf("wire check: %w", unreachable(link, c.NATS.URL, err))
+		return fmt.Errorf("wire check: %w", c.NATS.Unreachable(link, err))
 	}
 	if c.JSON {
 		err = json.NewEncoder(s.out).Encode(r)

@@ -12,6 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"text/tabwriter"
+
+	"github.com/pnagent/pnagent/cli"
 )
 
 // Mappings are the files of one adapter, and how one becomes an M.
@@ -59,4 +62,30 @@ func (s *Mappings[M]) Load(name string) (m M, err error) {
 	}
 	defer f.Close()
 	return s.Read(f, name)
+}
+
+// List prints the mappings that come with pnagent for an adapter.
+func List[M any](w io.Writer, shipped func() ([]M, error), describe func(M) (name, about string)) error {
+	all, err := shipped()
+	if err != nil {
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, m := range all {
+		name, about := describe(m)
+		fmt.Fprintf(t, "%s\t%s\n", name, about)
+	}
+	return t.Flush()
+}
+
+// Print prints a mapping that comes with pnagent.
+func Print(w io.Writer, name string, source func(name string) ([]byte, error)) error {
+	text, err := source(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cli.Usage(fmt.Errorf("--print: no mapping %q comes with pnagent; see --list", name))
+	}
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/pnagent/pnagent/cli"
 )
 
-// The flags of the commands of pnagent-full, except those of attach, which are in attach.go. Files
+// The flags of the commands of pnagent-full, except those of attach, which are in its folders. Files
 // with what the commands do are left out of a program with the tag slim: see cli.FullOnly.
 
 // What help texts have of packages that such a program does not have either.

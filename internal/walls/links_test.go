@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -78,6 +79,34 @@ func TestHeavyModulesAreLinkedOnlyWhereTheyAreNeeded(t *testing.T) {
 	}
 	if programs < len(rooms) {
 		t.Errorf("%d packages are listed; want the %d rooms and the programs of their tests", programs, len(rooms))
+	}
+}
+
+// A program with the tag slim has the flags of adapters, and nothing that adapters import.
+func TestTheSmallProgramHasNoAdapter(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-tags", "slim", module+"cmd/pnagent")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("listing packages: %v", err)
+	}
+	flags := 0
+	for _, path := range strings.Fields(string(out)) {
+		name, ours := strings.CutPrefix(path, module+"attach/")
+		switch {
+		case ours && strings.HasSuffix(name, "/command"):
+			flags++
+		case ours && name != "internal/poll":
+			t.Errorf("it has attach/%s", name)
+		}
+		for of := range linked {
+			if path == of || strings.HasPrefix(path, of+"/") {
+				t.Errorf("it has %s", path)
+			}
+		}
+	}
+	if flags == 0 {
+		t.Error("it has no adapter's flags")
 	}
 }
 

@@ -270,6 +270,15 @@ func (t *Table[R]) Take(r, src *R, given Columns, latest int64) {
 	t.write(r, to)
 }
 
+// Latest returns the latest time of a row; 0 for none.
+func (t *Table[R]) Latest(r *R) (latest int64) {
+	w := t.read(r)
+	for i := range t.Moments {
+		latest = max(latest, int64(w[len(t.Counts)+i]))
+	}
+	return latest
+}
+
 // Withdraw sets what is there now to nothing, in the given columns. Counters and the
 // latest times stay.
 func (t *Table[R]) Withdraw(r *R, given Columns) {

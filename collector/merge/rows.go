@@ -30,6 +30,7 @@ type taking struct {
 
 	changed bool // a row differs from before
 	packed  bool // the workspace has the rows that differ, see pack
+	whole   bool // the message has all columns that the rows have
 }
 
 // workspace is the memory of rows that are compared.
@@ -56,13 +57,14 @@ func (n *net) taking(msg *telemetry.Snapshot, c *columns) taking {
 // pack finds the rows of the message that differ from those that they replace. Rows that are as
 // they were are not unpacked if the message has all columns that they have.
 func (t *taking) pack() {
-	rows, whole := &t.msg.Rows, t.rows.Filled&^t.msg.Rows.Columns == 0
+	rows := &t.msg.Rows
+	t.whole = t.rows.Filled&^rows.Columns == 0
 	t.packed, t.records = true, t.records[:0]
 	t.places, t.transitions = emptied(t.places, len(rows.Places)), emptied(t.transitions, len(rows.Transitions))
 	var noPlace stats.Place
 	for i := range rows.Places {
 		at, old := int(t.placeAt(i)), &noPlace
-		if !whole {
+		if !t.whole {
 			old = t.rows.PlaceAt(at, &t.oldPlace)
 		}
 		next, same := t.nextPlaceOf(old, &rows.Places[i]), t.sameStuck(t.rows.StuckIn(at), rows.Places[i].Stuck)
@@ -75,7 +77,7 @@ func (t *taking) pack() {
 	var noTransition stats.Transition
 	for i := range rows.Transitions {
 		at, old := int(t.transitionAt(i)), &noTransition
-		if !whole {
+		if !t.whole {
 			old = t.rows.TransitionAt(at, &t.oldTransition)
 		}
 		t.records = t.rows.PackTransition(t.records, at, t.nextTransitionOf(old, &rows.Transitions[i]))
@@ -173,19 +175,29 @@ func (t *taking) latest() int64 { return t.msg.SentAt + clockSlack }
 // place copies the given columns of a row.
 func (t *taking) place(d *differing[stats.Place], record []byte) {
 	at, src := int(t.placeAt(d.i)), &t.msg.Rows.Places[d.i]
-	next := t.nextPlaceOf(&d.old, src)
-	next.Stuck = d.old.Stuck
+	next, stuck := t.nextPlaceOf(&d.old, src), d.old.Stuck
 	if !t.sameStuck(d.old.Stuck, src.Stuck) {
-		next.Stuck = t.stuck(src.Stuck)
+		stuck = t.stuck(src.Stuck)
 	}
 	if t.sums != nil {
+		if next == src && len(src.Stuck) > 0 {
+			t.nextPlace = *src
+			next = &t.nextPlace
+		}
+		if next != src {
+			next.Stuck = stuck
+		}
 		t.sums.ReplacePlace(at, &d.old, next, t.shift)
 	}
-	t.rows.PutPlace(at, record, next.Stuck)
+	t.rows.PutPlace(at, record, stuck)
 }
 
-// nextPlaceOf returns what follows a row, but for its stuck tokens.
+// nextPlaceOf returns what follows a row, but for its stuck tokens. It is the row of the message if
+// that has all columns, and times that are plausible: a Decoder sets the other columns to zeros.
 func (t *taking) nextPlaceOf(row, src *stats.Place) *stats.Place {
+	if t.whole && stats.PlaceTable.Latest(src) <= t.latest() && src.Injected == plausible(src.Injected, src.Tokens, t.latest()) {
+		return src
+	}
 	given, next := t.msg.Rows.Columns, &t.nextPlace
 	*next = *row
 	stats.PlaceTable.Take(next, src, given, t.latest())
@@ -211,6 +223,9 @@ func (t *taking) transition(d *differing[stats.Transition], record []byte) {
 }
 
 func (t *taking) nextTransitionOf(row, src *stats.Transition) *stats.Transition {
+	if t.whole && stats.TransitionTable.Latest(src) <= t.latest() {
+		return src
+	}
 	given, next := t.msg.Rows.Columns, &t.nextTransition
 	*next = *row
 	stats.TransitionTable.Take(next, src, given, t.latest())

@@ -462,7 +462,10 @@ func fired(name string, epoch, now int64, seq, firings uint64, columns stats.Col
 	e.start(name, epoch, 1)
 	e.msg.Seq, e.msg.SentAt = seq, now
 	e.msg.Rows.Columns |= columns
-	e.msg.Rows.Transitions[0].Firings, e.msg.Rows.Transitions[0].Failures = firings, 1
+	e.msg.Rows.Transitions[0].Firings = firings
+	if columns.Has(stats.ColFailures) {
+		e.msg.Rows.Transitions[0].Failures = 1
+	}
 	return &e.msg
 }
 

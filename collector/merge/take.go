@@ -12,7 +12,7 @@ import (
 // This file is the way of a message, downwards: Take, then what may refuse it, then what it changes.
 
 // Take adds a snapshot as a Decoder returns it, with its fields within their
-// bounds. It keeps nothing of the snapshot's memory. size is the size of the
+// bounds, and zeros in the columns that it lacks. It keeps nothing of the snapshot's memory. size is the size of the
 // message in bytes, now the time of its receipt. Take returns the requests to
 // send, and an error with a telemetry.Reason if the snapshot was rejected.
 func (m *Merger) Take(msg *telemetry.Snapshot, size int, now int64) ([]Ask, error) {

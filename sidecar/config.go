@@ -52,10 +52,10 @@ type Config struct {
 	CommunitySet   bool // not merely the default, so that it may be served off the loopback
 	Users          []snmp.User
 
-	Web            string       // address for HTTP
-	Listener       net.Listener // instead of one at Web; Run closes it
-	WebConfig      string       // file of exporter-toolkit: TLS and basic authentication
-	Hosts          []string     // names by which browsers reach the sidecar
+	Web            string                       // address for HTTP
+	Listen         func() (net.Listener, error) // opens the socket for HTTP; nil listens at Web
+	WebConfig      string                       // file of exporter-toolkit: TLS and basic authentication
+	Hosts          []string                     // names by which browsers reach the sidecar
 	FrameAncestors []string
 	Actions        bool // take changes over HTTP
 	Links          web.Links

@@ -90,8 +90,8 @@ func (s *Sidecar) actOn(ctx context.Context, by string, r act.Request) (*act.Out
 
 // listen gives the socket for HTTP.
 func (s *Sidecar) listen(ctx context.Context) (net.Listener, error) {
-	if s.cfg.Listener != nil {
-		return s.cfg.Listener, nil
+	if s.cfg.Listen != nil {
+		return s.cfg.Listen()
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.cfg.Web)
 	if err != nil {

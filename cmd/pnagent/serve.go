@@ -107,9 +107,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams, args cli.Arguments, log *
 		}
 	}
 	if c.WebSocket {
-		if cfg.Listener, err = handedOver(); err != nil {
-			return err
-		}
+		cfg.Listen = handedOver
 	}
 	side, err := c.open(ctx, cfg)
 	if err != nil {

@@ -37,7 +37,7 @@ func startServer(tb testing.TB) string {
 func connect(tb testing.TB, url string) *nats.Conn {
 	tb.Helper()
 	closed := make(chan struct{})
-	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	nc, err := nats.Connect(url, nats.Timeout(enough), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -178,7 +178,7 @@ func (l *load) trouble(t *testing.T) {
 // misbehave does again and again what engines and people should not, so that
 // rates are not zero.
 func (l *load) misbehave(t *testing.T, stop <-chan struct{}) {
-	nc, err := nats.Connect(l.bus)
+	nc, err := nats.Connect(l.bus, nats.Timeout(patience))
 	if err != nil {
 		t.Error(err)
 		return

@@ -321,7 +321,7 @@ func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 	logs := regiontest.NewServer()
 	serve := func(source string) (*engine.Engine, func()) {
 		cfg.Source = source
-		nc, err := nats.Connect(s.ClientURL())
+		nc, err := nats.Connect(s.ClientURL(), nats.Timeout(time.Minute))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -344,13 +344,13 @@ func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 	defer endFirst()
 	second, endSecond := serve("b")
 	defer endSecond()
-	asks, err := nats.Connect(s.ClientURL())
+	asks, err := nats.Connect(s.ClientURL(), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer asks.Close()
 	for range 20 {
-		m, err := asks.Request("petrinet.v1.inject.relay.one", []byte(`{"place":"a"}`), 10*time.Second)
+		m, err := asks.Request("petrinet.v1.inject.relay.one", []byte(`{"place":"a"}`), time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,7 +361,7 @@ func TestAReplacedOwnerAnswersNoRequest(t *testing.T) {
 	if m, err := second.Marking(t.Context(), "relay", 0); err != nil || m[0] != 25 {
 		t.Errorf("marking %d, %v; want 25 tokens in a", m, err)
 	}
-	if m, err := asks.Request("petrinet.v1.inject.relay.one", []byte(`{"place":"x"}`), 10*time.Second); err != nil || !strings.Contains(string(m.Data), "no such place") {
+	if m, err := asks.Request("petrinet.v1.inject.relay.one", []byte(`{"place":"x"}`), time.Minute); err != nil || !strings.Contains(string(m.Data), "no such place") {
 		t.Errorf("%v, %v; want that there is no such place", m, err)
 	}
 }

@@ -45,7 +45,7 @@ func serve(tb testing.TB, r *Responder) *net.UDPAddr {
 func connect(tb testing.TB, addr *net.UDPAddr, change func(*gosnmp.GoSNMP)) *gosnmp.GoSNMP {
 	tb.Helper()
 	client := &gosnmp.GoSNMP{Target: addr.IP.String(), Port: uint16(addr.Port), Version: gosnmp.Version2c, Community: "public",
-		Timeout: 10 * time.Second, MaxOids: 60, MaxRepetitions: 50}
+		Timeout: time.Minute, MaxOids: 60, MaxRepetitions: 50}
 	if change != nil {
 		change(client)
 	}

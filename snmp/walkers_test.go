@@ -73,7 +73,7 @@ func walkers(t *testing.T, hold time.Duration, check func(tables []*smi.Table, s
 	for manager := range managers {
 		running.Go(func() {
 			client := &gosnmp.GoSNMP{Target: addr.IP.String(), Port: uint16(addr.Port), Version: gosnmp.Version2c, Community: "public",
-				Timeout: 20 * time.Second, MaxOids: 60, MaxRepetitions: uint32(1 + manager)}
+				Timeout: time.Minute, MaxOids: 60, MaxRepetitions: uint32(1 + manager)}
 			seen := walk(t, client, manager%2 == 0)
 			for i := 1; i < len(seen); i++ {
 				if seen[i].Name.Compare(seen[i-1].Name) <= 0 {

@@ -41,7 +41,7 @@ func startServer(t *testing.T, addr string) natstest.Server {
 func connect(t *testing.T, url string, opts ...nats.Option) *nats.Conn {
 	t.Helper()
 	closed := make(chan struct{})
-	opts = append([]nats.Option{nats.ClosedHandler(func(*nats.Conn) { close(closed) })}, opts...)
+	opts = append([]nats.Option{nats.Timeout(patience), nats.ClosedHandler(func(*nats.Conn) { close(closed) })}, opts...)
 	nc, err := nats.Connect(url, opts...)
 	if err != nil {
 		t.Fatal(err)

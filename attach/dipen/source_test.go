@@ -50,7 +50,7 @@ type reader struct {
 
 func connection(t *testing.T) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(natstest.Run(t, natstest.Listen).ClientURL())
+	nc, err := nats.Connect(natstest.Run(t, natstest.Listen).ClientURL(), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func TestPartsWriteAsManyFiringsIntoACommitAsIsAsked(t *testing.T) {
 // A stream with limits exists already, so that a second attempt would fail, too.
 func TestAStreamThatCannotHoldALogEndsTheProcess(t *testing.T) {
 	s := natstest.Run(t, natstest.Listen, fmt.Sprintf("jetstream: {store_dir: %q}", t.TempDir()))
-	nc, err := nats.Connect(s.ClientURL())
+	nc, err := nats.Connect(s.ClientURL(), nats.Timeout(time.Minute))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ const (
 func startServer(t *testing.T) *nats.Conn {
 	t.Helper()
 	closed := make(chan struct{})
-	nc, err := nats.Connect(natstest.Run(t, natstest.Listen).ClientURL(), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	nc, err := nats.Connect(natstest.Run(t, natstest.Listen).ClientURL(), nats.Timeout(enough), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func above(t *testing.T) telemetry.Subjects {
 func connect(t *testing.T, url string) *nats.Conn {
 	t.Helper()
 	closed := make(chan struct{})
-	nc, err := nats.Connect(url, nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
+	nc, err := nats.Connect(url, nats.Timeout(enough), nats.ClosedHandler(func(*nats.Conn) { close(closed) }))
 	if err != nil {
 		t.Fatal(err)
 	}

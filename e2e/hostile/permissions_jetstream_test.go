@@ -272,7 +272,7 @@ func owned(t *testing.T, p kit.Permitted, by ...string) func() error {
 // userOf connects as a user.
 func userOf(t *testing.T, p kit.Permitted, name string) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(p.URL(name), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // LastError has it
+	nc, err := nats.Connect(p.URL(name), nats.Timeout(kit.Patience), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // LastError has it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func TestThePermissionsKeepInventedSourcesFromAYoungNet(t *testing.T) {
 	kit.RunEngine(t, p.URL("good"), "good", "--bindings", kit.Write(t, "bindings.yaml", kit.StuckBindings), kit.Write(t, "claims.pnml", kit.StuckNet))
 	calm := side.UntilView(t, "the engine is shown", func(v kit.View) error { return v.Shows("claims") })
 	refused := make(chan error, 1000)
-	nc, err := nats.Connect(p.URL("other"), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+	nc, err := nats.Connect(p.URL("other"), nats.Timeout(kit.Patience), nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		select {
 		case refused <- err:
 		default: // enough of them

@@ -59,7 +59,7 @@ func StartNATS(t *testing.T, args ...string) string {
 // Connect is a NATS client of the test's own.
 func Connect(t *testing.T, url string) *nats.Conn {
 	t.Helper()
-	nc, err := nats.Connect(url)
+	nc, err := nats.Connect(url, nats.Timeout(Patience))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func TestTheServersReasonIsLoggedOnceAsAWarning(t *testing.T) {
 			t.Parallel()
 			s := serve(t, c.server)
 			if c.server.MaxConn == 1 {
-				first, err := nats.Connect(s.ClientURL())
+				first, err := nats.Connect(s.ClientURL(), nats.Timeout(patience))
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -53,12 +53,15 @@ func buildPnagent(path string, flags ...string) error {
 	return buildtest.Build(context.Background(), ".", path, "github.com/pnagent/pnagent/cmd/pnagent", flags...)
 }
 
+// watched has the race detector watch a program, with the flags of scripts/test.
+var watched = []string{"-race", "-gcflags=all=-d=checkptr=0", "-gcflags=github.com/pnagent/pnagent/telemetry/...=-d=checkptr=1"}
+
 // buildBoth builds pnagent with and without the race detector. The command at path becomes the first
 // where it runs until it is stopped, and the second where it ends by itself: that has few goroutines or one, and
 // the detector takes ten times as long there.
 func buildBoth(path string, _ ...string) error {
 	raced, calm := path+"-raced", path+"-calm"
-	if err := errors.Join(buildPnagent(raced, "-race"), buildPnagent(calm)); err != nil {
+	if err := errors.Join(buildPnagent(raced, watched...), buildPnagent(calm)); err != nil {
 		return err
 	}
 	return os.WriteFile(path, fmt.Appendf(nil, chooses, raced, calm), 0o755)

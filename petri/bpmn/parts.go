@@ -187,7 +187,7 @@ func aside(word string) petri.Role {
 		return petri.RoleWork // a call of a process by an expression, which another program does
 	}
 	switch word[strings.LastIndexByte(word, '/')+1:] {
-	case "choosing": // an id that is not inside is an incident
+	case "choosing", "start": // what has no value, or one that names nothing inside, is an incident there
 		return petri.RoleWork
 	case "run", "done", "completed", "all":
 		return petri.RoleData

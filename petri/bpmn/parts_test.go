@@ -79,6 +79,21 @@ func TestParts(t *testing.T) {
 	}
 }
 
+// A call by an expression waits in work: where the process is chosen, if the expression has no value,
+// and where a process begins.
+func TestACallByAnExpressionWaitsInWork(t *testing.T) {
+	f := read(t, process(`<startEvent id="s"/><callActivity id="c" calledElement="${x}"/>`+flows("s>c")+`</process><process id="q"><startEvent id="qs"/><task id="qt"/>`+flows("qs>qt")))
+	var got []string
+	for _, p := range f.Nets[0].Places {
+		if strings.HasPrefix(p.ID, "c/") && !strings.Contains(p.ID, ":") && p.Role == petri.RoleWork {
+			got = append(got, p.ID)
+		}
+	}
+	if want := []string{"c/call q/called", "c/call other/called", "c/which/start"}; !slices.Equal(got, want) {
+		t.Errorf("work is %q, want %q", got, want)
+	}
+}
+
 // flows returns sequence flows without ids, each "from>to".
 func flows(pairs ...string) (out string) {
 	for _, pair := range pairs {

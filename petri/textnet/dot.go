@@ -13,7 +13,8 @@ import (
 
 // WriteDOT writes a valid net as a graph in the DOT language, for Graphviz: circles for places with
 // their names and tokens, boxes for transitions with their names and guards, and arcs with their weights,
-// kinds and guards. The nodes have the ids of the net. It returns what it left out.
+// kinds and guards. The nodes have the ids of the net; those of another role than work are grey. It
+// returns what it left out.
 func WriteDOT(w io.Writer, n *petri.Net) (Left, error) {
 	if err := n.Validate(); err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func WriteDOT(w io.Writer, n *petri.Net) (Left, error) {
 		if p.Initial > 0 {
 			tokens = fmt.Sprint(p.Initial)
 		}
-		put("  %s [shape=circle, label=%s];\n", quoted(p.ID), quoted(lines(shown(p.Name, p.ID), tokens)))
+		put("  %s [shape=circle, label=%s%s];\n", quoted(p.ID), quoted(lines(shown(p.Name, p.ID), tokens)), dotRole(p.Role))
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
@@ -38,13 +39,21 @@ func WriteDOT(w io.Writer, n *petri.Net) (Left, error) {
 		if t.Guard != "" {
 			guard = "[" + t.Guard + "]"
 		}
-		put("  %s [shape=box, label=%s];\n", quoted(t.ID), quoted(lines(shown(t.Name, t.ID), guard)))
+		put("  %s [shape=box, label=%s%s];\n", quoted(t.ID), quoted(lines(shown(t.Name, t.ID), guard)), dotRole(t.Role))
 	}
 	for i := range n.Arcs {
 		put("  %s -> %s%s;\n", quoted(n.Arcs[i].Source), quoted(n.Arcs[i].Target), dotArc(&n.Arcs[i]))
 	}
 	put("}\n")
 	return beside(n, true).list(), out.Flush()
+}
+
+// dotRole returns the attributes of a node that the author of the net did not draw.
+func dotRole(r petri.Role) string {
+	if r == petri.RoleWork {
+		return ""
+	}
+	return ", color=gray, fontcolor=gray"
 }
 
 // dotArc returns the attributes of an arc.

@@ -228,7 +228,7 @@ func TestWhatTinaCannotCarryIsRefusedOrNamed(t *testing.T) {
 }
 
 func TestAGraphForGraphviz(t *testing.T) {
-	n := &petri.Net{ID: `my "net"`, Name: "Net", Places: []petri.Place{{ID: "p", Initial: 2}, {ID: `q\`, Name: "Queue"}}, Transitions: []petri.Transition{{ID: "t", Guard: "a > 1"}, {ID: "u"}}, Arcs: []petri.Arc{
+	n := &petri.Net{ID: `my "net"`, Name: "Net", Places: []petri.Place{{ID: "p", Initial: 2}, {ID: `q\`, Name: "Queue", Role: petri.RoleData}}, Transitions: []petri.Transition{{ID: "t", Guard: "a > 1"}, {ID: "u", Role: petri.RoleState}}, Arcs: []petri.Arc{
 		{Source: "p", Target: "t", Weight: 3}, {Source: "t", Target: `q\`, Weight: 1}, {Source: "p", Target: "u", Kind: petri.Inhibitor, Weight: 2}, {Source: `q\`, Target: "u", Kind: petri.Read, Weight: 1},
 		{Source: "p", Target: "u", Kind: petri.Reset}, {Source: "u", Target: "p", Kind: petri.Branch, Weight: 1, Default: true}, {Source: "u", Target: `q\`, Kind: petri.Branch, Weight: 1, Guard: "ok"}}}
 	var out bytes.Buffer
@@ -237,9 +237,9 @@ func TestAGraphForGraphviz(t *testing.T) {
   rankdir=LR;
   label="Net";
   "p" [shape=circle, label="p\n2"];
-  "q\\" [shape=circle, label="Queue"];
+  "q\\" [shape=circle, label="Queue", color=gray, fontcolor=gray];
   "t" [shape=box, label="t\n[a > 1]"];
-  "u" [shape=box, label="u"];
+  "u" [shape=box, label="u", color=gray, fontcolor=gray];
   "p" -> "t" [label="3"];
   "t" -> "q\\";
   "p" -> "u" [arrowhead=odot, label="2"];

@@ -57,9 +57,9 @@ func LeftByPNML(n *petri.Net) Left {
 	return l.list()
 }
 
-// beside counts what neither of the text formats carries. A format that shows the conditions of
-// transitions and arcs has those.
-func beside(n *petri.Net, conditions bool) left {
+// beside counts what neither of the text formats carries. A picture has the conditions of
+// transitions and arcs, and the roles.
+func beside(n *petri.Net, picture bool) left {
 	l := left{}
 	l.note("documentation", n.Doc != "")
 	l.note("the file of the process", n.Model != nil)
@@ -73,16 +73,16 @@ func beside(n *petri.Net, conditions bool) left {
 		p := &n.Places[i]
 		l.note("documentation", p.Doc != "")
 		l.note("positions", p.At != nil)
-		l.note("roles", p.Role != petri.RoleWork)
+		l.note("roles", p.Role != petri.RoleWork && !picture)
 		l.note("open places", p.Open)
 	}
 	for i := range n.Transitions {
 		t := &n.Transitions[i]
 		l.note("documentation", t.Doc != "")
 		l.note("positions", t.At != nil)
-		l.note("roles", t.Role != petri.RoleWork)
+		l.note("roles", t.Role != petri.RoleWork && !picture)
 		l.note("priorities", t.Priority != 0)
-		l.note("guards", t.Guard != "" && !conditions)
+		l.note("guards", t.Guard != "" && !picture)
 		l.note("triggers", t.Trigger != petri.Trigger{})
 		l.note("events that are thrown", t.Throws != petri.Event{})
 		l.note("marks of silent transitions", t.Silent)

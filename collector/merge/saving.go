@@ -228,6 +228,8 @@ func (k *Saver) sourceRecords(n *net, name string, have *sourceLog, changed bool
 // are more.
 func (v *Saving) round(most int) (more bool) {
 	nets := v.m.inOrder()
+	var of *net
+	var l *netLog // of it
 	for ; v.rest > 0 && v.left > 0 && v.m.sources > 0; v.rest-- {
 		if len(v.out) >= most {
 			return true
@@ -242,10 +244,14 @@ func (v *Saving) round(most int) (more bool) {
 				continue
 			}
 			before := len(v.out)
-			if l, s := v.log(n), n.order[at]; l != nil {
+			if n != of {
+				of, l = n, v.log(n)
+			}
+			if s := n.order[at]; l != nil {
 				have := l.source(s)
 				if have != nil && have.changes != s.changes && have.place == placementOf(s, have.place.orphans) { // else the pass keeps it
 					v.group(n, l, s.name, have.place.orphans)
+					of = nil // it may be left out now
 				}
 			}
 			v.left -= len(v.out) - before

@@ -239,7 +239,8 @@ func (n *net) add() *NetView {
 	n.sums = n.sum()
 	shown := &NetView{Name: n.name, Def: n.union.def, Final: n.union.final, Since: n.since, Rows: n.raised(),
 		Remnants: n.allRemnants(), Answers: n.allAnswers(), Recent: n.ages.recent, Left: n.ages.left, Unsettled: !n.settled, Requests: n.requests}
-	users := make(map[string]int)
+	users, digest := make(map[string]*int), ""
+	var of *int // the users of digest, which most sources have
 	for _, s := range n.order {
 		switch s.state {
 		case Up:
@@ -253,7 +254,14 @@ func (n *net) add() *NetView {
 		default:
 			continue
 		}
-		users[s.digest]++
+		if of == nil || s.digest != digest {
+			digest, of = s.digest, users[s.digest]
+		}
+		if of == nil {
+			of = new(int)
+			users[digest] = of
+		}
+		*of++
 		if s.recalled && s.state == Up {
 			shown.Recalled++
 		}
@@ -264,7 +272,7 @@ func (n *net) add() *NetView {
 		}
 	}
 	for digest, sources := range users {
-		shown.Digests = append(shown.Digests, Digest{Digest: digest, Sources: sources})
+		shown.Digests = append(shown.Digests, Digest{Digest: digest, Sources: *sources})
 	}
 	ordered.By(shown.Digests, func(a, b *Digest) int {
 		return cmp.Or(cmp.Compare(b.Sources, a.Sources), strings.Compare(a.Digest, b.Digest))

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/pnagent/pnagent/engine/plain"
@@ -333,6 +334,31 @@ func TestDataThatArePassedOnAreWrittenOnce(t *testing.T) {
 	if n := len(w.s.Ready().Log); n > 1100 {
 		t.Errorf("%d bytes", n)
 	}
+}
+
+// A shard whose log does not fit is still shown, so it has all tokens that it had.
+func TestAFiringThatDoesNotFitTakesNothing(t *testing.T) {
+	n := build("p q r", "t", "p>t q>t t>r")
+	w, other := newWorld(t, n), newWorld(t, n)
+	w.inject("p", "a")
+	w.s.Ready()
+	w.inject("q", "b")
+	other.inject("p", "a")
+	if err := other.s.Replay(w.s.Ready().Log[len(logOf(t, n, "q", "b")):], now0); !errors.Is(err, ErrLog) || !strings.Contains(err.Error(), `"q", which does not hold it`) {
+		t.Errorf("%v", err)
+	}
+	other.want("p: a")
+	if r := rowsOf(other.s, now0+1e6); r.Places[0].Tokens != 1 {
+		t.Errorf("%+v", r.Places)
+	}
+}
+
+// logOf returns what a shard logs of a token that is put into a place.
+func logOf(t *testing.T, n *petri.Net, place, data string) []byte {
+	t.Helper()
+	w := newWorld(t, n)
+	w.inject(place, data)
+	return w.s.Ready().Log
 }
 
 func FuzzReplay(f *testing.F) {

@@ -206,6 +206,16 @@ func (r *reader) fire(t int, contested bool) {
 		x = s.of(r.in, r.now)
 	}
 	x.renew()
+	r.takesAndPuts(x, f, t, contested)
+	if r.Err != nil && r.in != nil {
+		for _, h := range x.took { // it did not fire
+			x.openPile(s.frame(r.in, h.frame), h.place).add(h.lot)
+		}
+	}
+}
+
+// takesAndPuts moves the tokens of a firing.
+func (r *reader) takesAndPuts(x *change, f *frame, t int, contested bool) {
 	var lots []held // in the form in which they were recorded
 	for range r.Next(uint64(len(r.Left))) {
 		lots = append(lots, r.take(x, f))

@@ -79,7 +79,8 @@ func New(ctx context.Context, cfg Config) (s *Sidecar, err error) {
 	host, _ := os.Hostname() // a name for people; without one there is none
 	s.agent = mib.Agent{Version: s.cfg.Version, Name: host, Priority: cfg.priority(), Started: time.Now().UnixMicro(),
 		Others: func() mib.Others { return s.others }}
-	if s.builder, err = mib.NewBuilder(cfg.Root, cfg.Lock, s.agent); err != nil {
+	s.builder, err = mib.NewBuilder(cfg.Root, cfg.Lock, s.agent)
+	if err != nil {
 		return s, err
 	}
 	if cfg.Contexts {
@@ -105,7 +106,8 @@ func (s *Sidecar) openCollector() (err error) {
 		kept.Up, kept.Source = up.Subjects.Prefix(), up.Source
 	}
 	kept.FromZero = s.cfg.FromZero || up == nil && kept.Path != "" // the first sidecar that shows these engines from here
-	if s.counts, err = counts.Open(kept, time.Now().UnixMicro()); err != nil {
+	s.counts, err = counts.Open(kept, time.Now().UnixMicro())
+	if err != nil {
 		if errors.Is(err, dirlock.ErrHeld) {
 			err = fmt.Errorf("%w; expected a --state-dir of its own for each sidecar", err)
 		}
@@ -116,7 +118,8 @@ func (s *Sidecar) openCollector() (err error) {
 	if s.cfg.UpLink != nil {
 		cfg.Up = s.cfg.UpLink.State
 	}
-	if s.collector, err = s.counts.Collector(cfg); err != nil || up == nil {
+	s.collector, err = s.counts.Collector(cfg)
+	if err != nil || up == nil {
 		return err
 	}
 	head := s.counts.Header()

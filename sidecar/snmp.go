@@ -58,10 +58,12 @@ func (s *Sidecar) openSNMP(host string) (err error) {
 	cfg.Users, cfg.Engine = s.cfg.Users, s.engine
 	cfg.Community, cfg.Table, cfg.Log = s.cfg.Community, s.freshTable, s.cfg.Log
 	cfg.System = snmp.System{Descr: "pnagent " + s.cfg.Version + ", state of Petri nets", ObjectID: s.cfg.Root, Name: host}
-	if s.responder, err = snmp.New(cfg); err != nil {
+	s.responder, err = snmp.New(cfg)
+	if err != nil {
 		return cli.Usage(err)
 	}
-	if s.udp, err = net.ListenUDP("udp", addr); err != nil {
+	s.udp, err = net.ListenUDP("udp", addr)
+	if err != nil {
 		return fmt.Errorf("listening for SNMP: %w", err)
 	}
 	return nil

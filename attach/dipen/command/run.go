@@ -56,13 +56,16 @@ func (c *flags) config(in io.Reader, log *slog.Logger) (dipen.Config, error) {
 		Limits: replica.DefaultLimits(), Interval: c.Interval, Log: log}
 	cfg.Limits.Tokens = c.Tokens
 	var err error
-	if cfg.Source, err = cli.SourceName("source", c.Source, "-dipen"); err != nil {
+	cfg.Source, err = cli.SourceName("source", c.Source, "-dipen")
+	if err != nil {
 		return cfg, err
 	}
-	if cfg.Net, err = c.net(in, log); err != nil {
+	cfg.Net, err = c.net(in, log)
+	if err != nil {
 		return cfg, err
 	}
-	if cfg.Etcd.TLS, err = cli.TLSConfig("etcd", c.CA, c.Cert, c.Key); err != nil {
+	cfg.Etcd.TLS, err = cli.TLSConfig("etcd", c.CA, c.Cert, c.Key)
+	if err != nil {
 		return cfg, err
 	}
 	if (c.User == "") != (c.Password == "") {

@@ -219,7 +219,8 @@ func (s *Source) commit() error {
 	var state []byte
 	var err error
 	if s.cfg.State != "" {
-		if state, err = json.Marshal(s.cfg.Keep); err != nil {
+		state, err = json.Marshal(s.cfg.Keep)
+		if err != nil {
 			return fmt.Errorf("the state: %w", err)
 		}
 	}

@@ -56,7 +56,8 @@ func (c *flags) Run(ctx context.Context, stdin io.Reader, out io.Writer, log *sl
 	var nc *nats.Conn
 	var subjects telemetry.Subjects
 	if c.NATS.URL != "" {
-		if link, subjects, err = c.NATS.Connect("pnagent attach lines "+source, log, cli.WithoutBuffer()); err != nil {
+		link, subjects, err = c.NATS.Connect("pnagent attach lines "+source, log, cli.WithoutBuffer())
+		if err != nil {
 			return err
 		}
 		defer link.Close()
@@ -170,15 +171,18 @@ func (c *flags) config(stdin io.Reader, log *slog.Logger) (lines.Config, error) 
 	if len(c.OCEL) > 0 && c.Object == "" {
 		return cfg, cli.Usage(errors.New("--ocel needs --ocel.type, the type of the objects that are instances of the net"))
 	}
-	if cfg.Times.Zone, err = time.LoadLocation(c.Zone); err != nil {
+	cfg.Times.Zone, err = time.LoadLocation(c.Zone)
+	if err != nil {
 		return cfg, cli.Usage(fmt.Errorf("--time.zone: %w", err))
 	}
 	if c.Speed != "max" {
-		if cfg.Speed, err = strconv.ParseFloat(c.Speed, 64); err != nil || !(cfg.Speed > 0 && cfg.Speed <= 1e6) {
+		cfg.Speed, err = strconv.ParseFloat(c.Speed, 64)
+		if err != nil || !(cfg.Speed > 0 && cfg.Speed <= 1e6) {
 			return cfg, cli.Usage(fmt.Errorf("--speed: %q; expected max, or a number above 0 and up to a million", c.Speed))
 		}
 	}
-	if cfg.Nets, err = cli.CompileNets(c.Files, stdin, c.Limit, log); err != nil {
+	cfg.Nets, err = cli.CompileNets(c.Files, stdin, c.Limit, log)
+	if err != nil {
 		return cfg, err
 	}
 	if c.Table != "" {

@@ -40,8 +40,9 @@ times: ## run test and test-peers, and write how long each package took into doc
 	TIMES=$$times $(MAKE) test test-peers; $(GO) run ./internal/timetable $$times docs/design/tests.md
 
 .PHONY: long
-long: ## run the random tests with all seeds; a seed that fails is run again by PNAGENT_SEED=N go test
+long: ## run the random tests with all seeds, and end-to-end tests with the race detector in their programs; a seed that fails is run again by PNAGENT_SEED=N go test
 	PNAGENT_LONG=1 $(GOTESTSUM) --format pkgname -- -count=1 -timeout 2h $$(git grep -l 'seeds\.Of(' -- '*_test.go' | xargs -n 1 dirname | sort -u | sed 's|^|./|')
+	@GO="$(GO)" scripts/test programs
 
 .PHONY: lint
 lint: prose $(if $(PKG),,whole) ## gofmt, golangci-lint with go vet, go.mod, known vulnerabilities, the English of documents and comments; PKG=./stats: only of this folder

@@ -36,16 +36,20 @@ func TestCheckShowsWhatWasDrawn(t *testing.T) {
 	}
 }
 
-// A file without a net is an error, as where nets are played; one with decisions has what is checked.
+// A file without a net is valid, and check says that it has none. As JSON, it has a line a net.
 func TestCheckOfAFileWithoutANet(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "none.bpmn")
-	if err := os.WriteFile(path, []byte(`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><collaboration id="c"/></definitions>`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, flag := range []string{"--json=true", "--json=false"} {
-		code, _, errs := called(t.Context(), "check", flag, path, "../../petri/bpmn/testdata/mi-three.bpmn")
-		if code != exitFailed || errs != "pnagent: "+path+": no net in the file; expected one or more\n" {
-			t.Errorf("%s: exit %d, %q", flag, code, errs)
+	for name, c := range map[string]struct{ content, warning string }{
+		"none.bpmn": {`<definitions xmlns="http://www.omg.org/spec/BPMN/20100524/MODEL"><collaboration id="c"/></definitions>`, "no process with flow nodes in the file"},
+		"none.pnml": {`<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"/>`, "no net in the file"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for flag, want := range map[string]string{"--json=true": "", "--json=false": "warning: " + path + ":1:1: " + c.warning + "\n" + path + ": no net\n"} {
+			if code, out, errs := called(t.Context(), "check", flag, path); code != exitDone || errs != "" || out != want {
+				t.Errorf("%s of %s: exit %d, %q, %q; want %q", flag, name, code, out, errs, want)
+			}
 		}
 	}
 }

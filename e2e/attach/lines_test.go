@@ -86,7 +86,7 @@ func TestEventsComeByEveryDoor(t *testing.T) {
 	side := kit.Serve(t, natsURL)
 	a := kit.AttachLines(t, natsURL, "--nats.subject", "shop.events", "--http", "127.0.0.1:0", "--udp", "127.0.0.1:0")
 	udp, post := a.Says(t, `"receiving datagrams","udp":"([^"]*)"`)[1], a.Says(t, `"receiving HTTP posts","http":"([^"]*)"`)[1]
-	a.Says(t, "connected to NATS")
+	a.Says(t, `"receiving messages","subject":"shop.events"`)
 	nc := kit.Connect(t, natsURL)
 	if err := nc.Publish("shop.events", []byte(kit.OrderEvent(time.Now(), "a", "browse")+kit.OrderEvent(time.Now(), "b", "browse"))); err != nil {
 		t.Fatal(err)

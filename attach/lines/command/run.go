@@ -237,7 +237,7 @@ func (c *flags) inputs(a *lines.Attachment, nc *nats.Conn, stdin io.Reader, log 
 		in = append(in, input{run: func(ctx context.Context) error { return a.TakeOCEL(ctx, path, c.Object) }})
 	}
 	if c.Subject != "" {
-		one, err := c.subject(a, nc)
+		one, err := c.subject(a, nc, log)
 		if err != nil {
 			return nil, err
 		}
@@ -265,12 +265,21 @@ func (c *flags) inputs(a *lines.Attachment, nc *nats.Conn, stdin io.Reader, log 
 	return in, nil
 }
 
-func (c *flags) subject(a *lines.Attachment, nc *nats.Conn) (input, error) {
+func (c *flags) subject(a *lines.Attachment, nc *nats.Conn, log *slog.Logger) (input, error) {
 	if nc == nil {
 		return input{}, cli.Usage(errors.New("--nats.subject needs --nats"))
 	}
 	run, lost, err := a.Subject(nc, c.Subject)
-	return input{name: "nats", run: run, lost: lost}, err
+	if err != nil {
+		return input{}, err
+	}
+	if nc.IsConnected() { // else the client subscribes when it is
+		if err := nc.FlushTimeout(cli.CloseTimeout); err != nil {
+			return input{}, fmt.Errorf("waiting for the subscription to %q: %w", c.Subject, err)
+		}
+		log.Info("receiving messages", "subject", c.Subject)
+	}
+	return input{name: "nats", run: run, lost: lost}, nil
 }
 
 func (c *flags) post(a *lines.Attachment, log *slog.Logger) (input, error) {

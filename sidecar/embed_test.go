@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +17,10 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/pnagent/pnagent/cli"
+	"github.com/pnagent/pnagent/collector/alarm"
 	"github.com/pnagent/pnagent/internal/natstest"
 	"github.com/pnagent/pnagent/mib"
+	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/sidecar"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -124,6 +127,31 @@ func TestAProgramEmbedsSidecars(t *testing.T) {
 	again, stop := runs(t, first) // what the first held is free
 	shows(t, again, `petrinet_place_tokens{net="orders",place="inbox"} 1`)
 	stop()
+}
+
+// A notification has the row of its place, although the tables of the View that raised the alarm are not made yet.
+func TestANotificationHasItsRowBeforeTheTablesAreMade(t *testing.T) {
+	server := natstest.Run(t)
+	engine(t, server)
+	side, err := sidecar.New(t.Context(), config(t, server))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer side.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- side.Collector().Run(ctx) }() // and not what makes tables
+	for views := side.Collector().Subscribe(); (<-views).Net("orders") == nil; {
+	}
+	variables, err := side.Notification(&alarm.Notification{Change: alarm.Change{Raise: true, Alarm: alarm.Alarm{Index: 7, Kind: alarm.TokenStuck, Net: "orders", Subject: "inbox"}}})
+	row := mib.DefaultRoot + ".1.1.3.1.2.1.1"
+	if err != nil || !slices.ContainsFunc(variables, func(v smi.Variable) bool { return v.Value.OID().String() == row }) {
+		t.Errorf("%v, %v; want the row %s", variables, err, row)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
 }
 
 // New says which errors are the caller's mistakes, and leaves nothing open.

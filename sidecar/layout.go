@@ -41,7 +41,7 @@ func (s *Sidecar) layOut(ctx context.Context) error {
 	view, alarms := <-views, <-states
 	waiting, changed := true, true
 	for {
-		s.show(view, alarms, changed)
+		s.show(alarms, changed)
 		if waiting && !recalled(view) {
 			waiting = false
 			close(s.current)
@@ -58,13 +58,28 @@ func (s *Sidecar) layOut(ctx context.Context) error {
 	}
 }
 
-// show makes the tables, unless they would differ in ages alone.
-func (s *Sidecar) show(view *merge.View, alarms *alarm.ActiveSet, changed bool) {
+// show makes the tables of the newest View, unless they would differ in ages alone.
+func (s *Sidecar) show(alarms *alarm.ActiveSet, changed bool) {
 	l := &s.layout
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.view, l.alarms = view, alarms
-	if changed || l.said != "" || !merge.SameReport(l.built, view) {
+	l.alarms = alarms
+	s.catchUp(changed || l.said != "")
+}
+
+// showRows makes the tables of the newest View before a notification names a row of them.
+func (s *Sidecar) showRows() {
+	s.layout.mu.Lock()
+	defer s.layout.mu.Unlock()
+	s.catchUp(false)
+}
+
+// catchUp makes the tables if they must be made, or if the newest View reports something new.
+// The caller holds the mutex of the layout.
+func (s *Sidecar) catchUp(must bool) {
+	l := &s.layout
+	l.view = s.collector.View()
+	if must || !merge.SameReport(l.built, l.view) {
 		s.build()
 	}
 }

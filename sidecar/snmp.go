@@ -149,6 +149,7 @@ func (s *Sidecar) variables(n *alarm.Notification) ([]smi.Variable, error) {
 	if n.Suppressed != 0 {
 		return s.builder.Suppressed(n.Suppressed), nil
 	}
+	s.showRows()
 	return s.builder.Notification(n.Alarm, n.Raise)
 }
 

@@ -87,12 +87,12 @@ func TestALookDoesNotWakeAWorker(t *testing.T) {
 		var readers sync.WaitGroup
 		for range 3 {
 			readers.Go(func() {
-				for range 2000 {
+				for range 400 {
 					if err := e.Rows(t.Context(), 0, 0, stats.NewRows(2, 2)); err != nil {
 						t.Error(err)
 						return
 					}
-					time.Sleep(5 * time.Millisecond)
+					time.Sleep(25 * time.Millisecond)
 				}
 			})
 		}

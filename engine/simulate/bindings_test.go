@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package simulate_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pnagent/pnagent/engine"
 	"github.com/pnagent/pnagent/engine/simulate"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/bpmn"
@@ -20,15 +21,15 @@ const hours = int64(3600e6)
 // simulatedFor simulates a net of one place, or the process of a text, with bindings.
 func simulatedFor(t *testing.T, tables *petri.Tables, bindings string) *simulate.Summary {
 	t.Helper()
-	b, err := ReadBindings(strings.NewReader(bindings), "b.yaml")
+	b, err := engine.ReadBindings(strings.NewReader(bindings), "b.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Simulation(b, tables, 1, nil)
+	m, err := engine.Simulation(b, tables, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := simulate.Study(m, simulate.Options{Start: 1e15, For: 120 * hours, Warmup: simulate.Auto, Runs: 20, Seed: 1, Confidence: 0.999})
+	s, err := simulate.Study(m, simulate.Options{Start: 1e15, For: 60 * hours, Warmup: simulate.Auto, Runs: 20, Seed: 1, Confidence: 0.999})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,11 +78,11 @@ func TestBindingsOfAnEngineSimulate(t *testing.T) {
 func TestASimulationSaysWhatItLeavesOut(t *testing.T) {
 	n := queueNet()
 	n.Transitions[2].Trigger = petri.Trigger{Kind: petri.TriggerWork}
-	b, err := ReadBindings(strings.NewReader("nets: {q: {transitions: {arrive: {rate: 30/h}, serve: manual}}}"), "b.yaml")
+	b, err := engine.ReadBindings(strings.NewReader("nets: {q: {transitions: {arrive: {rate: 30/h}, serve: manual}}}"), "b.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Simulation(b, tablesOf(t, n), 1, nil)
+	m, err := engine.Simulation(b, tablesOf(t, n), 1, nil)
 	if err != nil || len(m.Notes) != 2 || !strings.Contains(m.Notes[0], `never: ["serve"]`) || !strings.Contains(m.Notes[1], `no time: ["lose"]`) {
 		t.Errorf("%v, %q", err, m.Notes)
 	}
@@ -104,9 +105,9 @@ func TestFaultsOfWhatIsSimulated(t *testing.T) {
 		if !strings.HasPrefix(text, "{") {
 			text = "{" + text + "}"
 		}
-		b, err := ReadBindings(strings.NewReader("nets:\n q:\n  simulate: "+text+"\n"), "b.yaml")
+		b, err := engine.ReadBindings(strings.NewReader("nets:\n q:\n  simulate: "+text+"\n"), "b.yaml")
 		if err == nil {
-			_, err = Simulation(b, tablesOf(t, queueNet()), 1, nil)
+			_, err = engine.Simulation(b, tablesOf(t, queueNet()), 1, nil)
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", text, err, want)
@@ -139,11 +140,11 @@ func TestABoundaryTimerEndsTheWaitForAPool(t *testing.T) {
 
 // The weight of one branch replaces the conditions of all of the gateway.
 func TestWeightsReplaceConditions(t *testing.T) {
-	text, err := os.ReadFile("../examples/claim.bpmn")
+	text, err := os.ReadFile("../../examples/claim.bpmn")
 	if err != nil {
 		t.Fatal(err)
 	}
-	bindings, err := os.ReadFile("../examples/claim.yaml")
+	bindings, err := os.ReadFile("../../examples/claim.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestWeightsReplaceConditions(t *testing.T) {
 // A log has how long the activities of a process take, how often cases arrive and which branch they
 // take: then the bindings need no more than who does the work.
 func TestAProcessLearnsFromALog(t *testing.T) {
-	text, err := os.ReadFile("../examples/claim.bpmn")
+	text, err := os.ReadFile("../../examples/claim.bpmn")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,11 +197,11 @@ func TestAProcessLearnsFromALog(t *testing.T) {
 		t.Fatal(err)
 	}
 	const bindings = "nets: {claim: {simulate: {pools: {clerks: 1}, transitions: {assess: {pool: clerks}, approve: {pool: clerks}, remind: {delay: 1s}}}}}"
-	b, err := ReadBindings(strings.NewReader(bindings), "b.yaml")
+	b, err := engine.ReadBindings(strings.NewReader(bindings), "b.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := Simulation(b, processOf(t, string(text)), 1, l)
+	m, err := engine.Simulation(b, processOf(t, string(text)), 1, l)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/pnagent/pnagent/collector/merge"
 	"github.com/pnagent/pnagent/internal/natstest"
+	"github.com/pnagent/pnagent/internal/racetest"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
@@ -159,6 +160,10 @@ func TestAfterAnOverloadTheViewIsTheTruth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	few := uint64(20)
+	if racetest.UnderRace {
+		few = 3
+	}
 	for name, load := range map[string]struct {
 		room               int
 		restarts           bool
@@ -173,7 +178,7 @@ func TestAfterAnOverloadTheViewIsTheTruth(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var replaced int
 			var dropped uint64
-			for seed := range seeds.Of(20, 1000) {
+			for seed := range seeds.Of(few, 1000) {
 				o := newOverload(t, seed, conn, load.room)
 				if load.known {
 					o.publish(false)

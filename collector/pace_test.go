@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/racetest"
 	"github.com/pnagent/pnagent/telemetry"
 )
 
@@ -87,8 +88,12 @@ func TestSourcesAreAskedForTheIntervalThatTheLoadNeeds(t *testing.T) {
 // changes twice an hour in the end.
 func TestTheIntervalDoesNotAlternate(t *testing.T) {
 	const hours, settling = 12, 6
+	upTo := 200_000
+	if racetest.UnderRace {
+		upTo = 2000
+	}
 	for _, share := range []float64{0.01, 0.1, 0.24, 0.5, 0.75, 1} {
-		for sources := 1000; sources < 200_000; sources += sources / 5 {
+		for sources := 1000; sources < upTo; sources += sources / 5 {
 			for own, most := range map[time.Duration]int{time.Second / 10: 2 * (hours - settling), time.Second: 1, 7 * time.Second: 1} {
 				fleet := ofRows(sources, own, 15e-6, 1e-6, share)
 				asked, when := runPace(&pace{}, func(int) fleetLoad { return fleet }, hours*60, 0.3)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/collector/merge"
+	"github.com/pnagent/pnagent/internal/racetest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/petri/pnml"
 	"github.com/pnagent/pnagent/stats"
@@ -176,7 +177,7 @@ var cases = []struct {
 // which a log begins again. Nothing is written while no row changes, although messages arrive, and
 // nothing at rest.
 func TestWhatIsWrittenIsWhatChanged(t *testing.T) {
-	if underRace {
+	if racetest.UnderRace {
 		t.Skip("counts bytes, for minutes with the race detector")
 	}
 	for _, c := range cases {

@@ -167,6 +167,7 @@ var rooms = map[string]room{
 	"internal/npmtest":                     {imports: []string{"internal/atomicfile"}},
 	"internal/logtest":                     {},
 	"internal/porttest":                    {},
+	"internal/racetest":                    {},
 	"internal/seeds":                       {},
 	"internal/seeds/choose":                {imports: []string{"internal/seeds"}},
 	"internal/samehost":                    {},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pnagent/pnagent/internal/racetest"
 	"github.com/pnagent/pnagent/internal/seeds"
 	"github.com/pnagent/pnagent/petri/xmlscan"
 )
@@ -111,7 +112,7 @@ func TestReadStopsAtBombs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			if (testing.Short() || underRace) && tt.taken > 2<<20 {
+			if (testing.Short() || racetest.UnderRace) && tt.taken > 2<<20 {
 				t.Skip("reads up to 64 MiB")
 			}
 			lim := Limits{}
@@ -236,14 +237,14 @@ func TestReadNeedsMemoryInProportion(t *testing.T) {
 		{"bare, 1 MB", bare(40_000), liveBare},
 	}
 	for _, times := range []int{3, 10} {
-		if times == 3 && !underRace || long {
+		if times == 3 && !racetest.UnderRace || long {
 			tests = append(tests, memoryTest{fmt.Sprintf("ordinary, %d MB", 5*times), ordinary(9_000 * times), liveOrdinary},
 				memoryTest{fmt.Sprintf("bare, %d MB", times), bare(40_000 * times), liveBare})
 		}
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
-			if underRace && tt.file.n > 40_000 {
+			if racetest.UnderRace && tt.file.n > 40_000 {
 				t.Skip("reads a large file")
 			}
 			base, peak := live(), uint64(0)

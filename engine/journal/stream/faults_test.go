@@ -95,7 +95,7 @@ func follower(t *testing.T, l *Log, upTo uint64) (received func() chain) {
 
 func TestAFollowerReceivesWhatTheWriterWrote(t *testing.T) {
 	s, l := oneServer(t)
-	const upTo = 20_000
+	const upTo = 6000
 	received := follower(t, openLog(t, Config{Conn: natstest.Connect(t, s), Name: "a log"}), upTo)
 	if stops, err := persist(soon(t), l, upTo, func(uint64) {}); err != nil || stops != 0 {
 		t.Fatal(stops, err)
@@ -127,7 +127,7 @@ func TestAFollowerWhoseConnectionIsCut(t *testing.T) {
 // more than it can hold.
 func TestASlowFollowerOfLargeCommits(t *testing.T) {
 	_, l := oneServer(t)
-	const commits = 600
+	const commits = 400 // more than a server sends ahead
 	var want, got chain
 	written := make(chan struct{})
 	received := make(chan error)
@@ -166,7 +166,7 @@ func TestReadersFarBehindOnASlowConnection(t *testing.T) {
 	s := natstest.Start(t, o)
 	way := newProxy(t, s.ClientURL())
 	writer, reader := connect(t, s.ClientURL()), connect(t, way.url)
-	const logs, commits = 4, 2 * far
+	const logs, commits = 4, far + 200
 	var want [logs]chain
 	var readers []*Log
 	for k := range logs {
@@ -219,7 +219,7 @@ func allSizes(t *testing.T, l, reader *Log) {
 	t.Helper()
 	var want chain
 	last, err := uint64(0), error(nil)
-	for last < 3*far && err == nil {
+	for last < far+200 && err == nil {
 		size := int(last % 300)
 		if last%100 == 7 {
 			size = l.CommitLimit() - int(last)
@@ -347,11 +347,11 @@ func TestTheLossOfTheStreamsLeader(t *testing.T) {
 	config := Config{Conn: connect(t, urls), Name: "log", Replicas: 3}
 	l := openLog(t, config)
 	config.Conn = connect(t, urls)
-	const upTo = 6000
+	const upTo = 2400
 	received := follower(t, openLog(t, config), upTo)
 	lost := false
 	stops, err := persist(soon(t), l, upTo, func(n uint64) {
-		if n != 3000 || lost {
+		if n != 1200 || lost {
 			return
 		}
 		lost = true

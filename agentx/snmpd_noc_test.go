@@ -33,10 +33,10 @@ func TestAStationWalksOverV3InEveryContext(t *testing.T) {
 	}
 	for name, want := range map[string]*smi.Table{"": whole, "orders": orders} {
 		t.Run("context "+name, func(t *testing.T) {
-			if diff := cmp.Diff(list(want), exists(in(name).Walk(t, playpen))); diff != "" {
+			if diff := differ(list(want), exists(in(name).Walk(t, playpen))); diff != "" {
 				t.Error(diff)
 			}
-			if diff := cmp.Diff(list(want), exists(in(name).BulkWalk(t, 25, playpen))); diff != "" {
+			if diff := differ(list(want), exists(in(name).BulkWalk(t, 25, playpen))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -56,7 +56,7 @@ func TestAStationWalksOverV3InEveryContext(t *testing.T) {
 		removed, _ := in("orders").Run(t.Context(), "snmpget", nil, whole.At(0).Name.String())
 		return err == nil && strings.Contains(added, "INTEGER: -7") && !strings.Contains(removed, "INTEGER")
 	})
-	if diff := cmp.Diff(list(claims), exists(in("claims").Walk(t, playpen))); diff != "" {
+	if diff := differ(list(claims), exists(in("claims").Walk(t, playpen))); diff != "" {
 		t.Error(diff)
 	}
 	if faults := subagent.Stats().Faults; faults[agentx.FaultContext]+faults[agentx.FaultRefused] != 0 {
@@ -83,7 +83,7 @@ func TestABulkGetGivesAsManyAsItAsksFor(t *testing.T) {
 		}
 	}
 	for _, count := range []int{1, 2, 3, 17, 59, 60} {
-		if diff := cmp.Diff(list(table), snmpd.BulkWalk(t, count, playpen)); diff != "" {
+		if diff := differ(list(table), snmpd.BulkWalk(t, count, playpen)); diff != "" {
 			t.Fatalf("walk by %d: %s", count, diff)
 		}
 	}
@@ -162,7 +162,7 @@ func TestWalksOfTablesWhoseRowsComeAndGoAreCoherent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if diff := cmp.Diff(list(growing(t, int32(got[0].Value.Int()))), got); diff != "" {
+		if diff := differ(list(growing(t, int32(got[0].Value.Int()))), got); diff != "" {
 			return fmt.Errorf("not the table it began with: %s", diff)
 		}
 		return nil

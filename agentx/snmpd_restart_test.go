@@ -12,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/pnagent/pnagent/agentx"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -72,7 +70,7 @@ func checkTorn(walked []smi.Variable, nth func(int64) []smi.Variable) (saw strin
 		turn++
 	}
 	want := append(nth(first)[:turn:turn], nth(last)[turn:len(walked)]...)
-	if diff := cmp.Diff(want, walked); diff != "" {
+	if diff := differ(want, walked); diff != "" {
 		return "", fmt.Errorf("not the beginning of one table and what follows in another: %s", diff)
 	}
 	switch {
@@ -151,7 +149,7 @@ func TestSnmpdThatHangsBrieflyKeepsTheSession(t *testing.T) {
 			t.Fatalf("a snmpd that is paused answers %s", out)
 		}
 		snmpd.Resume(t)
-		if diff := cmp.Diff(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
+		if diff := differ(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
 			t.Fatal(diff)
 		}
 	}
@@ -177,7 +175,7 @@ func TestSnmpdThatHangsForLongIsOpenedAgain(t *testing.T) {
 		up(t, subagent)
 		took := time.Since(resumed)
 		t.Logf("registered again after %v", took)
-		if diff := cmp.Diff(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
+		if diff := differ(list(table), snmpd.BulkWalk(t, 50, playpen)); diff != "" {
 			t.Fatal(diff)
 		}
 		if took > 2*time.Second {

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
 	"github.com/pnagent/pnagent/internal/porttest"
@@ -22,6 +23,10 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
+
+// pause is that of a manager between its walks: one that begins while another runs gets the ages of the other
+// (docs/design/agentx.md).
+const pause = 2 * time.Second
 
 func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 	t.Parallel()
@@ -56,6 +61,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 			}
 			exporter, agent := kit.Web{URL: "http://" + listen}, snmptest.Client{Addr: side.SNMP}
 			kit.Until(t, "every place and transition has its numbers, by name", func() error {
+				time.Sleep(pause)
 				from := kit.Walk(t, agent).Rows(kit.PlaceTable, kit.PlaceOldestAge)
 				s, err := readFrom(exporter, "/snmp?"+query.Encode())
 				if err != nil {

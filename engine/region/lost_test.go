@@ -310,7 +310,7 @@ func lostAnything(t *testing.T, seed uint64, stood *atomic.Int32) {
 		return n
 	}
 	for r.stopped() == "" && missing() > 0 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 	}
 	if r.stopped() == "" {
 		if n := missing(); n > 0 {

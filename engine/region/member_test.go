@@ -52,9 +52,9 @@ func (w *world) open(_ context.Context, part string, create bool, keep func() ui
 	return w.logs.Open(part, keep), nil
 }
 
-// slow makes each transition wait for 10 ms.
+// slow makes each transition wait for 50 ms.
 func (w *world) slow() {
-	mode := plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 10_000}}
+	mode := plain.Mode{Kind: plain.Delayed, Delay: plain.Delay{A: 50_000}}
 	w.base.Engine.Nets[0].Transitions = []engine.Transition{{Mode: mode}, {Mode: mode}}
 }
 
@@ -114,7 +114,7 @@ func TestTokensGoRoundOverTwoRegionsAndNoneIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 3, 5)
 	one, two := w.member("x", "one"), w.member("y", "two")
-	until(t, "10,000 commits of region one", func() bool { return w.logs.Open("one", nil).Last() > 10_000 })
+	until(t, "4,000 commits of region one", func() bool { return w.logs.Open("one", nil).Last() > 4000 })
 	one()
 	two()
 	tally := w.count()

@@ -84,7 +84,8 @@ func (s *shop) stopsOne(with string) string {
 	})
 	exists, first := s.logs.Exists("one"), s.logs.First("one")
 	s.member("q", "one") // knows nothing, and asks
-	for range 20 {
+	// That is longer than a member waits for a log.
+	for range 12 {
 		time.Sleep(time.Second)
 		if one := s.statuses()["one"]; one.Owner != "" || !strings.Contains(one.Stopped, with) {
 			s.t.Fatalf("%+v; want no owner, and the reason", one)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -141,8 +142,8 @@ func TestPartsAreTakenOnlyWhenComplete(t *testing.T) {
 		whole := false
 		for i := range c.parts {
 			p, err := DecodeParcel(c.parts[i].Encode())
-			if d := cmp.Diff(c.parts[i], p); err != nil || d != "" {
-				t.Fatalf("parcel %d: error %v (-want +got): %s", i, err, d)
+			if err != nil || !reflect.DeepEqual(c.parts[i], p) {
+				t.Fatalf("parcel %d: error %v (-want +got): %s", i, err, cmp.Diff(c.parts[i], p))
 			}
 			whole, err = a.add(&p)
 			if err != nil && roster.ReasonOf(err) != roster.BadPage {

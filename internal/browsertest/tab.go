@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +53,7 @@ func Start(t *testing.T) *Browser {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.WindowSize(1440, 860),
 		chromedp.WSURLReadTimeout(patience), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,PreloadTopChromeWebUI"), // no tab needs the browser's own pages
+		chromedp.Flag("in-process-gpu", true), // which draws by the processor anyway
 		chromedp.Flag("explicitly-allowed-ports", "1719,1720,1723,2049,3659,4045,4190,5060,5061,6000,6566,6665,6666,6667,6668,6669,6679,6697,10080")) // a test may listen there
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // it refuses to run as root with one
@@ -74,17 +74,19 @@ type Tab struct {
 	t   *testing.T
 	ctx context.Context
 
+	media    map[string]string // what the reader's system prefers: features and values
 	mu       sync.Mutex
 	hosts    map[string]bool // that were asked for something
 	problems []string        // errors and warnings on the console, violated policies
 	saves    []string        // directories to which it saves files
 }
 
-// Tab opens a tab in a profile of its own: nothing is remembered from others.
+// Tab opens a tab in a profile of its own: nothing is remembered from others. Its reader's
+// system prefers reduced motion, because what moves takes processors from other tabs.
 func (c *Browser) Tab(t *testing.T) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(c.ctx, chromedp.WithNewBrowserContext())
-	b := &Tab{t: t, hosts: map[string]bool{}}
+	b := &Tab{t: t, media: map[string]string{}, hosts: map[string]bool{}}
 	t.Cleanup(func() {
 		cancel()
 		for _, dir := range b.saves {
@@ -101,6 +103,7 @@ func (c *Browser) Tab(t *testing.T) *Tab {
 		t.Fatalf("listening to a tab: %v", err)
 	}
 	b.whenFailed(t)
+	b.Media("prefers-reduced-motion", "reduce")
 	return b
 }
 
@@ -330,16 +333,23 @@ func (b *Tab) MoveMouse(x, y float64) {
 	b.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, x, y))
 }
 
-// Media sets what the reader's system prefers: features and values in turns.
-func (b *Tab) Media(features ...string) {
+// Media sets a feature that the reader's system prefers. Others stay as they are.
+func (b *Tab) Media(feature, value string) {
 	b.t.Helper()
+	b.media[feature] = value
 	var all []*emulation.MediaFeature
-	for pair := range slices.Chunk(features, 2) {
-		all = append(all, &emulation.MediaFeature{Name: pair[0], Value: pair[1]})
+	for name, value := range b.media {
+		all = append(all, &emulation.MediaFeature{Name: name, Value: value})
 	}
 	if _, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: all}); err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// Motion has the reader's system prefer motion, so that tokens move.
+func (b *Tab) Motion() {
+	b.t.Helper()
+	b.Media("prefers-reduced-motion", "no-preference")
 }
 
 // Screenshot writes what is to be seen, for people who asked for pictures.

@@ -62,6 +62,7 @@ const dotted = `(() => { const c = document.querySelector('#bpmn .dots'), data =
 
 func dotsMoveAlongSequenceFlows(t *testing.T, chromium *browsertest.Browser) {
 	b, f := openedInsurance(t, chromium, "")
+	b.Motion()
 	b.Until(visible("assess"))
 	b.Until(dotted + ` > 20 && document.querySelector('.worth').textContent.includes('firing')`)
 	// Each pixel of a dot is near a sequence flow, as soon as the view does not move.
@@ -83,7 +84,7 @@ func dotsMoveAlongSequenceFlows(t *testing.T, chromium *browsertest.Browser) {
 	b.Screenshot("bpmn-dots")
 	b.Media("prefers-reduced-motion", "reduce")
 	b.Until(dotted + ` === 0 && document.querySelector('.worth').textContent === ''`)
-	b.Media("prefers-reduced-motion", "no-preference")
+	b.Motion()
 	b.Until(dotted + ` > 20`)
 	b.Keys("b")
 	b.Until(`document.querySelector('#bpmn').hidden`)
@@ -122,7 +123,6 @@ func centreOf(b *browsertest.Tab, id string) (x, y float64) {
 
 func aProcessOfSixtyElementsCanBeRead(t *testing.T, chromium *browsertest.Browser) {
 	b, f := openedInsurance(t, chromium, "")
-	b.Media("prefers-reduced-motion", "reduce")
 	for _, theme := range []string{"light", "dark"} {
 		if theme == "dark" {
 			b.Keys("d")

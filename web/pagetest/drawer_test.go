@@ -23,7 +23,9 @@ func (f *fake) wantPosted(t *testing.T, b *browsertest.Tab, want ...string) {
 	var got []string
 	for end := time.Now().Add(time.Minute); len(got) < len(want) && time.Now().Before(end); {
 		browsertest.Eval[bool](b, "new Promise((done) => requestAnimationFrame(() => done(true)))")
-		f.change(func() { got = slices.Sorted(slices.Values(f.posted)) })
+		f.mu.Lock() // a change would have each tab paint again
+		got = slices.Sorted(slices.Values(f.posted))
+		f.mu.Unlock()
 	}
 	slices.Sort(want)
 	if d := cmp.Diff(want, got); d != "" {

@@ -26,6 +26,7 @@ func memoryOfALargeNetDoesNotGrow(t *testing.T, chromium *browsertest.Browser) {
 			t.Parallel()
 			f := newFake(t, plant(n, nowMS()))
 			b := chromium.Tab(t)
+			b.Motion()
 			b.Open(f.url())
 			begun, rounds := time.Now(), 0
 			for rounds == 0 || time.Since(begun) < whole/5 {

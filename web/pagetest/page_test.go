@@ -89,9 +89,11 @@ func tokensMove(t *testing.T, chromium *browsertest.Browser) {
 // While nothing may move, the drawing changes with the numbers and the ages only.
 func nothingMovesForWhoPrefersThat(t *testing.T, chromium *browsertest.Browser) {
 	b, _, _ := opened(t, chromium)
+	b.Motion()
+	b.Until(`document.querySelector('.worth').textContent !== ''`)
 	b.Media("prefers-reduced-motion", "reduce")
 	b.Until(`document.querySelector('.worth').textContent === ''`)
-	b.Media("prefers-reduced-motion", "no-preference")
+	b.Motion()
 	b.Until(`document.querySelector('.worth').textContent !== ''`)
 }
 
@@ -105,7 +107,6 @@ func theStuckPlaceIsTheHottest(t *testing.T, chromium *browsertest.Browser) {
 	b.Screenshot("table")
 	b.Keys("t")
 	b.Until(`document.querySelector('#tables').hidden`)
-	b.Media("prefers-reduced-motion", "reduce")
 	// On light ground the hotter is the darker.
 	light := func(i int) int {
 		x, y := b.Point(s.at(i))

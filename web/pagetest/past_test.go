@@ -273,6 +273,7 @@ func whatIsNotKeptIsSaid(t *testing.T, chromium *browsertest.Browser) {
 // Each picture of play is one moment, and it ends at now.
 func playGoesToNow(t *testing.T, chromium *browsertest.Browser) {
 	b, f, _ := openedPast(t, chromium)
+	b.Motion()
 	b.Do(chromedp.SetValue(chromedp.CSS("#speed"), "600"))
 	browsertest.Eval[bool](b, `document.querySelector('#speed').dispatchEvent(new Event('change'))`)
 	slide(b, 30)
@@ -307,6 +308,7 @@ func playGoesToNow(t *testing.T, chromium *browsertest.Browser) {
 // While it plays, dots move as fast as it plays, and not for who prefers that.
 func playMovesDots(t *testing.T, chromium *browsertest.Browser) {
 	b, _, _ := openedPast(t, chromium)
+	b.Motion()
 	slide(b, 50)
 	b.Until(`document.querySelector('.banner.past') && document.querySelector('.worth').textContent === ''`)
 	b.Keys("p")

@@ -47,6 +47,7 @@ func aThousandNodesFollowTheHand(t *testing.T, chromium *browsertest.Browser) {
 	s := large(1000, nowMS())
 	f := newFake(t, s)
 	b := chromium.Tab(t)
+	b.Motion()
 	b.Open(f.url())
 	b.MoveMouse(5, 5)
 	b.Screenshot("large")
@@ -70,7 +71,6 @@ func noFramesWhileNothingChanges(t *testing.T, chromium *browsertest.Browser) {
 	s := shop(t, nowMS())
 	f := newFake(t, s)
 	b := chromium.Tab(t)
-	b.Media("prefers-reduced-motion", "reduce")
 	b.Open(f.url())
 	frames := browsertest.Eval[[]float64](b, `new Promise((done) => {
 		const real = window.requestAnimationFrame, begun = performance.now();

@@ -18,7 +18,6 @@ import (
 
 	"github.com/pnagent/pnagent/act"
 	"github.com/pnagent/pnagent/collector/merge"
-	"github.com/pnagent/pnagent/internal/racetest"
 	"github.com/pnagent/pnagent/petri"
 	"github.com/pnagent/pnagent/stats"
 	"github.com/pnagent/pnagent/telemetry"
@@ -157,11 +156,8 @@ func selected(q *stats.Query, all []act.Waiting) act.Found {
 // Whatever a page holds, however many tokens the sources have, and whatever their clocks
 // show: all pages together have each token once, in order.
 func TestPagesOfSeveralSourcesHaveEachTokenOnce(t *testing.T) {
-	r, rounds := rand.New(rand.NewPCG(27, 1)), 40
-	if racetest.UnderRace {
-		rounds = 5
-	}
-	for range rounds {
+	r := rand.New(rand.NewPCG(27, 1))
+	for range 40 {
 		all := map[[2]string][]act.Waiting{}
 		total := uint64(0)
 		st := newStage(t, func(c *Config) {

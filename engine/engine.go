@@ -246,6 +246,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 	keeper.Go(func() { a.run(e.workers) })
 	workers.Wait()
+	e.performers.settle()
 	stop()
 	a.stop()
 	keeper.Wait()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -232,5 +233,38 @@ func TestTokensThatComeBackAreAsOldAsTheyWere(t *testing.T) {
 		if w := in.Stuck[0].Waits; len(w) != 1 || w[0].Reason != stats.ReasonIncident {
 			t.Errorf("%s: it waits for %+v; expected an incident", c.name, w)
 		}
+	}
+}
+
+// An engine that ends because nothing is left to do ends after the actions that it has cancelled, so that it
+// leaves no program of theirs behind. It leaves one that does not end within a second.
+func TestAnEngineEndsAfterWhatItHasCancelled(t *testing.T) {
+	for _, c := range []struct {
+		rule  string
+		takes time.Duration // after it was cancelled
+		want  bool          // it has ended before the engine
+		after time.Duration // the engine ends, from its start
+	}{
+		{"an action that ends when it is cancelled", 100 * time.Millisecond, true, time.Minute + 100*time.Millisecond},
+		{"an action that hangs", time.Hour, false, time.Minute + stopGrace},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var ended atomic.Bool
+				nets := eventNets(t, processes(t, `<process id="p"><startEvent id="start"/>flow(start,w)<serviceTask id="w"/><boundaryEvent id="late" attachedToRef="w"><timerEventDefinition><timeDuration>PT1M</timeDuration></timerEventDefinition></boundaryEvent></process>`)...)
+				declaredAt(t, nets, "w").Action = func(ctx context.Context, _ *action.Run) (coloured.Outcome, error) {
+					<-ctx.Done()
+					time.Sleep(c.takes)
+					ended.Store(true)
+					return coloured.Outcome{}, ctx.Err()
+				}
+				began := time.Now()
+				runToEnd(t, newEngine(t, Config{Source: "s", Nets: nets, Instances: 1, Workers: 1, Firings: 1000}))
+				if took := time.Since(began); ended.Load() != c.want || took.Round(time.Millisecond) != c.after {
+					t.Errorf("the engine ended after %v, the action before it: %v; want %v, %v", took, ended.Load(), c.after, c.want)
+				}
+				time.Sleep(time.Hour) // its goroutine ends before the bubble
+			})
+		})
 	}
 }

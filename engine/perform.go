@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/pnagent/pnagent/engine/action"
 	"github.com/pnagent/pnagent/engine/coloured"
@@ -51,12 +52,14 @@ const (
 // one after another, and long ones run in parallel up to the limit.
 type performers struct {
 	limit int
+	all   sync.WaitGroup // goroutines that perform, those of cancelled actions included
 
 	mu       sync.Mutex
 	running  int            // goroutines that perform, the starting one included
 	starting bool           // one goroutine has not begun yet
 	queue    []*performance // not begun; first come, first served
 	head     int            // of queue
+	ended    time.Time      // when end last cancelled an action that was running
 }
 
 // start performs actions as soon as there is room.
@@ -80,7 +83,7 @@ func (p *performers) grow() {
 	}
 	p.running++
 	p.starting = true
-	go func() { p.perform(p.first()) }()
+	p.all.Go(func() { p.perform(p.first()) })
 }
 
 // first returns the first action of a new goroutine.
@@ -106,7 +109,7 @@ func (p *performers) performOne(a *performance) (next *performance) {
 		a.answers.put(answer{a.shard, a.run.Start.Run, a.run.Start.Transition, o})
 		next = p.next(a)
 		if !returned && next != nil {
-			go p.perform(next) // this goroutine is about to end
+			p.all.Go(func() { p.perform(next) }) // this goroutine is about to end
 		}
 	}()
 	o = a.outcome()
@@ -130,13 +133,34 @@ func (p *performers) end(all []*performance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, a := range all {
-		a.cancel(ErrRunOver)
 		if a.state == running {
 			p.running--
+			if a.ctx.Err() == nil {
+				p.ended = time.Now()
+			}
 		}
+		a.cancel(ErrRunOver)
 		a.state = over
 	}
 	p.grow()
+}
+
+// settle waits until the actions whose runs are over have ended, at most stopGrace after they were cancelled:
+// one that runs a program kills it meanwhile.
+func (p *performers) settle() {
+	idle := make(chan struct{})
+	go func() {
+		p.all.Wait()
+		close(idle)
+	}()
+	p.mu.Lock()
+	grace := time.NewTimer(time.Until(p.ended.Add(stopGrace)))
+	p.mu.Unlock()
+	defer grace.Stop()
+	select {
+	case <-idle:
+	case <-grace.C:
+	}
 }
 
 // take returns the next action to perform; if there is none, the goroutine ends.

@@ -241,7 +241,7 @@ func (r *replica) session(ctx context.Context) (followed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	upstream, err := r.openUpstream(ctx)
+	upstream, err := r.openAllUpstream(ctx)
 	defer func() {
 		if fatal(err) && !final(err) || rewritten(err) {
 			for _, read := range append(upstream, log) {
@@ -294,12 +294,11 @@ func faster(err error) error {
 	return err
 }
 
-// openUpstream opens the logs of the upstream parts. With an error it also
+// openAllUpstream opens the logs of the upstream parts. With an error it also
 // returns those that it has opened.
-func (r *replica) openUpstream(ctx context.Context) (logs []Log, err error) {
+func (r *replica) openAllUpstream(ctx context.Context) (logs []Log, err error) {
 	for _, name := range r.part.Upstream {
-		_, known := r.member.roster.knownOf(name)
-		log, err := r.member.cfg.Open(ctx, name, !known || r.member.cfg.Again, nil)
+		log, err := r.openUpstream(ctx, name)
 		if err != nil {
 			return logs, fmt.Errorf("opening the log of %q upstream: %w", name, err)
 		}

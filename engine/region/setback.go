@@ -43,12 +43,8 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 	if err != nil || !missing && (m.cfg.Again || log.Last() > 0) {
 		return log, err
 	}
-	for !m.roster.informed(time.Now()) {
-		select {
-		case <-r.roused: // by a beat
-		case <-ctx.Done():
-			return log, ctx.Err()
-		}
+	if err := r.awaitBeats(ctx); err != nil {
+		return log, err
 	}
 	k, ok := m.roster.knownOf(r.part.Name)
 	if ok { // its owner may have begun the log since this member looked
@@ -80,6 +76,33 @@ func (r *replica) open(ctx context.Context) (Log, error) {
 	}
 	log, _, err = r.look(ctx, true)
 	return log, err
+}
+
+// openUpstream opens the log of another part. It creates the log only if no other member
+// knows a commit of it, or that is accepted.
+func (r *replica) openUpstream(ctx context.Context, part string) (Log, error) {
+	m := r.member
+	log, err := m.cfg.Open(ctx, part, m.cfg.Again, nil)
+	if !errors.Is(err, journal.ErrMissing) {
+		return log, err
+	}
+	if err := r.awaitBeats(ctx); err != nil {
+		return nil, err
+	}
+	_, known := m.roster.knownOf(part)
+	return m.cfg.Open(ctx, part, !known, nil)
+}
+
+// awaitBeats waits until this member has received beats for long enough to know what the others know.
+func (r *replica) awaitBeats(ctx context.Context) error {
+	for !r.member.roster.informed(time.Now()) {
+		select {
+		case <-r.roused: // by a beat
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // look opens the log of the part. missing reports that there is none.

@@ -158,6 +158,17 @@ func TestAMemberOfAnotherPartKnowsWhatALogHeld(t *testing.T) {
 	})
 }
 
+// A member of the part downstream begins before it has received what the others know.
+func TestAMemberDownstreamDoesNotBeginALogThatWasLost(t *testing.T) {
+	natstest.Bubble(t, func(t *testing.T) {
+		s := newShop(t)
+		s.logs.Remove("one")
+		s.member("v", "two")
+		s.stopsOne("it does not exist")
+		s.continues()
+	})
+}
+
 // A member looks for the log just before its owner begins it, and then receives a beat about a commit.
 func TestALogThatBeganAfterAMemberLookedHasLostNothing(t *testing.T) {
 	natstest.Bubble(t, func(t *testing.T) {

@@ -19,16 +19,8 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/porttest"
-)
-
-// alertmanager and amtool build in a minute of two processors. This is the last version whose
-// module has the files of its page, which are compiled in.
-var (
-	alertmanager = sync.OnceValues(kit.Proxied{Module: "github.com/prometheus/alertmanager", Version: "v0.31.0",
-		Command: "github.com/prometheus/alertmanager/cmd/alertmanager"}.Build)
-	amtool = sync.OnceValues(kit.Proxied{Module: "github.com/prometheus/alertmanager", Version: "v0.31.0",
-		Command: "github.com/prometheus/alertmanager/cmd/amtool"}.Build)
 )
 
 // paged is one alert of a notification of Alertmanager's.
@@ -108,7 +100,7 @@ func (p *pager) none(t *testing.T, when, status, name string, labels ...string) 
 // routes, both made faster.
 func startAlerting(t *testing.T, w kit.Web) (p kit.Prometheus, am kit.Web, station *pager) {
 	t.Helper()
-	prom, manager := kit.Need(t, "prometheus", "prometheus"), kit.NeedProxied(t, alertmanager)
+	prom, manager := kit.Need(t, "prometheus", "prometheus"), cachetest.Alertmanager().Path(t)
 	dir := t.TempDir()
 	station = &pager{}
 	receiver := httptest.NewServer(station)
@@ -148,7 +140,7 @@ const alertmanagerNet = `<pnml xmlns="http://www.pnml.org/version-2009/grammar/p
 // Prometheus sees of a real sidecar, which is killed and started again and again.
 func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 	t.Parallel()
-	kit.NeedProxied(t, alertmanager) // before anything waits for it
+	cachetest.Alertmanager().Path(t) // before anything waits for it
 	natsURL, dir, addr := kit.StartNATS(t), t.TempDir(), porttest.Addr(t)
 	rules := filepath.Join(dir, "alarms.yaml")
 	later := "off" // of orders
@@ -265,12 +257,12 @@ func TestAlertmanagerResolvesOnlyWhatIsOver(t *testing.T) {
 func TestAmtoolAcceptsTheRoutes(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join("..", "..", "dashboards", "alertmanager", "alertmanager.yaml")
-	r := kit.Tool(t, nil, kit.NeedProxied(t, amtool), "check-config", file)
+	r := kit.Tool(t, nil, cachetest.Amtool().Path(t), "check-config", file)
 	if r.Code != 0 || !strings.Contains(r.Out, "3 inhibit rules") {
 		t.Errorf("amtool check-config: %+v", r)
 	}
 	for labels, want := range map[string]string{"severity=none": "none", "severity=warning": "team", "severity=critical": "pager"} {
-		if r := kit.Tool(t, nil, kit.NeedProxied(t, amtool), "config", "routes", "test", "--config.file="+file, labels); r.Out != want+"\n" {
+		if r := kit.Tool(t, nil, cachetest.Amtool().Path(t), "config", "routes", "test", "--config.file="+file, labels); r.Out != want+"\n" {
 			t.Errorf("an alert with %s is sent to %q, %s; want %s", labels, r.Out, r.Err, want)
 		}
 	}

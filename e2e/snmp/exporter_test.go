@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/mib/smi"
 	"github.com/pnagent/pnagent/snmp/snmptest"
@@ -35,7 +36,7 @@ func TestTheExporterServesNamedMetricsOfAnEncryptedWalk(t *testing.T) {
 		program             func(*testing.T) string
 	}{
 		{"0.21", "snmp-0.22.yml", "", func(t *testing.T) string { return kit.Need(t, "prometheus-snmp-exporter", "prometheus-snmp-exporter") }},
-		{"0.29", "snmp.yml", "noc", func(t *testing.T) string { return kit.NeedProxied(t, snmpExporter) }},
+		{"0.29", "snmp.yml", "noc", func(t *testing.T) string { return cachetest.SNMPExporter().Path(t) }},
 	} {
 		t.Run(e.version, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/pnagent/pnagent/e2e/kit"
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/porttest"
 	"github.com/pnagent/pnagent/snmp/snmptest"
 )
@@ -106,7 +107,7 @@ func (l influxLine) whole(field string) uint64 {
 
 func TestTelegrafCollectsEveryTableAndNotifications(t *testing.T) {
 	t.Parallel()
-	program := kit.NeedProxied(t, telegraf)
+	program := cachetest.Telegraf().Path(t)
 	traps := porttest.Addr(t)
 	p := startPolled(t, "telegraf", "--snmp.trap-user", "noc", "--snmp.trap-sink", traps)
 	config := p.file(t, "telegraf/pnagent.conf", "udp://:162", "udp://"+traps, "/etc/pnagent/mibs", filepath.Join(p.files, "mibs"), `"30s"`, `"1s"`)

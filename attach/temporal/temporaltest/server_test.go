@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,16 +15,12 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/pnagent/pnagent/internal/cachetest"
 	"github.com/pnagent/pnagent/internal/logtest"
 	"github.com/pnagent/pnagent/internal/porttest"
 )
 
 const (
-	// serverVersion is the newest version of Temporal's command line that builds from
-	// the module proxy. Its server is 1.29.1.
-	serverVersion = "v1.5.1"
-	buildWithin   = 15 * time.Minute
-
 	patience  = 60 * time.Second
 	pollEvery = 25 * time.Millisecond
 )
@@ -47,42 +42,10 @@ func until(t *testing.T, what string, check func() string) {
 	}
 }
 
-// building is the path of Temporal's command line, or why there is none.
-var building = sync.OnceValues(func() (path, why string) {
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return "", "no directory for a cache: " + err.Error()
-	}
-	dir := filepath.Join(cache, "pnagent", "temporal-"+serverVersion)
-	path = filepath.Join(dir, "temporal")
-	if _, err := os.Stat(path); err == nil {
-		return path, ""
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
-		return "", err.Error()
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(dir), "building-")
-	if err != nil {
-		return "", err.Error()
-	}
-	defer os.RemoveAll(temporary)
-	ctx, cancel := context.WithTimeout(context.Background(), buildWithin)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", "github.com/temporalio/cli/cmd/temporal@"+serverVersion)
-	cmd.Dir = temporary
-	cmd.Env = append(os.Environ(), "GOBIN="+temporary, "GOFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", "the development server cannot be built: " + err.Error() + ": " + string(out[max(0, len(out)-300):])
-	}
-	if err := os.Rename(temporary, dir); err != nil {
-		return "", err.Error()
-	}
-	return path, ""
-})
-
 // server is a development server with its data in a directory of the test.
 type server struct {
 	t       *testing.T
+	program string
 	address string
 	conn    *grpc.ClientConn
 	api     workflowservice.WorkflowServiceClient
@@ -96,10 +59,7 @@ type server struct {
 // newServer starts a server, or skips the test.
 func newServer(t *testing.T) *server {
 	t.Helper()
-	if _, why := building(); why != "" {
-		t.Skip(why)
-	}
-	s := &server{t: t, address: porttest.Addr(t), database: filepath.Join(t.TempDir(), "temporal.db")}
+	s := &server{t: t, program: cachetest.Temporal().Path(t), address: porttest.Addr(t), database: filepath.Join(t.TempDir(), "temporal.db")}
 	var err error
 	if s.conn, err = grpc.NewClient(s.address, grpc.WithTransportCredentials(insecure.NewCredentials())); err != nil {
 		t.Fatal(err)
@@ -139,9 +99,8 @@ func (s *server) start() {
 // launch starts the process.
 func (s *server) launch() {
 	s.t.Helper()
-	path, _ := building()
 	_, port, _ := strings.Cut(s.address, ":")
-	cmd := exec.Command(path, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", s.database,
+	cmd := exec.Command(s.program, "server", "start-dev", "--headless", "--ip", "127.0.0.1", "--port", port, "--db-filename", s.database,
 		"--namespace", "second", "--log-level", "error", "--disable-config-file", "--disable-config-env")
 	cmd.Env = append(os.Environ(), "HOME="+filepath.Dir(s.database))
 	cmd.Stdout, cmd.Stderr = &s.said, &s.said

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build peers
+
+package cachetest_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/pnagent/pnagent/internal/cachetest"
+)
+
+// make programs runs this test, so that others find the programs built.
+func TestProgramsAreBuiltInTheirVersions(t *testing.T) {
+	for _, p := range []cachetest.Program{cachetest.Temporal(), cachetest.Telegraf(), cachetest.Alertmanager(), cachetest.Amtool(), cachetest.SNMPExporter()} {
+		t.Run(p.Command, func(t *testing.T) {
+			program := p.Path(t)
+			if again := p.Path(t); again != program {
+				t.Errorf("%s, then %s", program, again)
+			}
+			out, err := exec.CommandContext(t.Context(), program, "--version").CombinedOutput()
+			if err != nil || !strings.Contains(strings.ToLower(string(out)), "version") {
+				t.Errorf("%s, %v", out, err)
+			}
+		})
+	}
+}

@@ -273,10 +273,13 @@ func (c *flags) subject(a *lines.Attachment, nc *nats.Conn, log *slog.Logger) (i
 	if err != nil {
 		return input{}, err
 	}
-	if nc.IsConnected() { // else the client subscribes when it is
-		if err := nc.FlushTimeout(cli.CloseTimeout); err != nil {
-			return input{}, fmt.Errorf("waiting for the subscription to %q: %w", c.Subject, err)
-		}
+	err = nats.ErrDisconnected
+	if nc.IsConnected() {
+		err = nc.FlushTimeout(cli.CloseTimeout)
+	}
+	if err != nil { // the client subscribes again with each connection
+		log.Warn("messages are received once NATS answers", "subject", c.Subject, "err", err)
+	} else {
 		log.Info("receiving messages", "subject", c.Subject)
 	}
 	return input{name: "nats", run: run, lost: lost}, nil

@@ -34,10 +34,6 @@ test-peers: ## the same for tests of large peers: engines in Java and Python, da
 	@scripts/deps peers
 	@GO="$(GO)" scripts/test peers
 
-.PHONY: programs
-programs: ## build those of these peers that are Go programs, which test-peers then finds
-	$(GO) test -count=1 -tags peers -timeout 30m -run '^TestProgramsAreBuilt' ./internal/cachetest
-
 .PHONY: times
 times: ## run test and test-peers, and write how long each package took into docs/design/tests.md
 	@set -e; times=$$(mktemp -d); trap 'rm -rf $$times' EXIT; \

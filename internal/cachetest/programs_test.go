@@ -12,8 +12,8 @@ import (
 	"github.com/pnagent/pnagent/internal/cachetest"
 )
 
-// make programs runs this test, so that others find the programs built.
-func TestProgramsAreBuiltInTheirVersions(t *testing.T) {
+// A program is built once, and starts.
+func TestAProgramIsBuiltOnce(t *testing.T) {
 	for _, p := range []cachetest.Program{cachetest.Temporal(), cachetest.Telegraf(), cachetest.Alertmanager(), cachetest.Amtool(), cachetest.SNMPExporter()} {
 		t.Run(p.Command, func(t *testing.T) {
 			program := p.Path(t)

@@ -6,7 +6,7 @@ FUZZTIME  ?= 10s
 GOTESTSUM := $(GO) run gotest.tools/gotestsum@v1.13.0
 # Tests that run a real etcd or a real Temporal, and an example for its workers, are
 # modules of their own, so that these are not among the dependencies of pnagent. So is what makes web/dist.
-MODULES   := attach/dipen/etcdtest attach/temporal/temporaltest examples/attach/temporal web/bundle
+MODULES   := attach/dipen/etcdtest attach/sqldb/testdata/river attach/temporal/temporaltest examples/attach/temporal web/bundle
 # With PKG, lint looks only at what is in and below this folder; mutate changes it (./stats).
 PKG       ?=
 BELOW     := $(or $(PKG),.)

@@ -5,6 +5,7 @@ package collector
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -56,18 +57,18 @@ func TestSourcesAreAskedForTheIntervalThatTheLoadNeeds(t *testing.T) {
 		most  int           // changes
 	}{
 		"a small fleet":                       {alike(time.Second, 0.05), 0, 0},
-		"a fleet that is just bearable":       {alike(time.Second, 0.24), 0, 0},
-		"a little too much":                   {alike(time.Second, 0.27), 2 * time.Second, 1},
-		"too many sources":                    {alike(time.Second, 0.9), 5 * time.Second, 1},
-		"far too many sources":                {alike(time.Second, 5), 20 * time.Second, 3},
+		"a fleet that is just bearable":       {alike(time.Second, 0.144), 0, 0},
+		"a little too much":                   {alike(time.Second, 0.162), 2 * time.Second, 1},
+		"too many sources":                    {alike(time.Second, 0.54), 5 * time.Second, 1},
+		"far too many sources":                {alike(time.Second, 3), 20 * time.Second, 3},
 		"more than can be borne":              {alike(time.Second, 100), telemetry.MaxPace, 3},
-		"rare messages by themselves":         {alike(10*time.Second, 2), 0, 0},
-		"rare messages, and still too many":   {alike(10*time.Second, 4), 20 * time.Second, 4},
-		"5,000 sources":                       {ofRows(5000, time.Second, 15e-6, 1e-6, 0.24), 0, 0},
-		"10,000 sources":                      {ofRows(10_000, time.Second, 15e-6, 1e-6, 0.24), 5 * time.Second, 3},
-		"10,000 sources, a faster processor":  {ofRows(10_000, time.Second, 10e-6, 0.6e-6, 0.24), 2 * time.Second, 1},
-		"10,000 sources whose rows all move":  {ofRows(10_000, time.Second, 15e-6, 1e-6, 1), 5 * time.Second, 2},
-		"10,000 sources of which little does": {ofRows(10_000, time.Second, 15e-6, 1e-6, 0.02), 2 * time.Second, 1},
+		"rare messages by themselves":         {alike(10*time.Second, 1.2), 0, 0},
+		"rare messages, and still too many":   {alike(10*time.Second, 2.4), 20 * time.Second, 4},
+		"5,000 sources":                       {ofRows(5000, time.Second, 9e-6, 0.6e-6, 0.24), 0, 0},
+		"10,000 sources":                      {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 0.24), 5 * time.Second, 3},
+		"10,000 sources, a faster processor":  {ofRows(10_000, time.Second, 6e-6, 0.36e-6, 0.24), 2 * time.Second, 1},
+		"10,000 sources whose rows all move":  {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 1), 5 * time.Second, 2},
+		"10,000 sources of which little does": {ofRows(10_000, time.Second, 9e-6, 0.6e-6, 0.02), 2 * time.Second, 1},
 	} {
 		asked, _ := runPace(&pace{}, func(int) fleetLoad { return test.fleet }, 60, 0)
 		last := time.Duration(0)
@@ -95,7 +96,7 @@ func TestTheIntervalDoesNotAlternate(t *testing.T) {
 	for _, share := range []float64{0.01, 0.1, 0.24, 0.5, 0.75, 1} {
 		for sources := 1000; sources < upTo; sources += sources / 5 {
 			for own, most := range map[time.Duration]int{time.Second / 10: 2 * (hours - settling), time.Second: 1, 7 * time.Second: 1} {
-				fleet := ofRows(sources, own, 15e-6, 1e-6, share)
+				fleet := ofRows(sources, own, 9e-6, 0.6e-6, share)
 				asked, when := runPace(&pace{}, func(int) fleetLoad { return fleet }, hours*60, 0.3)
 				late := slices.DeleteFunc(when, func(minute int) bool { return minute < settling*60 })
 				if len(late) > most || len(asked) > 20+2*hours {
@@ -111,7 +112,7 @@ func TestSourcesMayPublishAsTheyLikeAgainAfterTheLoad(t *testing.T) {
 		if minute < 3 {
 			return alike(time.Second, 3)
 		}
-		return alike(time.Second, 0.1)
+		return alike(time.Second, 0.05)
 	}, 10, 0)
 	if n := len(asked); n < 2 || asked[n-1] != 0 {
 		t.Errorf("asked for %v, want 0 at the end", asked)
@@ -135,7 +136,7 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 	announced, last := 0, t0+1e6
 	for s := int64(2); s < 600; s++ {
 		now := t0 + s*1e6
-		if _, announce := p.decide(s*22e7, 0, now, nothing); announce {
+		if _, announce := p.decide(s*13e7, 0, now, nothing); announce {
 			if now-last >= telemetry.PaceLasts.Microseconds() {
 				t.Errorf("not repeated for %d s", (now-last)/1e6)
 			}
@@ -157,19 +158,19 @@ func TestWorkThatWaitsIsAnsweredEarly(t *testing.T) {
 		busy, ahead float64 // seconds
 		want        time.Duration
 	}{
-		{0.7, 1.5, 10 * time.Second},
-		{1.6, 1.2, 10 * time.Second},
-		{2.5, 0.3, 10 * time.Second},
-		{2.8, 0, 10 * time.Second},
+		{0.42, 0.9, 10 * time.Second},
+		{0.96, 0.72, 10 * time.Second},
+		{1.5, 0.18, 10 * time.Second},
+		{1.68, 0, 10 * time.Second},
 	} {
 		if got, announce := p.decide(int64(tick.busy*1e9), int64(tick.ahead*1e9), t0+int64(i+1)*1e6, nothing); got != tick.want || announce != (i == 0) {
 			t.Errorf("after %d s: %v, announced %t; want %v", i+1, got, announce, tick.want)
 		}
 	}
-	if got, announce := p.decide(3e9, 6e8, t0+25e6, nothing); got != 20*time.Second || !announce {
+	if got, announce := p.decide(18e8, 6e8, t0+25e6, nothing); got != 20*time.Second || !announce {
 		t.Errorf("with work that waits still: %v, announced %t; want 20s", got, announce)
 	}
-	if got, announce := p.decide(31e8, 0, t0+70e6, nothing); got >= 20*time.Second || !announce {
+	if got, announce := p.decide(19e8, 0, t0+70e6, nothing); got >= 20*time.Second || !announce {
 		t.Errorf("after it: %v, announced %t; want less", got, announce)
 	}
 	longer := paceSteps[p.step+1]
@@ -189,7 +190,7 @@ func TestRefusedMessagesAreNoWork(t *testing.T) {
 	var m meter
 	spin := func(taken int) func() int {
 		return func() int {
-			for begin := threadTime(); threadTime() == begin; { // at least one tick of it
+			for begin := threadTime(); threadTime() == begin; { // until some time has passed
 			}
 			return taken
 		}
@@ -201,6 +202,25 @@ func TestRefusedMessagesAreNoWork(t *testing.T) {
 	m.do(10, false, spin(10))
 	if m.busy.Load() == 0 || m.ahead(0, 100) != m.ahead(50, 0) || m.ahead(0, 100) == 0 {
 		t.Errorf("%d ns of work, %d ns ahead for 100 messages of which half are taken, %d ns for 50 that are", m.busy.Load(), m.ahead(0, 100), m.ahead(50, 0))
+	}
+}
+
+// A few messages at a time are as much work as all of them at once.
+func TestWorkInShortStretchesIsMeasured(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var m meter
+	begin := threadTime()
+	for range 200 {
+		m.do(1, true, func() int {
+			for since := time.Now(); time.Since(since) < 100*time.Microsecond; {
+			}
+			return 1
+		})
+		time.Sleep(100 * time.Microsecond)
+	}
+	if all, measured := threadTime()-begin, time.Duration(m.busy.Load()); measured < all/2 || measured > all {
+		t.Errorf("measured %v of work; the thread worked for %v, nearly all of it for messages", measured, all)
 	}
 }
 

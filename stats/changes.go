@@ -11,8 +11,7 @@ import (
 // Notes are rows of a [Packed] as they were when [Packed.Note] was called, of those that were
 // replaced since. The zero Notes have no room.
 type Notes struct {
-	// Room is how many bytes of rows they keep, approximately. A row without room is written as a
-	// whole.
+	// Room is how many bytes of rows they keep. A row without room is written as a whole.
 	Room int
 
 	block               []byte
@@ -24,6 +23,9 @@ const noRoom = -1
 // Note begins notes. They replace those that began before.
 func (p *Packed) Note(n *Notes) {
 	n.block = n.block[:0]
+	if cap(n.block) > n.Room {
+		n.block = nil
+	}
 	clear(n.places)
 	clear(n.transitions)
 	p.notes = n
@@ -52,17 +54,21 @@ func (n *Notes) add(list *[]int32, size, row int, record []byte) {
 		*list = grown(*list, size)
 	}
 	at := &(*list)[row]
-	switch {
-	case *at != 0:
-		return
-	case len(n.block) >= n.Room:
-		*at = noRoom
+	if *at != 0 {
 		return
 	}
-	*at = int32(1 + len(n.block))
 	if len(record) == 0 {
 		record = zeros[:]
 	}
+	after := len(n.block) + len(record)
+	if after > n.Room {
+		*at = noRoom
+		return
+	}
+	if after > cap(n.block) { // append would take more than there is room for
+		n.block = append(make([]byte, 0, min(max(2*cap(n.block), after), n.Room)), n.block...)
+	}
+	*at = int32(1 + len(n.block))
 	n.block = append(n.block, record...)
 }
 

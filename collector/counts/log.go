@@ -84,6 +84,7 @@ func (l *log) begin(head Header, records []byte) error {
 	b, l.writer = content.Header(nil, rand.Uint64())
 	b = l.writer.Frame(b, headerFrame, text)
 	b = l.writer.Frame(b, recordFrame, l.packed.Bytes())
+	l.packed = bytes.Buffer{} // those that follow need far less
 	err = l.files.replace(l.path, b)
 	if err == nil {
 		err = l.files.remove(filepath.Join(filepath.Dir(l.path), shownFile))

@@ -178,8 +178,9 @@ func (v *Saving) group(n *net, l *netLog, name string, orphans uint64) bool {
 	if changed {
 		record = recordChanges
 	} else {
-		have = &sourceLog{of: l, notes: stats.Notes{Room: saveNotes / max(1, v.m.sources)}}
+		have = &sourceLog{of: l}
 	}
+	have.notes.Room = saveNotes / max(1, v.m.sources) // their number has changed since
 	in, err := v.k.sourceRecords(n, name, have, changed)
 	if err != nil {
 		v.fail(n, err)

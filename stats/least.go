@@ -80,7 +80,7 @@ type oldest struct {
 }
 
 // spareTokens is how many tokens are kept in order.
-const spareTokens = 64
+const spareTokens = 256
 
 // replace replaces the tokens of a contributor, oldest first, and reports whether they
 // differ.

@@ -251,7 +251,7 @@ type records struct {
 type span struct{ start, size uint32 }
 
 // spare is by how much a record that grows is larger than needed: ages and buckets come and go.
-func spare(size int) int { return 4 + size/8 }
+func spare(size int) int { return 3 + size/16 }
 
 // cursor returns the record of a row; an empty one for a row of zeros, or that is not there.
 func (r *records) cursor(i int) cursor {
@@ -283,7 +283,7 @@ func (r *records) set(i int, record []byte) {
 		r.live += size - int(s.size)
 		s.size = 0
 		if len(r.block)+size > cap(r.block) {
-			r.compact(max(r.live/4, size))
+			r.compact(max(r.live/8, size))
 		}
 		*s = span{start: uint32(len(r.block)), size: uint32(size)}
 		r.block = r.block[:len(r.block)+size]

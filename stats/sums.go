@@ -104,7 +104,7 @@ func replace[R any](s *tableSum, t *Table[R], old, next *R) (changed bool) {
 // The earliest time is often that of something that ends. The latest one is followed by later
 // ones.
 const (
-	spareEarliest = 64
+	spareEarliest = 512
 	spareLatest   = 1
 )
 

@@ -40,6 +40,7 @@ type workspace struct {
 	records                       []byte // of places, then of transitions: see stats.Packed
 	oldPlace, nextPlace           stats.Place
 	oldTransition, nextTransition stats.Transition
+	shared                        map[stats.Wait][]stats.Wait // lists of one, see waits
 }
 
 // differing is a row of a message that differs from the one that it replaces.
@@ -256,20 +257,36 @@ func (t *taking) sameStuck(old, src []stats.Token) bool {
 // stuck returns a place's stuck tokens with their waits as indices of the union. The list
 // is a new one, because Views share it.
 func (t *taking) stuck(src []stats.Token) []stats.Token {
-	waits := 0
-	for i := range src {
-		waits += len(src[i].Waits)
-	}
-	all := make([]stats.Wait, 0, waits)
 	next := make([]stats.Token, len(src))
 	for i, token := range src {
-		begin := len(all)
-		for _, w := range token.Waits {
-			all = append(all, t.wait(w))
-		}
-		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: all[begin:len(all):len(all)]}
+		next[i] = stats.Token{Instance: token.Instance, Injected: min(token.Injected, t.latest()), Waits: t.waits(token.Waits)}
 	}
 	slices.SortFunc(next, func(a, b stats.Token) int { return a.Compare(&b) })
+	return next
+}
+
+// mostWaits is how many lists of waits tokens share.
+const mostWaits = 1 << 12
+
+// waits returns waits as indices of the union. Most tokens wait for one transition, for the same
+// reason as those of other sources: they have the same list.
+func (t *taking) waits(src []stats.Wait) []stats.Wait {
+	one := len(src) == 1 && src[0].Until == 0 && src[0].What == ""
+	if one {
+		if same := t.shared[t.wait(src[0])]; same != nil {
+			return same
+		}
+	}
+	next := make([]stats.Wait, 0, len(src))
+	for _, w := range src {
+		next = append(next, t.wait(w))
+	}
+	if one {
+		if t.shared == nil || len(t.shared) >= mostWaits {
+			t.shared = make(map[stats.Wait][]stats.Wait)
+		}
+		t.shared[next[0]] = next
+	}
 	return next
 }
 

@@ -29,8 +29,10 @@ const (
 	paceHold = 20 * time.Second
 	maxHold  = time.Hour
 	// A collector decides before the window is over if this much work waits, as after many
-	// sources start at once.
+	// sources start at once. Their first messages have all rows and say little of those that
+	// follow, so they only have to leave it some of the time until a whole window is known.
 	paceAhead = 500 * time.Millisecond
+	paceEarly = 0.5
 	// paceRepeat is the time between two announcements of an interval, of which sources may
 	// miss some.
 	paceRepeat = telemetry.PaceLasts / 3
@@ -72,11 +74,16 @@ func (p *pace) decide(busy, ahead, now int64, lost loss) (interval time.Duration
 	}
 	before := p.step
 	window := now - p.since
+	whole := window >= max(paceWindow, 2*paceSteps[p.step]).Microseconds()
 	late := lost == someReplaced || ahead > paceAhead.Nanoseconds()
-	if window >= max(paceWindow, 2*paceSteps[p.step]).Microseconds() || lost == someDropped || late && p.followed(now) {
+	if whole || lost == someDropped || late && p.followed(now) {
+		high := paceHigh
+		if !whole {
+			high = paceEarly
+		}
 		p.load = max(0, float64(busy+ahead-p.busy)) / float64(window*1000+1)
 		p.since, p.busy = now, busy+ahead
-		p.step = p.next(now)
+		p.step = p.next(now, high)
 		if late || lost == someDropped {
 			p.step = max(p.step, min(before+1, len(paceSteps)-1))
 		}
@@ -98,16 +105,16 @@ func (p *pace) followed(now int64) bool {
 	return now-p.since >= paceAhead.Microseconds() && now-p.changed >= follow.Microseconds()
 }
 
-// next returns the step that follows from the load of the last window.
-func (p *pace) next(now int64) int {
+// next returns the step that follows from the load of the last window, which is not to exceed high.
+func (p *pace) next(now int64, high float64) int {
 	last := len(paceSteps) - 1
 	at := max(paceSteps[p.step], telemetry.DefaultInterval) // as most sources publish
 	expected := func(step int) float64 {
 		return p.load * at.Seconds() / max(paceSteps[step], telemetry.DefaultInterval).Seconds()
 	}
 	step := p.step
-	if p.load > paceHigh {
-		for step < last && expected(step) > paceHigh {
+	if p.load > high {
+		for step < last && expected(step) > high {
 			step++
 		}
 		return step

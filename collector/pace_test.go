@@ -149,7 +149,7 @@ func TestAPaceIsRepeatedBeforeSourcesForgetIt(t *testing.T) {
 }
 
 // Where many sources start at once, the first View asks for rarer messages, and not for the
-// rarest: until the sources follow, what waits says nothing. If it still waits then, they are
+// rarest: their first messages have all rows, and until the sources follow, what waits says nothing. If it still waits then, they are
 // asked for rarer ones, whatever the load was.
 func TestWorkThatWaitsIsAnsweredEarly(t *testing.T) {
 	p := &pace{}
@@ -158,19 +158,19 @@ func TestWorkThatWaitsIsAnsweredEarly(t *testing.T) {
 		busy, ahead float64 // seconds
 		want        time.Duration
 	}{
-		{0.42, 0.9, 10 * time.Second},
-		{0.96, 0.72, 10 * time.Second},
-		{1.5, 0.18, 10 * time.Second},
-		{1.68, 0, 10 * time.Second},
+		{0.7, 1.5, 5 * time.Second},
+		{1.6, 1.2, 5 * time.Second},
+		{2.5, 0.3, 5 * time.Second},
+		{2.8, 0, 5 * time.Second},
 	} {
 		if got, announce := p.decide(int64(tick.busy*1e9), int64(tick.ahead*1e9), t0+int64(i+1)*1e6, nothing); got != tick.want || announce != (i == 0) {
 			t.Errorf("after %d s: %v, announced %t; want %v", i+1, got, announce, tick.want)
 		}
 	}
-	if got, announce := p.decide(18e8, 6e8, t0+25e6, nothing); got != 20*time.Second || !announce {
-		t.Errorf("with work that waits still: %v, announced %t; want 20s", got, announce)
+	if got, announce := p.decide(3e9, 6e8, t0+25e6, nothing); got != 10*time.Second || !announce {
+		t.Errorf("with work that waits still: %v, announced %t; want 10s", got, announce)
 	}
-	if got, announce := p.decide(19e8, 0, t0+70e6, nothing); got >= 20*time.Second || !announce {
+	if got, announce := p.decide(31e8, 0, t0+70e6, nothing); got >= 10*time.Second || !announce {
 		t.Errorf("after it: %v, announced %t; want less", got, announce)
 	}
 	longer := paceSteps[p.step+1]

@@ -28,15 +28,15 @@ func Set() {
 	}
 }
 
-// thirdHeap is by how many percent the heap of KeepSmall grows until it is collected.
-const thirdHeap = 33
+// quarterHeap is by how many percent the heap of KeepSmall grows until it is collected.
+const quarterHeap = 25
 
-// KeepSmall makes the garbage collector run after the heap has grown by a third, not when it has
+// KeepSmall makes the garbage collector run after the heap has grown by a quarter, not when it has
 // doubled: for a process whose heap is large and long-lived, so that the collector takes little
 // of its time. It does nothing if the environment has GOGC.
 func KeepSmall() {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(thirdHeap)
+		debug.SetGCPercent(quarterHeap)
 	}
 }
 

@@ -75,7 +75,7 @@ func TestAHeapIsKeptSmallUnlessTheOperatorSaysOtherwise(t *testing.T) {
 	}
 	t.Setenv("GOGC", "")
 	KeepSmall()
-	if got := debug.SetGCPercent(100); got != thirdHeap {
-		t.Errorf("without GOGC the heap grows by %d %%; want %d", got, thirdHeap)
+	if got := debug.SetGCPercent(100); got != quarterHeap {
+		t.Errorf("without GOGC the heap grows by %d %%; want %d", got, quarterHeap)
 	}
 }

@@ -20,7 +20,7 @@ const (
 	// saveAgain is how many bytes a second first frames have at most while the disk fails.
 	saveAgain = 4 << 20
 	// saveNotes is how many bytes of rows as they were are held, over all sources.
-	saveNotes = 12 << 20
+	saveNotes = 8 << 20
 	// A log begins again once it is saveGrowth times as large as its first frame, and larger
 	// than saveLeast, in bytes.
 	saveGrowth = 5

@@ -66,6 +66,12 @@ func (d *document) leftOut() []Element {
 
 // leftOut returns what was left out of a process and its sub-processes.
 func (s *scope) leftOut() []Element {
+	for _, e := range s.el.kids {
+		from, to := local(e.attr("sourceRef")), local(e.attr("targetRef"))
+		if e.is("association") && !s.doc.followed[[2]string{from, to}] && !s.doc.followed[[2]string{to, from}] {
+			s.left.add(e)
+		}
+	}
 	out := s.left.elements()
 	for _, n := range s.nodes {
 		if n.inner != nil {

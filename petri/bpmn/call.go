@@ -54,7 +54,7 @@ const (
 // choice returns a scope that calls one of several processes: that whose id is the value
 // of an expression, or one piece of work.
 func (d *document) choice(n *node, ref string, processes []*scope) *scope {
-	s := &scope{doc: d, el: &elem{name: "subProcess", pos: n.pos}, id: n.id, name: n.name, left: tally{}}
+	s := &scope{doc: d, el: &elem{name: "subProcess", pos: n.pos}, id: n.id, name: n.name, left: tally{}, call: n}
 	which := &node{el: s.el, kind: "exclusiveGateway", id: n.id + "/which", pos: n.pos, inside: true}
 	s.nodes = append(s.nodes, which)
 	call := func(id string, calls *scope, cond string) *flow {

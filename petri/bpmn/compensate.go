@@ -32,6 +32,7 @@ func (d *document) connectHandlers(s *scope, byID map[string]*node) {
 		for _, id := range d.associated[n.id] {
 			if h := byID[id]; h != nil && h.isHandler() {
 				n.handler, h.handles = h, n.host
+				d.followed[[2]string{n.id, id}] = true
 			}
 		}
 		switch {

@@ -58,7 +58,7 @@ type builder struct {
 	*document
 	net      *petri.Net
 	root     *level
-	alive    string            // the place that is marked while event sub-processes can start; "" if there are none
+	alive    string            // the place that is marked while event sub-processes can start, or something can be compensated; "" if there is none
 	places   map[string]int    // index in the net by id
 	rounds   map[string]uint32 // by place: see first
 	made     map[string]bool
@@ -227,8 +227,11 @@ func (f *flow) title() string {
 
 // element calls make and records what it adds to the net for an element. make
 // returns a further note. A called process is listed at its definition, not at its
-// calls.
+// calls. What chooses the process of a call is of the call.
 func (b *builder) element(l *level, e Element, also string, make func() string) {
+	if c := l.scope.call; c != nil {
+		e = Element{Kind: c.kindWords(), ID: c.id, Name: c.name, Pos: c.pos}
+	}
 	m := made{Element: e, from: [2]int{len(b.net.Places), len(b.net.Transitions)}}
 	m.notes = [2]string{make(), also}
 	m.to = [2]int{len(b.net.Places), len(b.net.Transitions)}

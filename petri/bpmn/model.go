@@ -27,6 +27,7 @@ type document struct {
 	byID       map[string]*scope
 	calls      map[*document]bool  // the other files whose processes this one calls
 	associated map[string][]string // ids at the other ends of associations
+	followed   map[[2]string]bool  // of these, the ids that compensation follows from the first to the second
 	drawn      drawing
 	decisions  []*petri.Decision          // of DMN files
 	byDecision map[string]*petri.Decision // the same, by id
@@ -47,7 +48,8 @@ type scope struct {
 	name  string
 	nodes []*node // in the order of the file
 	flows []*flow // in the order of the file
-	left  tally   // what has no meaning for the net
+	left  tally   // what has no meaning for the net, but for associations
+	call  *node   // the activity that calls one of several processes, if that is all that the scope is for
 }
 
 // node is a flow node.
@@ -114,7 +116,7 @@ func newDocument(p *parser, root *elem) *document {
 		pools:      map[string]string{},
 		byID:       map[string]*scope{},
 		calls:      map[*document]bool{},
-		associated: map[string][]string{},
+		associated: map[string][]string{}, followed: map[[2]string]bool{},
 	}
 	for _, e := range root.kids {
 		if id := e.attr("id"); id != "" && e.space == model {
@@ -203,6 +205,7 @@ func (d *document) readScope(s *scope) {
 			s.flows = append(s.flows, f)
 		case isNode(e.name):
 			d.readNode(s, e)
+		case e.name == "association": // see leftOut
 		case isLeftOut(e.name):
 			s.left.add(e)
 		default:

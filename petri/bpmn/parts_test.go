@@ -94,6 +94,38 @@ func TestACallByAnExpressionWaitsInWork(t *testing.T) {
 	}
 }
 
+// The elements of a process are those of its file: none is called after what the builder adds, and
+// nothing is called left out that has a meaning.
+func TestElementsAreThoseOfTheFile(t *testing.T) {
+	for name, tt := range map[string]struct {
+		content string
+		want    []string // kind, id and text, of all but sequence flows and events without a text of interest
+	}{
+		"a call by an expression": {`<startEvent id="s"/><callActivity id="c" calledElement="${x}"/>` + flows("s>c") + `</process><process id="q"><startEvent id="qs"/><task id="qt"/>` + flows("qs>qt"), []string{
+			"call activity c: place c/call other/called", "call activity c: place c/call q/called", "call activity c: place c/which/start", "call activity c: transition c",
+			`call activity c: transition c/call other (work "${x}"); calls "${x}", which is not a process of the files with flow nodes: one piece of work`,
+			"call activity c: the called process is inside, with ids that begin with c/call q:"}},
+		"compensation": {`<startEvent id="s"/><task id="a"/>` + flows("s>a") + `<boundaryEvent id="b" attachedToRef="a"><compensateEventDefinition/></boundaryEvent><task id="h" isForCompensation="true"/>
+			<association id="x" sourceRef="b" targetRef="h"/><textAnnotation id="t"/><association id="y" sourceRef="t" targetRef="a"/>`, []string{
+			`process p: has compensation: it ends when no other tokens are left in it`, "task a: transition a (work)", "task h: place h/in, transition h (work)", `compensate boundary event b: leads to task "h"`,
+			"text annotation : left out", "association : left out"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, e := range read(t, process(tt.content)).Elements[0] {
+				if e.Kind != "sequence flow" && e.Kind != "none start event" {
+					got = append(got, e.Kind+" "+e.ID+": "+e.Text)
+				}
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
+	}
+}
+
 // flows returns sequence flows without ids, each "from>to".
 func flows(pairs ...string) (out string) {
 	for _, pair := range pairs {

@@ -104,8 +104,9 @@ func (b *builder) whenDone(l *level, transition string, pos petri.Pos) {
 	}
 }
 
-// lifetime builds the end of a process that has event sub-processes: when no other
-// tokens are left, the process stops waiting for their events.
+// lifetime builds the end of a process that has event sub-processes, or compensation: when no
+// other tokens are left, the process stops waiting for their events, and forgets what it could
+// compensate.
 func (b *builder) lifetime() string {
 	s, pos := b.root.scope, b.root.scope.el.pos
 	label := (&node{id: s.id, name: s.name}).label()
@@ -118,7 +119,11 @@ func (b *builder) lifetime() string {
 	b.take(b.alive, done, pos)
 	b.put(done, end, pos)
 	b.after(func() { b.whenDone(b.root, done, pos) })
-	return "has event sub-processes: it ends when no other tokens are left in it"
+	has := "compensation"
+	if len(b.root.events) > 0 {
+		has = "event sub-processes"
+	}
+	return "has " + has + ": it ends when no other tokens are left in it"
 }
 
 func (b *builder) endEvent(l *level, n *node) string {

@@ -98,18 +98,15 @@ class Engine {
     }
     return out;
   }
-
-  async end() {
-    await this.kill();
-    await this.utils.release();
-  }
 }
 
 async function main() {
   const engine = new Engine();
   await engine.start();
   process.stdout.write('ok\n');
-  for await (const line of readline.createInterface({ input: process.stdin })) {
+  const input = readline.createInterface({ input: process.stdin });
+  input.once('close', () => engine.kill().then(process.exit)); // also while a command runs
+  for await (const line of input) {
     const [command, ...args] = line.split(' ');
     try {
       const out = (await engine[command](...args)) || [];
@@ -118,7 +115,6 @@ async function main() {
       process.stdout.write(`error ${e.stack.replaceAll('\n', ' ')}\n`);
     }
   }
-  await engine.end();
 }
 
 if (worker.length > 0) {

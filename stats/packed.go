@@ -74,7 +74,7 @@ func grown[T any](list []T, n int) []T {
 func (p *Packed) Trim() {
 	for _, r := range []*records{&p.ofPlaces, &p.ofTransitions} {
 		if most := r.live + r.live/8; cap(r.block) > most {
-			r.compact(r.live / 16)
+			r.move(r.block, make([]byte, 0, r.live+r.live/16))
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (r *records) after(i int, begin []byte) (rest cursor, same bool) {
 var zeros [20]byte
 
 // set replaces a record. One that has no room moves to the end of the block. If the block is
-// full, all records move to a new one without gaps.
+// full, all records move together first.
 func (r *records) set(i int, record []byte) {
 	s := &r.at[i]
 	if len(record) > int(s.size) {
@@ -283,7 +283,7 @@ func (r *records) set(i int, record []byte) {
 		r.live += size - int(s.size)
 		s.size = 0
 		if len(r.block)+size > cap(r.block) {
-			r.compact(max(r.live/8, size))
+			r.compact(size)
 		}
 		*s = span{start: uint32(len(r.block)), size: uint32(size)}
 		r.block = r.block[:len(r.block)+size]
@@ -291,17 +291,27 @@ func (r *records) set(i int, record []byte) {
 	copy(r.block[s.start:], record)
 }
 
-// compact moves all records to a block in which there is room for more bytes.
-func (r *records) compact(more int) {
-	block := make([]byte, 0, r.live+more)
+// compact moves all records together, so that there is room for one more of a size: in their block,
+// or in a new one if that would be full again soon.
+func (r *records) compact(size int) {
+	var old [16 * roomy]byte
+	if r.live+max(r.live/16, size) <= cap(r.block) && len(r.block) <= len(old) {
+		r.move(append(old[:0], r.block...), r.block[:0])
+	} else {
+		r.move(r.block, make([]byte, 0, r.live+max(r.live/8, size)))
+	}
+}
+
+// move moves all records from a block to the beginning of another one.
+func (r *records) move(from, to []byte) {
 	for i := range r.at {
 		if s := &r.at[i]; s.size > 0 {
-			old := r.block[s.start : s.start+s.size]
-			s.start = uint32(len(block))
-			block = append(block, old...)
+			record := from[s.start : s.start+s.size]
+			s.start = uint32(len(to))
+			to = append(to, record...)
 		}
 	}
-	r.block = block
+	r.block = to
 }
 
 // appendLadder appends a ladder: the number of its slots, its time, the first start before

@@ -38,7 +38,7 @@
 // The state file holds the cursors and the ids in the overlap.
 //
 // The tests run Camunda 7 and Flowable on PostgreSQL and MariaDB, Airflow 2 on
-// PostgreSQL, Airflow 3 on SQLite, Prefect 3 on both, and River, Graphile Worker and Procrastinate on
+// PostgreSQL, Airflow 3 on SQLite, Prefect 3 on both, and River, Graphile Worker, Procrastinate and Quartz on
 // PostgreSQL, and compare every token, age, reason and count with the engine's own API. One follows
 // docs/attach/sql.md, and compares what SNMP, Prometheus and the page show.
 package sqldb

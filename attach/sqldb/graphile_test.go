@@ -76,7 +76,8 @@ func TestGraphileWorker(t *testing.T) {
 	e.Do("fail given-up")
 	var r report
 	w.until(func() string {
-		if r = e.report(); r.instance("ahead") == "" {
+		r = e.report()
+		if r.instance("ahead") == "" {
 			return "the job that is scheduled ahead is not due yet"
 		}
 		return agree(slices.Clone(r.held), w.held())

@@ -116,7 +116,8 @@ func work(ctx context.Context, pool *pgxpool.Pool, command, id string) error {
 	}
 	cfg := &river.Config{ID: id, Workers: workers, JobTimeout: -1, Logger: slog.New(slog.DiscardHandler), FetchPollInterval: 50 * time.Millisecond,
 		FetchCooldown: 20 * time.Millisecond, Queues: map[string]river.QueueConfig{"default": {MaxWorkers: 10}, "paused": {MaxWorkers: 1}}}
-	if cfg.LeaderElectionDisabled = command == "work"; command == "lead" {
+	cfg.LeaderElectionDisabled = command == "work"
+	if command == "lead" {
 		// River rescues no job of a kind without a timeout.
 		cfg.JobTimeout, cfg.RescueStuckJobsAfter = 500*time.Millisecond, time.Second
 	}
